@@ -38,8 +38,8 @@ export { describePermission, isAllowed, requiredPermissions } from "./engine/syn
 export type { Permission } from "./engine/sync/cluster/permissions.ts";
 export type { ClusterAccess, ClusterCaches, FollowedSource, Writer } from "./engine/sync/cluster/access.ts";
 export type { ToldEvent } from "./engine/sync/report/events.ts";
-export type { SyncHooks } from "./engine/sync/run/turn.ts";
-export type { SyncRecord } from "./engine/sync/state/records.ts";
+export type { SyncHooks } from "./engine/sync/run/reconcile.ts";
+export type { SyncRecord } from "./engine/sync/state/status-records.ts";
 export { createInformedAccess } from "./engine/sync/cluster/informed-access.ts";
 export type { InformedAccess, InformedAccessOptions } from "./engine/sync/cluster/informed-access.ts";
 export { createHttpClient } from "./kube/client/http-client.ts";

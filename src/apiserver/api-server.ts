@@ -20,14 +20,14 @@ import type { Exchange, OpenExchange } from "./http/exchange.ts";
 import { createInFlight, sharedBy } from "./http/limits/in-flight.ts";
 import type { InFlight } from "./http/limits/in-flight.ts";
 import { oncePerObject } from "./types/objects/json-data.ts";
-import { beginRecord } from "./passage.ts";
-import type { Known, Passage } from "./passage.ts";
+import { beginRecord } from "./request-info.ts";
+import type { RequestCaller, RequestInfo } from "./request-info.ts";
 import { impersonated } from "./access/impersonation.ts";
 import { createKnownCallers } from "./http/limits/known-callers.ts";
 import type { KnownCallers } from "./http/limits/known-callers.ts";
 import { createPace } from "./http/limits/pace.ts";
 import type { Pace } from "./http/limits/pace.ts";
-import { createPresentation } from "./http/presentation.ts";
+import { createPrinters } from "./http/printers.ts";
 import { pathBelow, splitOnce, targetOrFault } from "./http/request-target.ts";
 import type { ResourceTarget } from "./http/request-target.ts";
 import {
@@ -161,7 +161,7 @@ class Serving {
     this.#resources = createResourceRoutes({
       registry,
       answering: this.#answering,
-      presentation: createPresentation({ answering: this.#answering, clock }),
+      presentation: createPrinters({ answering: this.#answering, clock }),
       bodyBytesMax: limits.bodyBytes ?? BODY_BYTES_MAX,
       bodyValuesMax: limits.bodyValues ?? BODY_VALUES_MAX,
       visible,
@@ -233,7 +233,7 @@ class Serving {
     const warn = (text: string) => void (response.headersSent || warnings.add(text));
     const { chance, clock } = this.#options;
     const [auditID, receivedAt, counted] = [chance.uuid(), clock.now(), this.#metrics.begin(request)];
-    const passage: Passage = { request, response, warn, auditID, receivedAt, counted, record: undefined };
+    const passage: RequestInfo = { request, response, warn, auditID, receivedAt, counted, record: undefined };
     response.setHeader("Audit-Id", auditID);
     response.setHeader("Cache-Control", "no-cache, private");
     try {
@@ -245,7 +245,7 @@ class Serving {
     counted.end(response.statusCode);
   }
 
-  async #answer(passage: Passage): Promise<void> {
+  async #answer(passage: RequestInfo): Promise<void> {
     const { request, response, warn } = passage;
     const [whole = "/", search = ""] = splitOnce(request.url ?? "/", "?");
     const { basePath = "" } = this.#options;
@@ -304,7 +304,7 @@ class Serving {
     );
   }
 
-  async #identify(passage: Passage, path: string, attributes: Attributes): Promise<Known> {
+  async #identify(passage: RequestInfo, path: string, attributes: Attributes): Promise<RequestCaller> {
     const { authorizer } = this.#options;
     const known: { caller?: UserInfo; user?: UserInfo } = {};
     try {
@@ -343,7 +343,7 @@ class Serving {
     }
   }
 
-  #fail({ request, response, record, counted }: Passage, error: unknown): void {
+  #fail({ request, response, record, counted }: RequestInfo, error: unknown): void {
     const status = statusOf(error);
     if (status === undefined && response.destroyed && !response.headersSent) counted.left();
     // The one who left in the middle of his request is no failure of the server.

@@ -4,9 +4,9 @@ import type { EngineOptions } from "./engine.ts";
 import type { KubeObject, StringMap } from "../kube/object/types.ts";
 import type { FoundReference, Outcome } from "./patch/types.ts";
 import { parseConcrete } from "./path/path.ts";
-import { backward } from "./reconcile/convert/backward.ts";
-import { forward } from "./reconcile/convert/forward.ts";
-import type { Forward } from "./reconcile/convert/forward.ts";
+import { toTenant } from "./reconcile/convert/to-tenant.ts";
+import { toHost } from "./reconcile/convert/to-host.ts";
+import type { HostBody } from "./reconcile/convert/to-host.ts";
 import type { Rules } from "./reconcile/rules/rules.ts";
 import { isRecord } from "../base/json.ts";
 
@@ -99,7 +99,7 @@ export function patcherOf(rules: readonly Rules[]): Omit<Patcher, "dispose"> {
       const own = rulesFor(rules, host);
       // Host names in references are known once the tenant's were translated, which a syncer did before anything can come back.
       const there = tenant && forwardTo(own, tenant, host);
-      const { object, outcomes } = backward(own, host, tenant);
+      const { object, outcomes } = toTenant(own, host, tenant);
       const { kept, rejected } = tenant && there ? keepLost(own, { object, tenant, there }) : { kept: object, rejected: undefined };
       return {
         object: withoutEmptyMaps(kept),
@@ -121,7 +121,7 @@ const NOT_THERE = "not all of the tenant's body arrived on the host: a patch fai
  */
 function keepLost(
   rules: Rules,
-  { object, tenant, there }: { object: KubeObject; tenant: KubeObject; there: Forward },
+  { object, tenant, there }: { object: KubeObject; tenant: KubeObject; there: HostBody },
 ): { readonly kept: KubeObject; readonly rejected: string | undefined } {
   const failures = rules.settings.onError === "keep-last" ? there.outcomes.flatMap(({ failures = [] }) => failures) : [];
   const places = failures.map(({ place }) => parseConcrete(place));
@@ -162,10 +162,10 @@ function copyOf<T>(value: T): T {
 }
 
 /** Undefined when the object's namespace has no place on the host. */
-function forwardTo(rules: Rules, tenant: KubeObject, host: KubeObject | undefined): Forward | undefined {
+function forwardTo(rules: Rules, tenant: KubeObject, host: KubeObject | undefined): HostBody | undefined {
   const { namespace = "default", name = "" } = tenant.metadata;
   const hostKey = rules.translator.toHost({ namespace, name }, rules.kind.resource);
-  return hostKey && forward(rules, { tenant: withNamespace(tenant, namespace), host, hostKey });
+  return hostKey && toHost(rules, { tenant: withNamespace(tenant, namespace), host, hostKey });
 }
 
 function rulesFor(rules: readonly Rules[], object: KubeObject): Rules {

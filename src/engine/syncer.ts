@@ -28,14 +28,14 @@ import { requiredPermissions } from "./sync/cluster/permissions.ts";
 import type { Permission } from "./sync/cluster/permissions.ts";
 import { engineParts, withWriter } from "./sync/reconciler.ts";
 import type { EngineParts } from "./sync/reconciler.ts";
-import type { SyncRecord } from "./sync/state/records.ts";
+import type { SyncRecord } from "./sync/state/status-records.ts";
 import { sameClusterOnly, verifiedOnly } from "./sync/cluster/same-cluster.ts";
 import { checkOtherSyncers } from "./sync/cluster/other-syncers.ts";
-import { createSyncMemory } from "./sync/state/memory.ts";
+import { createSyncState } from "./sync/state/sync-state.ts";
 import { namespaceOfId } from "./sync/state/sync-id.ts";
 import { createSyncLoop } from "./sync/syncer.ts";
 import type { SyncLoop } from "./sync/syncer.ts";
-import type { SyncHooks } from "./sync/run/turn.ts";
+import type { SyncHooks } from "./sync/run/reconcile.ts";
 
 /** What a syncer is made of. Time, chance, logs and metrics have defaults. */
 export interface SyncerOptions extends EngineOptions {
@@ -135,7 +135,7 @@ class RunningSyncer implements Syncer {
   #reloads: Promise<unknown> = Promise.resolve();
   /** The controller waits for another configuration. */
   #swapping = false;
-  readonly #memory = createSyncMemory();
+  readonly #memory = createSyncState();
   readonly #clock: Clock;
   readonly #queue: WorkQueue;
   /** What changed while standing by. */
@@ -252,7 +252,7 @@ class RunningSyncer implements Syncer {
 
   #work(): void {
     // What changed while nobody may have led goes first.
-    for (const id of this.#recent.take()) this.#queue.add(id, { lane: "fresh" });
+    for (const id of this.#recent.take()) this.#queue.add(id, { priority: "fresh" });
     this.#running = true;
     this.#waitingMax = Infinity;
     if (!this.#swapping) this.#controller?.resume();
@@ -260,7 +260,7 @@ class RunningSyncer implements Syncer {
 
   #enqueue(id: string): void {
     // What the first lists bring waits behind what changes while they are worked off.
-    this.#queue.add(id, { lane: this.#running && !this.#collecting ? "fresh" : "background" });
+    this.#queue.add(id, { priority: this.#running && !this.#collecting ? "fresh" : "background" });
     if (this.#running || this.#collecting) return;
     this.#recent.add(id);
     if (this.#queue.depth > this.#waitingMax) this.#collectLater();

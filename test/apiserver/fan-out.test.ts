@@ -7,7 +7,7 @@ import { kindShape, textMap } from "../../src/apiserver/types/objects/shape.ts";
 import { Answering } from "../../src/apiserver/http/exchange.ts";
 import type { Exchange } from "../../src/apiserver/http/exchange.ts";
 import { createAnswerWriter } from "../../src/apiserver/http/answer/answer-writer.ts";
-import { createPresentation } from "../../src/apiserver/http/presentation.ts";
+import { createPrinters } from "../../src/apiserver/http/printers.ts";
 import type { ResourceDefinition } from "../../src/apiserver/types/resource-definition.ts";
 import { CONFIG_MAPS } from "../../src/kube/object/resource.ts";
 
@@ -26,7 +26,7 @@ const METADATA_ALONE = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;
 /** The lines of one event for many watchers, and how often it was made JSON of. */
 function encode(watchers: readonly { readonly name: string; readonly accept: string }[]) {
   const answering = new Answering(createAnswerWriter({ clock: systemClock, readMs: 1_000 }));
-  const presentation = createPresentation({ answering, clock: systemClock });
+  const presentation = createPrinters({ answering, clock: systemClock });
   const lines = watchers.map(({ name, accept }) => {
     const request = { headers: { accept } };
     const exchange = { request, response: { setHeader: () => {} }, query: new URLSearchParams(), user: { name, groups: [] } };

@@ -4,9 +4,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { KubeObject } from "../../src/kube/object/types.ts";
-import { flowBack } from "../../src/engine/reconcile/convert/flow-back.ts";
-import { forward } from "../../src/engine/reconcile/convert/forward.ts";
-import { unitsOf } from "../../src/engine/reconcile/agreement/units.ts";
+import { planHostEdits } from "../../src/engine/reconcile/convert/host-edits.ts";
+import { toHost } from "../../src/engine/reconcile/convert/to-host.ts";
+import { comparedFields } from "../../src/engine/reconcile/agreement/fields.ts";
 import { LAWS_KNOWN } from "../../src/workbench/laws/laws.ts";
 import { createTrip } from "../../src/workbench/laws/trips/trip.ts";
 import { findWords } from "../../src/workbench/laws/samples/words.ts";
@@ -34,7 +34,7 @@ describe.each(PAIRS)("%s", (_why, expression, reverseExpression) => {
       metadata: { name: "web", namespace: "shop", annotations: { a: "b-x" } },
     };
     const hostKey = rules.translator.toHost({ namespace: "shop", name: "web" }, rules.kind.resource)!;
-    const desired = forward(rules, { tenant, host: undefined, hostKey }).object;
+    const desired = toHost(rules, { tenant, host: undefined, hostKey }).object;
     const situation = { tenant, steps: ["metadata", "annotations", "a"], path: "metadata.annotations.a" };
     const seen = new Set<boolean>();
     const text = fc
@@ -43,8 +43,8 @@ describe.each(PAIRS)("%s", (_why, expression, reverseExpression) => {
     fc.assert(
       fc.property(text, (value) => {
         const host = { ...desired, metadata: { ...desired.metadata, annotations: { ...desired.metadata.annotations, a: value } } };
-        const edits = unitsOf(rules, tenant, desired, host).filter(({ id }) => id === "annotations/a");
-        const flows = flowBack(rules, { tenant, host, hostKey }, edits).flowing.length === 1;
+        const edits = comparedFields(rules, tenant, desired, host).filter(({ id }) => id === "annotations/a");
+        const flows = planHostEdits(rules, { tenant, host, hostKey }, edits).flowing.length === 1;
         const judged = hostEdits.judge({ value, situation }, { trip, rounds: 10, shape: undefined, forgiveFuel: false });
         expect(judged === undefined).toBe(flows);
         seen.add(flows);

@@ -4,7 +4,7 @@ import { isEngineError } from "../../base/errors.ts";
 import type { ObjectKey } from "../../kube/object/key.ts";
 import type { Status } from "../../kube/object/status.ts";
 import type { Answering, Exchange } from "./exchange.ts";
-import type { Presentation } from "./presentation.ts";
+import type { Printers } from "./printers.ts";
 import {
   DELETE_OPTIONS,
   readDeleteParameters,
@@ -25,7 +25,7 @@ import type { ResourceDefinition, Verb } from "../types/resource-definition.ts";
 import { badRequest, deletedStatus, methodNotAllowed, noSuchPath, unsupportedMediaType, statusOf } from "../types/status.ts";
 import { PATCH_TYPES } from "../verbs/write/patch.ts";
 import type { PatchKind, PatchRequestOptions } from "../verbs/write/patch.ts";
-import type { ViewRequest } from "../verbs/view.ts";
+import type { SubresourceRequest } from "../verbs/subresource.ts";
 import type { Matches } from "../types/selection.ts";
 import type { UserInfo } from "../types/user-info.ts";
 import type { WatchQueue, WatchRecord } from "../verbs/watch/watch-queue.ts";
@@ -35,7 +35,7 @@ import { streamError, streamWatch } from "./answer/watch-stream.ts";
 export interface ResourceRoutesOptions {
   readonly registry: Registry;
   readonly answering: Answering;
-  readonly presentation: Presentation;
+  readonly presentation: Printers;
   /** Largest request body. */
   readonly bodyBytesMax: number;
   /** Fields and items that a request body may have. */
@@ -154,7 +154,7 @@ class Routes {
   #viewRoutes(part: string): readonly Route[] {
     const answer = async (
       { exchange, definition, key }: Routed,
-      request: Pick<ViewRequest, "write"> & { readonly options: PatchRequestOptions },
+      request: Pick<SubresourceRequest, "write"> & { readonly options: PatchRequestOptions },
     ) => {
       const object = await this.#options.registry.view(definition.type, { key, part, ...request }, request.options);
       await this.#options.presentation.object(exchange, { definition: definition.views![part]!.definition, code: 200, object });

@@ -23,8 +23,8 @@ import { patch } from "./write/patch.ts";
 import type { PatchKind, PatchRequestOptions } from "./write/patch.ts";
 import { update } from "./write/update.ts";
 import type { Updated, UpdateOptions } from "./write/update.ts";
-import { view } from "./view.ts";
-import type { ViewRequest } from "./view.ts";
+import { writeSubresource } from "./subresource.ts";
+import type { SubresourceRequest } from "./subresource.ts";
 import { watch } from "./watch/watch.ts";
 import type { WatchRequest } from "./watch/watch.ts";
 import type { WatchQueue } from "./watch/watch-queue.ts";
@@ -61,7 +61,7 @@ export interface Registry {
   /** Answers a question about an object, as the kind defines it. */
   ask(type: ResourceType, request: AskRequest, options?: WriteOptions): Promise<KubeObject>;
   /** Reads or writes a view of an object, as the kind defines it. */
-  view(type: ResourceType, request: ViewRequest, options?: PatchRequestOptions): Promise<KubeObject>;
+  view(type: ResourceType, request: SubresourceRequest, options?: PatchRequestOptions): Promise<KubeObject>;
   /** Deletes what a list would show, one object after the other; answers their last states. */
   deleteCollection(type: ResourceType, request: ListRequest, options?: DeleteOptions): Promise<readonly KubeObject[]>;
 }
@@ -94,7 +94,7 @@ export function createRegistry(options: RegistryOptions): Registry {
     patch: async (type, key, kind, body, options) => patch(at(type), key, kind, body, options),
     delete: async (type, key, options) => remove(at(type), key, options),
     ask: async (type, request, options) => ask(at(type), request, options),
-    view: async (type, request, options) => view(at(type), request, options),
+    view: async (type, request, options) => writeSubresource(at(type), request, options),
     deleteCollection: async (type, request, options) => deleteCollection(at(type), request, options),
   };
 }

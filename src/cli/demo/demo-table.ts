@@ -1,5 +1,5 @@
 import { formatKey } from "../../kube/object/key.ts";
-import type { SyncRecord } from "../../engine/sync/state/records.ts";
+import type { SyncRecord } from "../../engine/sync/state/status-records.ts";
 import { formatTable } from "../output/table.ts";
 
 const HEAD = ["OBJECT", "VERSION", "HOST OBJECT", "VERSION", "LAG", "OUTCOMES"];

@@ -30,12 +30,12 @@ export function describeExplanation(explanation: ObjectExplanation): string {
   return `${resource.kind} ${formatKey(key)}\n${indented(formatTable(facts(explanation)))}${sections.join("")}`;
 }
 
-function facts({ tenant, hostKey, host, strays, decision, state, settles }: ObjectExplanation): string[][] {
+function facts({ tenant, hostKey, host, orphans, decision, state, settles }: ObjectExplanation): string[][] {
   const place = hostKey === undefined ? "no place: its namespace is not mapped" : formatKey(hostKey);
   return [
     ["tenant", tenant === undefined ? "does not exist" : `version ${tenant.resourceVersion}, uid ${tenant.uid}${going(tenant.isGoing)}`],
     ["host", `${place}${host === undefined ? (hostKey === undefined ? "" : ", nothing there") : `, ${describeHost(host)}`}`],
-    ...strays.map((stray) => ["", `${formatKey(stray)}, a copy from before its namespace was mapped again`]),
+    ...orphans.map((orphan) => ["", `${formatKey(orphan)}, a copy from before its namespace was mapped again`]),
     ...(decision === undefined ? [] : [["decision", decision.action === "copy" ? "copy" : `${decision.action}: ${decision.code}`]]),
     ["state", `${state}: ${STATES[state]}`],
     ...(settles ? [] : [["", "It never comes to rest: what is written is never what is wanted"]]),

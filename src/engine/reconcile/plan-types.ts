@@ -3,7 +3,7 @@ import type { DeletePreconditions } from "../../kube/object/cluster-client.ts";
 import type { ObjectKey } from "../../kube/object/key.ts";
 import type { KubeObject, OwnerReference } from "../../kube/object/types.ts";
 import type { FoundReference, Outcome } from "../patch/types.ts";
-import type { ForwardInput } from "./convert/forward.ts";
+import type { ToHostInput } from "./convert/to-host.ts";
 import type { Surroundings } from "./rules/rules.ts";
 
 /** Everything a plan looks at. */
@@ -14,7 +14,7 @@ export interface PlanInput extends Surroundings {
   /** The object at the host key, anyone who's it is. */
   readonly host: KubeObject | undefined;
   /** Copies of this tenant object at other host keys, from before its namespace was mapped again. */
-  readonly strays?: readonly KubeObject[];
+  readonly orphans?: readonly KubeObject[];
   /** Owner of copies, so that uninstalling the virtual cluster collects them. */
   readonly owner?: OwnerReference | undefined;
   /** The delete brake holds what an absent tenant object would take along. */
@@ -100,7 +100,7 @@ export interface Plan {
 /** Makes the plan for one key: its state, and what differs from a plan without anything. */
 export type MakePlan = (state: PlanState, parts?: Partial<Plan>) => Plan;
 /** The input of a plan for an object that is to be copied. */
-export type CopyInput = ForwardInput & PlanInput & { readonly tenant: KubeObject; readonly hostKey: ObjectKey };
+export type CopyInput = ToHostInput & PlanInput & { readonly tenant: KubeObject; readonly hostKey: ObjectKey };
 
 /** Deletes the host object as it was seen. */
 export function deletion(host: KubeObject, reason: string, confirm: Confirm): Operation {

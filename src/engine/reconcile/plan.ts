@@ -8,7 +8,7 @@ import { finish } from "../../base/finish.ts";
 import { compareResourceVersions } from "../../kube/object/resource-version.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 import { readMarkers } from "../translate/markers.ts";
-import { gate } from "./predicate/gate.ts";
+import { decideCopy } from "./predicate/should-copy.ts";
 import { strippedCopy } from "./copy/host-copy.ts";
 import { bodyIsAsWritten, isCopyOf, withMarkerLabels } from "./copy/ownership.ts";
 import { planCopy } from "./copy/plan-copy.ts";
@@ -32,12 +32,12 @@ const BRAKE: Note = { code: "DELETE_BRAKE", message: "The tenant object is missi
 
 function* planEverywhere(rules: Rules, input: PlanInput): Generator<undefined, Plan> {
   const planned = yield* planAtHostKey(rules, input);
-  const { strays = [], tenant } = input;
+  const { orphans = [], tenant } = input;
   // The new copy first: where it cannot be made yet, the old one stays.
-  if (strays.length === 0 || !rules.enabled || !["copied", "absent"].includes(planned.state)) return planned;
-  const gone = strays.filter(({ metadata }) => !metadata.deletionTimestamp);
-  const deletions = gone.map((stray) =>
-    deletion(stray, "The tenant object translates to another host name now", tenant === undefined ? "absent" : "none"),
+  if (orphans.length === 0 || !rules.enabled || !["copied", "absent"].includes(planned.state)) return planned;
+  const gone = orphans.filter(({ metadata }) => !metadata.deletionTimestamp);
+  const deletions = gone.map((orphan) =>
+    deletion(orphan, "The tenant object translates to another host name now", tenant === undefined ? "absent" : "none"),
   );
   return { ...planned, operations: [...planned.operations, ...deletions] };
 }
@@ -48,7 +48,7 @@ function* planAtHostKey(rules: Rules, input: PlanInput): Generator<undefined, Pl
   const { tenant } = input;
   if (tenant === undefined) return planAbsent(rules, input, answer);
 
-  const decision = gate(rules, input.key, tenant, input);
+  const decision = decideCopy(rules, input.key, tenant, input);
   const rewrites = decision.action === "copy" || decision.action === "remove";
   if (rewrites && isStale(rules, { ...input, tenant })) return answer("stale");
   if (decision.action === "copy" && hostKey !== undefined) return yield* planCopy(rules, { ...input, tenant, hostKey }, answer);

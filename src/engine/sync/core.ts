@@ -12,32 +12,32 @@ import { sameKey } from "../../kube/object/key.ts";
 import type { ObjectKey } from "../../kube/object/key.ts";
 import { SERVICES } from "../../kube/object/resource.ts";
 import type { KubeObject, OwnerReference } from "../../kube/object/types.ts";
-import { DEFAULT_BRAKE_LIMITS } from "../reconcile/brake.ts";
-import type { BrakeLimits } from "../reconcile/brake.ts";
+import { DEFAULT_DELETE_BRAKE_LIMITS } from "../reconcile/delete-brake-limits.ts";
+import type { DeleteBrakeLimits } from "../reconcile/delete-brake-limits.ts";
 import { CONTRADICTIONS_TOLD, createMachine, sourceVersion } from "../reconcile/machine.ts";
 import type { Planner, Request } from "../reconcile/machine.ts";
 import type { Note } from "../reconcile/plan-types.ts";
 import type { ReferenceKind, ReferenceRules } from "../reconcile/references/reference-rules.ts";
 import type { Rules } from "../reconcile/rules/rules.ts";
 import type { ClusterCaches } from "./cluster/access.ts";
-import { createDeleteBrake } from "./guards/brake.ts";
+import { createDeleteBrake } from "./guards/delete-brake.ts";
 import { createDeleteConfirmation } from "./state/delete-confirmation.ts";
 import type { DeleteConfirmation } from "./state/delete-confirmation.ts";
 import { createGather, ownerReference } from "./run/gather.ts";
-import { createKeyRouter } from "./run/key-router.ts";
+import { addEventHandlers } from "./run/event-handlers.ts";
 import { createLoopGuard } from "./guards/loop-guard.ts";
 import type { LoopGuardLimits } from "./guards/loop-guard.ts";
-import { createSyncMemory } from "./state/memory.ts";
-import type { SyncMemory } from "./state/memory.ts";
-import { createRecords } from "./state/records.ts";
-import type { SyncRecord } from "./state/records.ts";
+import { createSyncState } from "./state/sync-state.ts";
+import type { SyncState } from "./state/sync-state.ts";
+import { createStatusRecords } from "./state/status-records.ts";
+import type { SyncRecord } from "./state/status-records.ts";
 import { createReferenceCopies } from "./references/reference-copies.ts";
 import { createMissingNamespaces } from "./state/missing-namespaces.ts";
 import { parseSyncId, syncId } from "./state/sync-id.ts";
-import type { FormerUser } from "./references/reference-turn.ts";
-import { beginTurn } from "./run/turn.ts";
-import type { Books, SyncHooks, Tracked, Turn } from "./run/turn.ts";
-import { createWriteBrake } from "./guards/write-brake.ts";
+import type { FormerUser } from "./references/reference-reconcile.ts";
+import { beginReconcile } from "./run/reconcile.ts";
+import type { SharedState, SyncHooks, Tracked, ReconcileRun } from "./run/reconcile.ts";
+import { createWriteLimiter } from "./guards/write-limiter.ts";
 
 /** What the syncer needs to know before it begins. */
 export interface SyncCoreOptions {
@@ -50,14 +50,14 @@ export interface SyncCoreOptions {
   /** The host Service that owns copies, if it exists. */
   readonly ownerService?: ObjectKey;
   readonly loopGuard: LoopGuardLimits;
-  /** Default {@link DEFAULT_BRAKE_LIMITS}. */
-  readonly deleteBrake?: BrakeLimits;
+  /** Default {@link DEFAULT_DELETE_BRAKE_LIMITS}. */
+  readonly deleteBrake?: DeleteBrakeLimits;
   /** Deletes that the brake need not hold. Default none. */
   readonly deletesConfirmed?: DeleteConfirmation;
   /** Hears when the delete brake engages. */
   readonly braked?: (note: Note) => void;
   /** What an earlier core over the same caches knew. Default nothing. */
-  readonly memory?: SyncMemory;
+  readonly memory?: SyncState;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -74,7 +74,7 @@ export interface SyncCore {
    * Begins to bring one object to its wanted state, from the present state only. The id is one that `enqueue` was given; at
    * most one turn of an id may be under way. Its lines go to `logger`, if one is given. Stops where something else may have its turn.
    */
-  begin(id: string, context?: TurnContext): Generator<undefined, Turn>;
+  begin(id: string, context?: TurnContext): Generator<undefined, ReconcileRun>;
   /** True once every cache was complete for the first time. */
   readonly synced: boolean;
   /** Takes note of a copy of a referenced object that an earlier process has made; there is none where none are made. */
@@ -86,10 +86,10 @@ export interface SyncCore {
   close(): void;
 }
 
-/** What belongs to one turn only. */
+/** What belongs to one reconcile only. */
 export interface TurnContext {
   readonly logger?: Logger | undefined;
-  /** Hears what the turn costs the thread, in milliseconds. */
+  /** Hears what the reconcile costs the thread, in milliseconds. */
   readonly charge?: ((costMs: number) => void) | undefined;
 }
 
@@ -100,25 +100,25 @@ function nothingToDo(requeueAfterMs: number | undefined): Request {
 /** Subscribes to the caches and hands out the ids of what they hold. Starts nothing. */
 export function createSyncCore(options: SyncCoreOptions): SyncCore {
   const { tenant, host, rules, clock, hooks = {}, logger, metrics, ownerService } = options;
-  const memory = options.memory ?? createSyncMemory();
+  const memory = options.memory ?? createSyncState();
   const tracked = rules.map((rule) => ({
     rules: rule,
     tenant: memory.latest(tenant.source(rule.kind.resource)),
     host: memory.latest(host.source(rule.kind.resource)),
   }));
-  const records = createRecords(clock);
-  const router = createKeyRouter({ tenant, host, rules, enqueue: options.enqueue, changed: (id) => records.changed(id) });
+  const records = createStatusRecords(clock);
+  const router = addEventHandlers({ tenant, host, rules, enqueue: options.enqueue, changed: (id) => records.changed(id) });
   const guard = createLoopGuard(clock, options.loopGuard);
-  const writeBrake = createWriteBrake({ clock, limits: options.loopGuard, logger, metrics });
+  const writeLimiter = createWriteLimiter({ clock, limits: options.loopGuard, logger, metrics });
   const references =
-    options.references && createReferenceCopies({ ...options, guard, writeBrake, hooks, rules: options.references, user, owner });
+    options.references && createReferenceCopies({ ...options, guard, writeLimiter, hooks, rules: options.references, user, owner });
   const missingNamespaces = createMissingNamespaces(options.enqueue, referencesWaiting);
-  const books: Books = { records, router, guard, writeBrake, missingNamespaces, outdated: new Map(), references };
+  const shared: SharedState = { records, router, guard, writeLimiter, missingNamespaces, outdated: new Map(), references };
   const brake = createDeleteBrake({
     ...{ tenant, host, rules, logger, metrics, enqueue: options.enqueue },
-    limits: options.deleteBrake ?? DEFAULT_BRAKE_LIMITS,
+    limits: options.deleteBrake ?? DEFAULT_DELETE_BRAKE_LIMITS,
     confirmation: options.deletesConfirmed ?? createDeleteConfirmation(),
-    strays: (rule, key) => router.strays(rule, key),
+    orphans: (rule, key) => router.orphans(rule, key),
     engaged: (note) => options.braked?.(note),
   });
   const gather = createGather({
@@ -164,7 +164,7 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
     return [...records.list(), ...(references?.records() ?? [])];
   }
 
-  function* begin(id: string, { logger: labelled = logger }: TurnContext = {}): Generator<undefined, Turn> {
+  function* begin(id: string, { logger: labelled = logger }: TurnContext = {}): Generator<undefined, ReconcileRun> {
     const { plural, key } = parseSyncId(id);
     const side = sideOf(plural);
     const referenced = side === undefined ? references?.begin(id, labelled) : undefined;
@@ -175,14 +175,14 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
     const vanished = seen.host === undefined && (records.hadCopy(id) || guard.hasRecreated(id, version));
     const input = vanished ? { ...seen, vanished } : seen;
     if (records.settled(id, input)) {
-      books.outdated.delete(id);
-      return { resource: side.rules.kind.resource, request: nothingToDo(writeBrake.rests(id)), *answer() {} };
+      shared.outdated.delete(id);
+      return { resource: side.rules.kind.resource, request: nothingToDo(writeLimiter.rests(id)), *answer() {} };
     }
     router.claim(side.rules, key);
     const fights = { stoppedAt: guard.stoppedAt(id), recreationWaitMs: guard.recreationWaitMs(id, version) };
-    const limits = { ...fights, ...writeBrake.restraint(id, version) };
-    const start = { input, ...limits, outdatedTimes: books.outdated.get(id) ?? 0 };
-    return yield* beginTurn({ id, tracked: side, start, machine, books, hooks, metrics, logger: labelled });
+    const limits = { ...fights, ...writeLimiter.restraint(id, version) };
+    const start = { input, ...limits, outdatedTimes: shared.outdated.get(id) ?? 0 };
+    return yield* beginReconcile({ id, tracked: side, start, machine, shared, hooks, metrics, logger: labelled });
   }
 
   return {
@@ -192,7 +192,7 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
     },
     ...(references && { found: (kind, copy) => references.found(kind, copy) }),
     records: allRecords,
-    contradicted: () => [...books.outdated].flatMap(([id, times]) => (times >= CONTRADICTIONS_TOLD ? [id] : [])),
+    contradicted: () => [...shared.outdated].flatMap(([id, times]) => (times >= CONTRADICTIONS_TOLD ? [id] : [])),
     close() {
       endOwner();
       references?.close();

@@ -8,7 +8,7 @@ import { nextMacrotask } from "../../base/clock.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Metrics } from "../../base/metrics.ts";
-import { FairLane } from "../../kube/runtime/queue/fair-lane.ts";
+import { FairQueue } from "../../kube/runtime/queue/fair-queue.ts";
 import { namespaceOfId } from "./state/sync-id.ts";
 
 /** After so much work in a row everything else has its turn, in milliseconds. */
@@ -47,7 +47,7 @@ export interface PiecesOptions {
 /** No work yet. */
 export function createPieces({ clock, logger, metrics, breathe = nextMacrotask }: PiecesOptions): Pieces {
   const told = new Set<string>();
-  const waiting = new FairLane<() => void>(flowOfPlace);
+  const waiting = new FairQueue<() => void>(flowOfPlace);
   let places = 0;
   let workedMs = 0;
   /** Somebody is about to work, or everything else has its turn. */

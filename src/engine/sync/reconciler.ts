@@ -11,7 +11,7 @@ import { silentLogger, withFields } from "../../base/logger.ts";
 import type { Logger } from "../../base/logger.ts";
 import { noMetrics } from "../../base/metrics.ts";
 import type { Metrics } from "../../base/metrics.ts";
-import type { BrakeLimits } from "../reconcile/brake.ts";
+import type { DeleteBrakeLimits } from "../reconcile/delete-brake-limits.ts";
 import type { ReferenceRules } from "../reconcile/references/reference-rules.ts";
 import type { Rules } from "../reconcile/rules/rules.ts";
 import type { VCluster } from "../translate/name.ts";
@@ -22,10 +22,10 @@ import { createDeleteConfirmation } from "./state/delete-confirmation.ts";
 import { checkIdentity, readClusterUid } from "./cluster/identity.ts";
 import type { LoopGuardLimits } from "./guards/loop-guard.ts";
 import { checkOtherSyncers } from "./cluster/other-syncers.ts";
-import type { SyncRecord } from "./state/records.ts";
+import type { SyncRecord } from "./state/status-records.ts";
 import { sameClusterOnly, verifiedOnly } from "./cluster/same-cluster.ts";
 import { createSyncLoop } from "./syncer.ts";
-import type { SyncHooks } from "./run/turn.ts";
+import type { SyncHooks } from "./run/reconcile.ts";
 
 /** What a compiled configuration says about the sync; what `createEngine` answers is one. */
 export interface SyncEngine {
@@ -33,7 +33,7 @@ export interface SyncEngine {
   readonly references: ReferenceRules | undefined;
   readonly translator: Translator;
   readonly vcluster: VCluster;
-  readonly settings: { readonly setOwner: boolean; readonly loopGuard: LoopGuardLimits; readonly deleteBrake: BrakeLimits };
+  readonly settings: { readonly setOwner: boolean; readonly loopGuard: LoopGuardLimits; readonly deleteBrake: DeleteBrakeLimits };
 }
 
 /** What a reconciler is made of. */
@@ -140,7 +140,7 @@ export async function createReconciler(options: ReconcilerOptions): Promise<Reco
 
 /** What an engine says to a sync loop. */
 export type EngineParts = Pick<SyncCoreOptions, "rules" | "references" | "ownerService" | "loopGuard"> & {
-  readonly deleteBrake: BrakeLimits;
+  readonly deleteBrake: DeleteBrakeLimits;
 };
 
 /** An engine in the words of the sync loop. Rules and references also say which tenant cluster copies come from. */

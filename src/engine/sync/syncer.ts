@@ -58,7 +58,7 @@ export function createSyncLoop(options: SyncLoopOptions): SyncLoop {
       if (request.type === "write" && request.operation.side === "host") noteNamespace(request.operation, response);
       return response;
     }
-    // The turn goes on meanwhile: whether people hear of it changes nothing.
+    // The reconcile goes on meanwhile: whether people hear of it changes nothing.
     void events.record(request.object, request.notes, context);
     return REPORTED;
   }
@@ -86,12 +86,12 @@ export function createSyncLoop(options: SyncLoopOptions): SyncLoop {
         return {};
       }
       const of = { id, charge: context.charge };
-      const turn = await pieces.runAll(of, core.begin(id, context));
-      while (turn.request.type !== "done") {
-        const response = await answerTo(turn.request, turn.resource, context);
-        await pieces.runAll(of, turn.answer(response));
+      const reconcile = await pieces.runAll(of, core.begin(id, context));
+      while (reconcile.request.type !== "done") {
+        const response = await answerTo(reconcile.request, reconcile.resource, context);
+        await pieces.runAll(of, reconcile.answer(response));
       }
-      return outcomeOf(turn.request.ending);
+      return outcomeOf(reconcile.request.ending);
     },
     get synced() {
       return core.synced;

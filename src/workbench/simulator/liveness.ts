@@ -5,8 +5,8 @@ import type { World } from "./world.ts";
 
 /** Looks at the clock after which a world that is still not at rest never will be. Each is up to a minute of virtual time. */
 const WAITS_MAX = 60;
-/** Turns after which a drain without any wait never ends. */
-const TURNS_MAX = 2_000;
+/** Reconciles after which a drain without any wait never ends. */
+const RECONCILES_MAX = 2_000;
 /** What was refused is tried again every minute; this long it is given to succeed. Virtual milliseconds. */
 const PATIENCE_MS = 130_000;
 /** Lists of everything after all is at rest. */
@@ -83,7 +83,7 @@ function onlyWaits(world: World): boolean {
 }
 
 async function drain(world: World): Promise<boolean> {
-  for (let turns = 0; turns < TURNS_MAX; turns += 1) {
+  for (let reconciles = 0; reconciles < RECONCILES_MAX; reconciles += 1) {
     // What comes after a broken promise proves nothing, and makes the timeline longer.
     if (world.violation !== undefined) return true;
     let moved = false;

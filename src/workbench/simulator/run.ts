@@ -1,5 +1,5 @@
 import type { Planner } from "../../engine/reconcile/machine.ts";
-import type { SyncHooks } from "../../engine/sync/run/turn.ts";
+import type { SyncHooks } from "../../engine/sync/run/reconcile.ts";
 import type { Act } from "./act.ts";
 import { ADOPTION_USERS } from "./users/adoption-users.ts";
 import type { Setting } from "./model/generation.ts";

@@ -6,7 +6,7 @@ import type { Request, Response } from "../../engine/reconcile/machine.ts";
 import { responseTo, send } from "../../engine/sync/run/apply.ts";
 import type { Planner } from "../../engine/reconcile/machine.ts";
 import { plan } from "../../engine/reconcile/plan.ts";
-import type { SyncHooks } from "../../engine/sync/run/turn.ts";
+import type { SyncHooks } from "../../engine/sync/run/reconcile.ts";
 import { createSimulatedCluster } from "./model/cluster.ts";
 import type { StoreChange, SimulatedCluster, Side } from "./model/cluster.ts";
 import { referencedOf, resourcesOf } from "./model/generation.ts";
@@ -25,7 +25,7 @@ const EPOCH_MS = 1_767_225_600_000;
 
 /** A write whose client gave up; the server will see it all the same. */
 export interface LateWrite {
-  readonly flight: Pick<Flight, "id" | "turn" | "request" | "generation" | "since">;
+  readonly flight: Pick<Flight, "id" | "reconcile" | "request" | "generation" | "since">;
   readonly replica: number;
 }
 
@@ -133,16 +133,16 @@ export class World {
 
   /** Brings the request of a flight to its cluster and answers what that says. */
   async transmit(
-    { id, turn, request, generation, since }: LateWrite["flight"],
+    { id, reconcile, request, generation, since }: LateWrite["flight"],
     by: { index: number; unheard: boolean },
   ): Promise<Response> {
     if (request.type === "report") return { type: "absent" };
     const side = request.type === "get" ? request.side : request.operation.side;
     if (this.isDown(side)) return responseTo(request, simulatedOutage(side));
-    if (request.type === "get" && this.#isFollowed(request.resource ?? turn.resource)) this.reads += 1;
+    if (request.type === "get" && this.#isFollowed(request.resource ?? reconcile.resource)) this.reads += 1;
     this.#author = { kind: "replica", id, generation, since, ...by };
     const writers = { tenant: this.clusters.tenant.writer, host: this.clusters.host.writer };
-    const response = await send(request, turn.resource, writers);
+    const response = await send(request, reconcile.resource, writers);
     if (request.type === "write" && (response.type === "object" || response.type === "absent")) this.accepted += 1;
     return response;
   }

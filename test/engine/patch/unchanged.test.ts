@@ -12,7 +12,7 @@ import type { ResourceType } from "../../../src/kube/object/resource.ts";
 import type { KubeObject } from "../../../src/kube/object/types.ts";
 import { compilePatches } from "../../../src/engine/patch/compile.ts";
 import type { PatchEngine } from "../../../src/engine/patch/types.ts";
-import { forward } from "../../../src/engine/reconcile/convert/forward.ts";
+import { toHost } from "../../../src/engine/reconcile/convert/to-host.ts";
 import { createSyncLoop } from "../../../src/engine/sync/syncer.ts";
 import { createFakeClock } from "../../support/fake-clock.ts";
 import { createPlainEngine } from "../../support/plain-engine.ts";
@@ -82,7 +82,7 @@ describe("patches of one object", () => {
 test("what goes to the host shares the subsets of the tenant object that no patch changes", () => {
   const tenant = tenantEndpoints({ annotations: { team: "shop" } });
   const hostKey = { namespace: "vc", name: "web-x-shop-x-blue" };
-  const { object } = forward(testRules({ patches: [TEAM] }), { tenant, host: undefined, hostKey });
+  const { object } = toHost(testRules({ patches: [TEAM] }), { tenant, host: undefined, hostKey });
   expect(object.metadata.annotations?.["team"]).toBe("shop-blue");
   expect(subsetsOf(object)[0]!.addresses[0]).toBe(tenant.subsets![0]!.addresses![0]);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { brakeTrips, DEFAULT_BRAKE_LIMITS } from "../../../src/engine/reconcile/brake.ts";
+import { holdsDeletes, DEFAULT_DELETE_BRAKE_LIMITS } from "../../../src/engine/reconcile/delete-brake-limits.ts";
 
 describe("the delete brake", () => {
   test.each([
@@ -27,11 +27,11 @@ describe("the delete brake", () => {
     { why: "has nothing to hold where nothing is missing", kinds: [{ absent: 0, copies: 100 }], trips: false },
     { why: "has nothing to hold where nothing is", kinds: [], trips: false },
   ])("$why", ({ kinds, trips }) => {
-    expect(brakeTrips(DEFAULT_BRAKE_LIMITS, kinds)).toBe(trips);
+    expect(holdsDeletes(DEFAULT_DELETE_BRAKE_LIMITS, kinds)).toBe(trips);
   });
 
   test("follows the limits of the settings", () => {
-    expect(brakeTrips({ percent: 0, count: 0 }, [{ absent: 1, copies: 1_000 }])).toBe(true);
-    expect(brakeTrips({ percent: 100, count: 0 }, [{ absent: 1_000, copies: 1_000 }])).toBe(false);
+    expect(holdsDeletes({ percent: 0, count: 0 }, [{ absent: 1, copies: 1_000 }])).toBe(true);
+    expect(holdsDeletes({ percent: 100, count: 0 }, [{ absent: 1_000, copies: 1_000 }])).toBe(false);
   });
 });

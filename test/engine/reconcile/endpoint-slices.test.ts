@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { ENDPOINT_SLICES, ENDPOINTS } from "../../../src/kube/object/resource.ts";
 import type { EndpointSlice, KubeObject, Service } from "../../../src/kube/object/types.ts";
 import { compileAddressPolicy } from "../../../src/engine/reconcile/rules/address-policy.ts";
-import { backward } from "../../../src/engine/reconcile/convert/backward.ts";
+import { toTenant } from "../../../src/engine/reconcile/convert/to-tenant.ts";
 import { compileExcludedKeys } from "../../../src/engine/reconcile/rules/excluded-keys.ts";
 import { ENDPOINT_SLICES_KIND } from "../../../src/engine/kinds/endpoint-slices.ts";
 import { plan } from "../../../src/engine/reconcile/plan.ts";
@@ -154,8 +154,8 @@ test("seen from the tenant, a copy has the tenant's name for the Service and non
   const rules = sliceRules();
   const tenant = tenantSlice({}, { labels: { ...LABELS, app: "web" } });
   const host = copyOf(rules, tenant);
-  expect(backward(rules, host, tenant).object.metadata.labels).toEqual({ ...LABELS, app: "web" });
-  expect(backward(rules, host).object.metadata.labels).toEqual({ app: "web" });
+  expect(toTenant(rules, host, tenant).object.metadata.labels).toEqual({ ...LABELS, app: "web" });
+  expect(toTenant(rules, host).object.metadata.labels).toEqual({ app: "web" });
 });
 
 describe("the mirror of Endpoints is replaced", () => {

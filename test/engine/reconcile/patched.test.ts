@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import type { PatchDefinition } from "../../../src/engine/patch/patch-definition.ts";
 import type { KubeObject } from "../../../src/kube/object/types.ts";
-import { forward } from "../../../src/engine/reconcile/convert/forward.ts";
+import { toHost } from "../../../src/engine/reconcile/convert/to-host.ts";
 import { REMEMBERED_MAX } from "../../../src/engine/reconcile/convert/patched.ts";
 import type { Rules } from "../../../src/engine/reconcile/rules/rules.ts";
 import { stored, tenantEndpoints, testRules } from "../../support/rules.ts";
@@ -49,27 +49,27 @@ test.each([
   { why: "a patch that failed runs again, since it may keep what stands on the host", patch: FAILING, second: [0, 1], evaluations: 2 },
 ])("$why", ({ patch, second, evaluations }) => {
   const { rules, evaluations: counted } = counting([patch]);
-  forward(rules, { tenant: tenants[0]!, host: hosts[0], hostKey: HOST_KEY });
-  forward(rules, { tenant: tenants[second[0]!]!, host: hosts[second[1]!], hostKey: HOST_KEY });
+  toHost(rules, { tenant: tenants[0]!, host: hosts[0], hostKey: HOST_KEY });
+  toHost(rules, { tenant: tenants[second[0]!]!, host: hosts[second[1]!], hostKey: HOST_KEY });
   expect(counted()).toBe(evaluations);
 });
 
 test("an engine that does not say what its expressions see is asked again for each host object", () => {
   const { rules, evaluations } = counting([UPPER]);
   const { readsHostObject: _unknown, ...engine } = rules.engine;
-  for (const host of hosts) forward({ ...rules, engine }, { tenant: tenants[0]!, host, hostKey: HOST_KEY });
+  for (const host of hosts) toHost({ ...rules, engine }, { tenant: tenants[0]!, host, hostKey: HOST_KEY });
   expect(evaluations()).toBe(hosts.length);
 });
 
 test("other rules know nothing of what these remember", () => {
   const { rules, evaluations } = counting([UPPER]);
-  for (const each of [rules, { ...rules }]) forward(each, { tenant: tenants[0]!, host: undefined, hostKey: HOST_KEY });
+  for (const each of [rules, { ...rules }]) toHost(each, { tenant: tenants[0]!, host: undefined, hostKey: HOST_KEY });
   expect(evaluations()).toBe(2);
 });
 
 test("the oldest answer is forgotten when there are too many", () => {
   const { rules, evaluations } = counting([UPPER]);
-  const ask = (tenant: KubeObject) => forward(rules, { tenant, host: undefined, hostKey: HOST_KEY });
+  const ask = (tenant: KubeObject) => toHost(rules, { tenant, host: undefined, hostKey: HOST_KEY });
   ask(tenants[0]!);
   for (let index = 0; index < REMEMBERED_MAX; index += 1) ask(tenantEndpoints({ annotations: { a: String(index) } }));
   ask(tenants[0]!);
@@ -85,8 +85,8 @@ test("what is remembered is what would be computed again, in any order of tenant
     fc.property(patches, fc.array(input, { maxLength: 8 }), (chosen, inputs) => {
       const { rules } = counting(chosen);
       for (const each of inputs) {
-        const again = forward({ ...rules }, { ...each, hostKey: HOST_KEY });
-        expect(forward(rules, { ...each, hostKey: HOST_KEY })).toEqual(again);
+        const again = toHost({ ...rules }, { ...each, hostKey: HOST_KEY });
+        expect(toHost(rules, { ...each, hostKey: HOST_KEY })).toEqual(again);
       }
     }),
     { numRuns: 200 },

@@ -43,18 +43,18 @@ describe("the life of the source", () => {
 
 describe("a copy at another host key", () => {
   const rules = testRules();
-  const stray = stored({ ...firstCopy(rules, tenantEndpoints()), metadata: { namespace: "old", name: "web", uid: "uid-stray" } }, "30");
+  const orphan = stored({ ...firstCopy(rules, tenantEndpoints()), metadata: { namespace: "old", name: "web", uid: "uid-orphan" } }, "30");
   const actions = (planned: Plan) => planned.operations.map(({ action }) => action);
 
   test("goes after the new one is made", () => {
-    const planned = plan(rules, inputFor(rules, { strays: [stray] }));
+    const planned = plan(rules, inputFor(rules, { orphans: [orphan] }));
     expect(actions(planned)).toEqual(["create", "delete"]);
     expect(planned.operations[1]).toMatchObject({ key: { namespace: "old", name: "web" }, confirm: "none" });
   });
 
   test("goes with the tenant object, after a live read", () => {
-    const planned = plan(rules, inputFor(rules, { tenant: undefined, strays: [stray] }));
-    expect(only(planned)).toMatchObject({ action: "delete", preconditions: { uid: "uid-stray" }, confirm: "absent" });
+    const planned = plan(rules, inputFor(rules, { tenant: undefined, orphans: [orphan] }));
+    expect(only(planned)).toMatchObject({ action: "delete", preconditions: { uid: "uid-orphan" }, confirm: "absent" });
   });
 
   test.each([
@@ -62,6 +62,6 @@ describe("a copy at another host key", () => {
     ["is paused", rules, { annotations: { "sync.platform/pause": "true" } }, {}],
     ["is not synced any more", testRules({ enabled: false }), {}, {}],
   ] as const)("stays while the object %s", (_name, by, meta, parts) => {
-    expect(actions(plan(by, inputFor(rules, { tenant: tenantEndpoints(meta), strays: [stray], ...parts })))).toEqual([]);
+    expect(actions(plan(by, inputFor(rules, { tenant: tenantEndpoints(meta), orphans: [orphan], ...parts })))).toEqual([]);
   });
 });

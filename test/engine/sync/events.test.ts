@@ -98,7 +98,7 @@ test("a namespace full of faults has a burst of Events, then one a second, and t
   const { clock, begun, ends, tell, dropped } = slowRecorder();
   const written = Array.from({ length: 100 }, (_, index) => tell("noisy", `noisy ${index}`));
   void tell("shop", "shop 0");
-  for (let turn = 0; turn < 2 * EVENTS_BURST; turn += 1) {
+  for (let reconcile = 0; reconcile < 2 * EVENTS_BURST; reconcile += 1) {
     for (const end of ends.splice(0)) end();
     await clock.advance(0);
   }

@@ -140,14 +140,14 @@ async function start(rules: Rules, fault: { lost: boolean }) {
   });
   const look = () => Promise.all([caches.tenant.look(KEY), caches.host.look(HOST_KEY)]);
   const notes: string[] = [];
-  const turn = async () => {
+  const reconcile = async () => {
     await loop.reconcile(ID).catch((error: unknown) => {
       if (!(error instanceof EngineError) || error.code !== "API_UNAVAILABLE") throw error;
     });
     notes.push(...loop.records().flatMap((record) => record.notes.map(({ code }) => code)));
   };
   await look();
-  return { look, turn, writes, notes, lookAtHost: () => caches.host.look(HOST_KEY), close: () => loop.close() };
+  return { look, reconcile, writes, notes, lookAtHost: () => caches.host.look(HOST_KEY), close: () => loop.close() };
 }
 
 function pick({ client }: EmbeddedCluster): Writer {
@@ -167,7 +167,7 @@ async function play(part: Part, { lost, killed, late }: Fault, story: Story) {
   let process = await start(rules, fault);
   const rest = async () => {
     for (let round = 0; round < 4; round += 1) {
-      await process.turn();
+      await process.reconcile();
       await process.look();
     }
   };
@@ -179,9 +179,9 @@ async function play(part: Part, { lost, killed, late }: Fault, story: Story) {
     await set("host", HOST_KEY, value);
     fault.lost = lost;
     await (late ? process.lookAtHost() : process.look());
-    await process.turn();
+    await process.reconcile();
     // A write onto what a late cache does not know yet does not happen.
-    if (late) await process.look().then(process.turn);
+    if (late) await process.look().then(process.reconcile);
     fault.lost = false;
     if (killed) {
       notes.push(...process.notes);

@@ -10,7 +10,7 @@ import type { Operation } from "../../../src/engine/reconcile/plan-types.ts";
 import { planReferenceCopy } from "../../../src/engine/reconcile/references/reference-copy.ts";
 import { createLoopGuard } from "../../../src/engine/sync/guards/loop-guard.ts";
 import { createReferenceCopies } from "../../../src/engine/sync/references/reference-copies.ts";
-import { createWriteBrake } from "../../../src/engine/sync/guards/write-brake.ts";
+import { createWriteLimiter } from "../../../src/engine/sync/guards/write-limiter.ts";
 import { createFakeClock } from "../../support/fake-clock.ts";
 import { referenceInput, secret, testReferenceRules } from "../../support/references.ts";
 import { stored } from "../../support/rules.ts";
@@ -40,7 +40,7 @@ function unused() {
     ...{ rules, clock, logger: silentLogger, metrics: noMetrics, hooks: {} },
     ...{ tenant: { source: () => tenant }, host: { source: () => host } },
     guard: createLoopGuard(clock, { restorations: 5, minutes: 10 }),
-    writeBrake: createWriteBrake({ clock, limits: {}, logger: silentLogger, metrics: noMetrics }),
+    writeLimiter: createWriteLimiter({ clock, limits: {}, logger: silentLogger, metrics: noMetrics }),
     user: () => undefined,
     owner: () => undefined,
     enqueue: () => {},
@@ -66,9 +66,9 @@ test("a copy that the list still leaves out when its time is over is deleted as 
   const { copy, copies, begin, timeIsOver } = unused();
   await timeIsOver();
   const { uid, resourceVersion } = copy.metadata;
-  const turn = begin();
-  expect(turn.request).toMatchObject({ type: "write", operation: { action: "delete", preconditions: { uid, resourceVersion } } });
-  finish(turn.answer({ type: "outdated", reason: "it changed" }));
+  const reconcile = begin();
+  expect(reconcile.request).toMatchObject({ type: "write", operation: { action: "delete", preconditions: { uid, resourceVersion } } });
+  finish(reconcile.answer({ type: "outdated", reason: "it changed" }));
   expect(copies.followed).toBe(2);
   const again = begin();
   finish(again.answer({ type: "absent" }));

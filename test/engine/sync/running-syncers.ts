@@ -9,7 +9,7 @@ import { resolveConfig } from "../../../src/engine/config/config.ts";
 import type { ClusterClient } from "../../../src/kube/object/cluster-client.ts";
 import { ENDPOINTS, NAMESPACES, SERVICES } from "../../../src/kube/object/resource.ts";
 import { createInformedAccess } from "../../../src/engine/sync/cluster/informed-access.ts";
-import type { SyncHooks } from "../../../src/engine/sync/run/turn.ts";
+import type { SyncHooks } from "../../../src/engine/sync/run/reconcile.ts";
 import { createSyncer } from "../../../src/engine/syncer.ts";
 import type { Syncer } from "../../../src/engine/syncer.ts";
 import { createFakeClock } from "../../support/fake-clock.ts";

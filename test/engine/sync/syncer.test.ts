@@ -12,7 +12,7 @@ import type { KubeObject } from "../../../src/kube/object/types.ts";
 import type { Writer } from "../../../src/engine/sync/cluster/access.ts";
 import { createSyncLoop } from "../../../src/engine/sync/syncer.ts";
 import type { SyncLoop } from "../../../src/engine/sync/syncer.ts";
-import type { SyncHooks } from "../../../src/engine/sync/run/turn.ts";
+import type { SyncHooks } from "../../../src/engine/sync/run/reconcile.ts";
 import { createFakeClock } from "../../support/fake-clock.ts";
 import { tenantEndpoints, testRules } from "../../support/rules.ts";
 import { lateAccess } from "./late-access.ts";

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createMetrics } from "../../../src/base/metrics.ts";
-import type { LaneName } from "../../../src/kube/runtime/queue/lane.ts";
+import type { Priority } from "../../../src/kube/runtime/queue/fifo.ts";
 import { createWorkQueue, FRESH_IN_A_ROW_MAX, type WorkQueue } from "../../../src/kube/runtime/queue/work-queue.ts";
 import { createFakeClock, settle, type FakeClock } from "../../support/fake-clock.ts";
 
@@ -45,27 +45,27 @@ describe("a work queue", () => {
 
   test("moves a background key forward when it changes", async () => {
     const queue = createQueue();
-    for (const key of ["a", "b", "c"]) queue.add(key, { lane: "background" });
+    for (const key of ["a", "b", "c"]) queue.add(key, { priority: "background" });
     queue.add("c");
     expect([await takeNow(queue), await takeNow(queue), await takeNow(queue)]).toEqual(["c", "a", "b"]);
   });
 
   test("gives a background key its turn under a flood of fresh ones", async () => {
     const queue = createQueue();
-    queue.add("initial", { lane: "background" });
+    queue.add("initial", { priority: "background" });
     for (let i = 0; i < FRESH_IN_A_ROW_MAX + 5; i++) queue.add(`fresh-${i}`);
     const taken: string[] = [];
     while (queue.depth > 0) taken.push(await takeNow(queue));
     expect(taken.indexOf("initial")).toBe(FRESH_IN_A_ROW_MAX);
   });
 
-  test("keeps the lane of a key that is added again while it runs", async () => {
+  test("keeps the priority of a key that is added again while it runs", async () => {
     const queue = createQueue();
     queue.add("running");
     await takeNow(queue);
     queue.add("running");
-    queue.add("running", { lane: "background" });
-    queue.add("initial", { lane: "background" });
+    queue.add("running", { priority: "background" });
+    queue.add("initial", { priority: "background" });
     queue.done("running");
     expect(await takeNow(queue)).toBe("running");
   });
@@ -159,7 +159,7 @@ describe("a work queue", () => {
     const queue = createWorkQueue({ name: "endpoints", clock, metrics });
     const labels = { name: "endpoints", controller: "endpoints" };
     queue.add("a");
-    queue.add("b", { lane: "background" });
+    queue.add("b", { priority: "background" });
     expect(metrics.value("workqueue_depth", { ...labels, priority: "fresh" })).toBe(1);
     expect(metrics.value("workqueue_depth", { ...labels, priority: "background" })).toBe(1);
     await clock.advance(2_000);
@@ -180,23 +180,23 @@ describe("a work queue", () => {
 
 /** The queue said again in the plainest possible way: what waits where, what runs, what is due when. */
 class Model {
-  readonly waiting: Record<LaneName, string[]> = { fresh: [], background: [] };
-  readonly running = new Map<string, LaneName | undefined>();
-  readonly delayed = new Map<string, { dueMs: number; lane: LaneName }>();
+  readonly waiting: Record<Priority, string[]> = { fresh: [], background: [] };
+  readonly running = new Map<string, Priority | undefined>();
+  readonly delayed = new Map<string, { dueMs: number; priority: Priority }>();
   freshInARow = 0;
 
-  add(key: string, lane: LaneName): void {
-    if (this.running.has(key)) return void this.running.set(key, this.running.get(key) === "fresh" ? "fresh" : lane);
-    if (this.waiting.fresh.includes(key) || (lane === "background" && this.waiting.background.includes(key))) return;
+  add(key: string, priority: Priority): void {
+    if (this.running.has(key)) return void this.running.set(key, this.running.get(key) === "fresh" ? "fresh" : priority);
+    if (this.waiting.fresh.includes(key) || (priority === "background" && this.waiting.background.includes(key))) return;
     this.waiting.background = this.waiting.background.filter((other) => other !== key);
-    this.waiting[lane].push(key);
+    this.waiting[priority].push(key);
   }
 
   take(): string {
     const { fresh, background } = this.waiting;
-    const lane = background.length === 0 || (fresh.length > 0 && this.freshInARow < FRESH_IN_A_ROW_MAX) ? "fresh" : "background";
-    this.freshInARow = lane === "fresh" ? this.freshInARow + 1 : 0;
-    const key = this.waiting[lane].shift()!;
+    const priority = background.length === 0 || (fresh.length > 0 && this.freshInARow < FRESH_IN_A_ROW_MAX) ? "fresh" : "background";
+    this.freshInARow = priority === "fresh" ? this.freshInARow + 1 : 0;
+    const key = this.waiting[priority].shift()!;
     this.running.set(key, undefined);
     return key;
   }
@@ -209,10 +209,10 @@ class Model {
 }
 
 const key = fc.constantFrom("a", "b", "c", "d", "e", "f");
-const lane = fc.constantFrom<LaneName>("fresh", "background");
+const priority = fc.constantFrom<Priority>("fresh", "background");
 const step = fc.oneof(
-  { weight: 4, arbitrary: fc.record({ do: fc.constant("add" as const), key, lane }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant("addLater" as const), key, lane, afterMs: fc.integer({ min: 1, max: 50 }) }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant("add" as const), key, priority }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("addLater" as const), key, priority, afterMs: fc.integer({ min: 1, max: 50 }) }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant("take" as const) }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant("done" as const), nth: fc.nat(5) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("advance" as const), ms: fc.integer({ min: 1, max: 60 }) }) },
@@ -252,7 +252,7 @@ describe("under any sequence of calls", () => {
         const queue = createWorkQueue({ name: "test", clock });
         const model = new Model();
         const owed = new Set<string>();
-        const add = (name: string, where: LaneName) => {
+        const add = (name: string, where: Priority) => {
           model.add(name, where);
           owed.add(name);
         };
@@ -268,22 +268,22 @@ describe("under any sequence of calls", () => {
         };
         for (const next of steps) {
           if (next.do === "add") {
-            queue.add(next.key, { lane: next.lane });
-            add(next.key, next.lane);
+            queue.add(next.key, { priority: next.priority });
+            add(next.key, next.priority);
           } else if (next.do === "addLater") {
-            queue.add(next.key, { lane: next.lane, afterMs: next.afterMs });
+            queue.add(next.key, { priority: next.priority, afterMs: next.afterMs });
             const dueMs = clock.monotonic() + next.afterMs;
             const known = model.delayed.get(next.key);
             if (known === undefined || dueMs < known.dueMs) {
               model.delayed.delete(next.key);
-              model.delayed.set(next.key, { dueMs, lane: next.lane });
+              model.delayed.set(next.key, { dueMs, priority: next.priority });
             }
           } else if (next.do === "take" && queue.depth > 0) await take();
           else if (next.do === "done" && model.running.size > 0) done([...model.running.keys()][next.nth % model.running.size]!);
           else if (next.do === "advance") {
             clock.advance(next.ms);
             const due = [...model.delayed].filter(([, { dueMs }]) => dueMs <= clock.monotonic());
-            for (const [name, { lane: where }] of due.sort(([, left], [, right]) => left.dueMs - right.dueMs)) {
+            for (const [name, { priority: where }] of due.sort(([, left], [, right]) => left.dueMs - right.dueMs)) {
               model.delayed.delete(name);
               add(name, where);
             }
@@ -291,7 +291,8 @@ describe("under any sequence of calls", () => {
           expect(queue.depth).toBe(model.waiting.fresh.length + model.waiting.background.length);
         }
         clock.advance(1_000);
-        for (const [name, { lane: where }] of [...model.delayed].sort(([, left], [, right]) => left.dueMs - right.dueMs)) add(name, where);
+        for (const [name, { priority: where }] of [...model.delayed].sort(([, left], [, right]) => left.dueMs - right.dueMs))
+          add(name, where);
         for (const name of [...model.running.keys()]) done(name);
         while (queue.depth > 0) {
           await take();
@@ -306,12 +307,12 @@ describe("under any sequence of calls", () => {
 });
 
 describe("a queue that is paused", () => {
-  test("hands out nothing, collects, and hands out in order of the lanes when it goes on", async () => {
+  test("hands out nothing, collects, and hands out in order of the queues when it goes on", async () => {
     const queue = createWorkQueue({ name: "q", clock: createFakeClock() });
     queue.pause();
     const taken: (string | undefined)[] = [];
     const takers = [queue.take(), queue.take(), queue.take()].map((key) => key.then((one) => taken.push(one)));
-    for (const key of ["a", "b"]) queue.add(key, { lane: "background" });
+    for (const key of ["a", "b"]) queue.add(key, { priority: "background" });
     queue.add("c");
     await settle();
     expect({ taken, depth: queue.depth }).toEqual({ taken: [], depth: 3 });
@@ -350,12 +351,12 @@ describe("a queue of several flows", () => {
   const flowOf = (name: string) => name.split("/")[0]!;
   const several = (runningMax = Infinity) => createWorkQueue({ name: "q", clock: createFakeClock(), flowOf, runningMax });
 
-  test("has a key of each flow early, whichever of the lanes one flow floods", async () => {
-    for (const lane of ["fresh", "background"] as const) {
+  test("has a key of each flow early, whichever of the queues one flow floods", async () => {
+    for (const priority of ["fresh", "background"] as const) {
       const queue = several();
-      for (let index = 0; index < 10_000; index += 1) queue.add(`greedy/${index}`, { lane });
+      for (let index = 0; index < 10_000; index += 1) queue.add(`greedy/${index}`, { priority });
       const others = Array.from({ length: 50 }, (_, index) => `n${index}/web`);
-      for (const name of others) queue.add(name, { lane });
+      for (const name of others) queue.add(name, { priority });
       const taken: (string | undefined)[] = [];
       for (let count = 0; count < 51; count += 1) {
         const name = await queue.take();
@@ -385,7 +386,7 @@ describe("a queue of several flows", () => {
     for (let index = 0; index < 5; index += 1) queue.add(`slow/${index}`);
     await settle();
     expect(taken).toEqual(["slow/0", "slow/1"]);
-    queue.add("other/0", { lane: "background" });
+    queue.add("other/0", { priority: "background" });
     await settle();
     expect(taken).toEqual(["slow/0", "slow/1", "other/0"]);
     void queue.take().then((name) => taken.push(name));

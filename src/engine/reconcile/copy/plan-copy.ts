@@ -10,7 +10,7 @@ import { ourMarkers } from "../../translate/identity.ts";
 import { readMarkers, writeMarkers } from "../../translate/markers.ts";
 import { agreedBase, readBase } from "../agreement/base.ts";
 import { withoutKeys } from "../rules/excluded-keys.ts";
-import { forwardInPieces } from "../convert/forward.ts";
+import { toHostInPieces } from "../convert/to-host.ts";
 import { copyOf, rebuiltCopy, copySourceOf } from "./host-copy.ts";
 import { isMappedElsewhere } from "../predicate/mapped-elsewhere.ts";
 import { isCopyOf, isRewritten, mayAdopt, mayTakeOver, withoutForeignMarks } from "./ownership.ts";
@@ -20,7 +20,7 @@ import { recreation } from "../plan-types.ts";
 import type { MakePlan, CopyInput, Note, Plan } from "../plan-types.ts";
 import { roomNotes, unitsWithoutRoom, withoutUnits } from "./room.ts";
 import type { Rules } from "../rules/rules.ts";
-import { unitsOf } from "../agreement/units.ts";
+import { comparedFields } from "../agreement/fields.ts";
 
 /** Plans the copy of one object, whatever stands at its host key now. */
 export function* planCopy(rules: Rules, input: CopyInput, answer: MakePlan): Generator<undefined, Plan> {
@@ -43,7 +43,7 @@ export function* planCopy(rules: Rules, input: CopyInput, answer: MakePlan): Gen
 }
 
 function* planCreate(rules: Rules, input: CopyInput, answer: MakePlan): Generator<undefined, Plan> {
-  const wanted = yield* forwardInPieces(rules, input);
+  const wanted = yield* toHostInPieces(rules, input);
   const parts = reported(wanted);
   if (wanted.rejected !== undefined) return answer("refused", { ...parts, notes: rejection(wanted) });
   const { copy, notes } = newCopy(rules, input, wanted.object);
@@ -56,7 +56,7 @@ function* planCreate(rules: Rules, input: CopyInput, answer: MakePlan): Generato
 /** A copy that has nothing of an earlier one, as far as there is room for what it should have. */
 function newCopy(rules: Rules, input: CopyInput, desired: KubeObject): { copy: KubeObject; notes: readonly Note[] } {
   const source = copySourceOf(rules, input);
-  const units = unitsOf(rules, input.tenant, desired, desired);
+  const units = comparedFields(rules, input.tenant, desired, desired);
   const excluded = (key: string) => rules.settings.excluded(key);
   const kept = withoutKeys(input.host?.metadata.annotations ?? {}, (key) => !excluded(key));
   const others = () => ({ ...kept, ...writeMarkers(rules.translator.markerPrefix, source).annotations });
@@ -115,7 +115,7 @@ function* planUpdate(rules: Rules, input: CopyInput & { host: KubeObject }, answ
 
 /** Everything that may cross is written again; nothing of an earlier life of the copy stays. */
 function* planRebuild(rules: Rules, input: CopyInput & { host: KubeObject }, answer: MakePlan, reason: string): Generator<undefined, Plan> {
-  const wanted = yield* forwardInPieces(rules, input);
+  const wanted = yield* toHostInPieces(rules, input);
   const parts = reported(wanted);
   if (wanted.rejected !== undefined) return answer("refused", { ...parts, notes: rejection(wanted) });
   if (rules.kind.mustRecreate(input.host, wanted.object)) return answer("copied", { ...parts, operations: [recreation(input.host)] });

@@ -8,10 +8,10 @@ import { writeMarkers } from "../../translate/markers.ts";
 import { agreedBase, changedSides } from "../agreement/base.ts";
 import type { Base, Unit, UnitId } from "../agreement/base.ts";
 import { withoutKeys } from "../rules/excluded-keys.ts";
-import { flowBackInPieces } from "../convert/flow-back.ts";
-import type { FlowBack } from "../convert/flow-back.ts";
-import { forwardInPieces } from "../convert/forward.ts";
-import type { Forward } from "../convert/forward.ts";
+import { planHostEditsInPieces } from "../convert/host-edits.ts";
+import type { HostEdits } from "../convert/host-edits.ts";
+import { toHostInPieces } from "../convert/to-host.ts";
+import type { HostBody } from "../convert/to-host.ts";
 import { readFlowed, stamped } from "../agreement/flow-stamp.ts";
 import { copySourceOf, updatedCopy } from "./host-copy.ts";
 import { missingOwner } from "./owner.ts";
@@ -20,7 +20,7 @@ import { recreation } from "../plan-types.ts";
 import type { MakePlan, CopyInput, Note, Operation, Plan } from "../plan-types.ts";
 import { ANNOTATIONS_LENGTH_MAX, annotationsLength, roomNotes, unitsWithoutRoom } from "./room.ts";
 import type { Rules } from "../rules/rules.ts";
-import { unitsOf } from "../agreement/units.ts";
+import { comparedFields } from "../agreement/fields.ts";
 
 /** Plans what becomes of the parts that differ between a copy and what it should be. */
 export function* planDifference(
@@ -29,10 +29,10 @@ export function* planDifference(
   written: Base,
   answer: MakePlan,
 ): Generator<undefined, Plan> {
-  const wanted = yield* forwardInPieces(rules, input);
+  const wanted = yield* toHostInPieces(rules, input);
   const parts = reported(wanted);
   if (wanted.rejected !== undefined) return answer("refused", { ...parts, notes: rejection(wanted) });
-  const units = unitsOf(rules, input.tenant, wanted.object, input.host, written);
+  const units = comparedFields(rules, input.tenant, wanted.object, input.host, written);
   const flowed = readFlowed(rules, input, units, written);
   const base = new Map([...written, ...flowed.units]);
   const differing = units.filter((unit) => unit.desired !== unit.host);
@@ -63,7 +63,7 @@ export function* planDifference(
 
 const OWNER = "The Service of the virtual cluster owns the copy now";
 
-interface Flow extends Pick<FlowBack, "refusals" | "outcomes"> {
+interface Flow extends Pick<HostEdits, "refusals" | "outcomes"> {
   readonly operation?: Operation;
   /** Edits that the tenant object has no room for. */
   readonly noRoom: readonly UnitId[];
@@ -75,10 +75,10 @@ function* planFlow(
   input: CopyInput & { host: KubeObject },
   { edits, wanted, written, before }: Flowing,
 ): Generator<undefined, Flow> {
-  const back = yield* flowBackInPieces(rules, input, edits);
+  const back = yield* planHostEditsInPieces(rules, input, edits);
   if (back.flowing.length === 0) return { ...back, noRoom: [] };
   const flowing = new Set(back.flowing);
-  const after = unitsOf(rules, back.tenant, wanted.object, input.host, written).filter(({ id }) => flowing.has(id));
+  const after = comparedFields(rules, back.tenant, wanted.object, input.host, written).filter(({ id }) => flowing.has(id));
   const object = stamped(rules, input, back.tenant, after, before);
   if (annotationsLength(object.metadata.annotations) > ANNOTATIONS_LENGTH_MAX) {
     const body = edits.filter(({ id }) => id === "body");
@@ -92,7 +92,7 @@ function* planFlow(
 
 interface Flowing {
   readonly edits: readonly Unit[];
-  readonly wanted: Forward;
+  readonly wanted: HostBody;
   readonly written: Base;
   /** What flowed before, and still holds. */
   readonly before: Base;
@@ -107,7 +107,7 @@ function othersOn(rules: Rules, input: CopyInput & { host: KubeObject }, units: 
 }
 
 interface Difference {
-  readonly wanted: Forward;
+  readonly wanted: HostBody;
   readonly units: readonly Unit[];
   /** Foreign keys, which stay where they are. */
   readonly left: ReadonlySet<UnitId>;

@@ -1,11 +1,11 @@
-import type { Forward } from "../convert/forward.ts";
+import type { HostBody } from "../convert/to-host.ts";
 import type { Note, Plan } from "../plan-types.ts";
 
 /** Why a field or annotation does not cross. */
 export const WHY_LEFT_OUT = "the API server refuses it on a Service of the copy's type";
 
 /** What `forward` has to say, as parts of a plan. */
-export function reported(wanted: Forward): Pick<Plan, "outcomes" | "references" | "notes"> {
+export function reported(wanted: HostBody): Pick<Plan, "outcomes" | "references" | "notes"> {
   const refused = wanted.refusedAddresses.map(({ ip, reason }): Note => ({
     code: "ADDRESS_REFUSED",
     message: `Address "${ip}" was left out: ${reason}`,
@@ -21,7 +21,7 @@ export function reported(wanted: Forward): Pick<Plan, "outcomes" | "references" 
 }
 
 /** Why `forward` gave nothing that may be written. */
-export function rejection(wanted: Forward): Note[] {
+export function rejection(wanted: HostBody): Note[] {
   const notes = reported(wanted).notes;
   return notes.length > 0
     ? [...notes]

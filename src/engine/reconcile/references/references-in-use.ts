@@ -1,5 +1,5 @@
 import type { FoundReference } from "../../patch/types.ts";
-import { forward } from "../convert/forward.ts";
+import { toHost } from "../convert/to-host.ts";
 import { isCopyOf } from "../copy/ownership.ts";
 import type { Plan, PlanInput } from "../plan-types.ts";
 import type { Rules } from "../rules/rules.ts";
@@ -22,5 +22,5 @@ export function referencesInUse(
   if (tenant === undefined && host !== undefined && state === "waiting") return undefined;
   if (state === "absent" || tenant === undefined) return [];
   if (state === "copied" || hostKey === undefined || references.length > 0) return references;
-  return host !== undefined && isCopyOf(rules, host, input.key) ? forward(rules, { ...input, tenant, host, hostKey }).references : [];
+  return host !== undefined && isCopyOf(rules, host, input.key) ? toHost(rules, { ...input, tenant, host, hostKey }).references : [];
 }

@@ -1,8 +1,8 @@
 import type { Clock } from "../../../base/clock.ts";
-import type { WriteBrakeLimits } from "./write-brake.ts";
+import type { WriteLimits } from "./write-limiter.ts";
 
 /** How much fighting is too much. */
-export interface LoopGuardLimits extends WriteBrakeLimits {
+export interface LoopGuardLimits extends WriteLimits {
   /** This many undone host edits, or copies that were deleted and came back, within the window are a fight. Default 5. */
   readonly restorations: number;
   /** Length of the window in minutes. Default 10. */

@@ -14,7 +14,7 @@ import { objectChanges } from "./object-changes.ts";
 import type { ObjectChange } from "./object-changes.ts";
 import type { MarkedCopy } from "./marked-copies.ts";
 import type { Preview } from "./preview.ts";
-import type { SyncRecord } from "../state/records.ts";
+import type { SyncRecord } from "../state/status-records.ts";
 import { parseSyncId, syncId } from "../state/sync-id.ts";
 
 /** What can be wrong with one object. */

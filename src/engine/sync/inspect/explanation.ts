@@ -11,12 +11,12 @@ import type { FoundReference, Outcome } from "../../patch/types.ts";
 import { changedSides, readBase } from "../../reconcile/agreement/base.ts";
 import type { UnitId } from "../../reconcile/agreement/base.ts";
 import { readFlowed } from "../../reconcile/agreement/flow-stamp.ts";
-import { forward } from "../../reconcile/convert/forward.ts";
-import { gate } from "../../reconcile/predicate/gate.ts";
-import type { CopyDecision } from "../../reconcile/predicate/gate.ts";
+import { toHost } from "../../reconcile/convert/to-host.ts";
+import { decideCopy } from "../../reconcile/predicate/should-copy.ts";
+import type { CopyDecision } from "../../reconcile/predicate/should-copy.ts";
 import { isCopyOf } from "../../reconcile/copy/ownership.ts";
 import type { Note, PlanState } from "../../reconcile/plan-types.ts";
-import { unitsOf } from "../../reconcile/agreement/units.ts";
+import { comparedFields } from "../../reconcile/agreement/fields.ts";
 import { isOurs } from "../../translate/identity.ts";
 import { readMarkers } from "../../translate/markers.ts";
 import type { CopySource } from "../../translate/markers.ts";
@@ -63,7 +63,7 @@ export interface ObjectExplanation {
   readonly hostKey: ObjectKey | undefined;
   readonly host: SeenOnHost | undefined;
   /** Copies of it at other host keys. */
-  readonly strays: readonly ObjectKey[];
+  readonly orphans: readonly ObjectKey[];
   /** Whether it is to be copied; undefined when there is no tenant object. */
   readonly decision: CopyDecision | undefined;
   readonly state: PlanState;
@@ -87,13 +87,13 @@ export function explainObject(preview: Preview, resource: ResourceType, key: Obj
   const look = preview.looks.get(id);
   if (look === undefined) return undefined;
   const { rules, input, plan } = look;
-  const { tenant, host, strays = [] } = input;
+  const { tenant, host, orphans = [] } = input;
   return {
     ...{ resource, key, hostKey: plan.hostKey, state: plan.state, patches: plan.outcomes },
     tenant: tenant && seen(tenant),
     host: host && seenOnHost(look, host),
-    strays: strays.map(keyOf),
-    decision: tenant && gate(rules, key, tenant, input),
+    orphans: orphans.map(keyOf),
+    decision: tenant && decideCopy(rules, key, tenant, input),
     references: plan.references.map((reference) => ({ ...reference, notes: notesOfReference(preview, reference) })),
     notes: notesOf(preview, look),
     parts: partsOf(look),
@@ -135,8 +135,8 @@ function partsOf({ rules, input, plan: { hostKey } }: FirstLook): DifferingPart[
   if (tenant === undefined || host === undefined || hostKey === undefined || !isCopyOf(rules, host, input.key)) return [];
   const written = readBase(rules.translator.markerPrefix, host);
   if (written === undefined) return [];
-  const wanted = forward(rules, { ...input, tenant, host, hostKey });
-  const units = unitsOf(rules, tenant, wanted.object, host, written);
+  const wanted = toHost(rules, { ...input, tenant, host, hostKey });
+  const units = comparedFields(rules, tenant, wanted.object, host, written);
   const base = new Map([...written, ...readFlowed(rules, { tenant, host }, units, written).units]);
   return units.flatMap((unit) => {
     const sides = changedSides(unit, base);

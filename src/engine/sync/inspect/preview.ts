@@ -16,7 +16,7 @@ import type { Writer } from "../cluster/access.ts";
 import type { ClusterView } from "./cluster-view.ts";
 import type { DeleteConfirmation } from "../state/delete-confirmation.ts";
 import type { EngineParts } from "../reconciler.ts";
-import type { SyncRecord } from "../state/records.ts";
+import type { SyncRecord } from "../state/status-records.ts";
 import { syncId } from "../state/sync-id.ts";
 import { createSyncLoop } from "../syncer.ts";
 import type { SyncLoop } from "../syncer.ts";

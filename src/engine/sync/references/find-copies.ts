@@ -7,7 +7,7 @@ import { targetSide } from "../../reconcile/references/reference-copy.ts";
 import type { ReferenceKind, ReferenceRules } from "../../reconcile/references/reference-rules.ts";
 import { managedByValue, MANAGED_BY } from "../../translate/markers.ts";
 import type { ClusterAccess } from "../cluster/access.ts";
-import { withoutWords } from "./reference-turn.ts";
+import { withoutWords } from "./reference-reconcile.ts";
 
 /** Stands in the queue for the look at what earlier processes have copied. */
 export const FIND_COPIES = "reference-copies|";

@@ -20,25 +20,25 @@ import { referencesInUse } from "../../reconcile/references/references-in-use.ts
 import type { Rules } from "../../reconcile/rules/rules.ts";
 import { readMarkers } from "../../translate/markers.ts";
 import type { ClusterCaches, FollowedSource } from "../cluster/access.ts";
-import { createLatest } from "../state/latest.ts";
-import type { Latest } from "../state/latest.ts";
+import { createExpectations } from "../state/expectations.ts";
+import type { Expectations } from "../state/expectations.ts";
 import type { LoopGuard } from "../guards/loop-guard.ts";
-import type { SyncRecord } from "../state/records.ts";
-import { createNoticeTurn, createReferenceTurn, isRecreation } from "./reference-turn.ts";
-import type { FormerUser } from "./reference-turn.ts";
+import type { SyncRecord } from "../state/status-records.ts";
+import { createNoticeReconcile, createReferenceReconcile, isRecreation } from "./reference-reconcile.ts";
+import type { FormerUser } from "./reference-reconcile.ts";
 import { createReferencePlaces } from "./reference-places.ts";
 import type { ReferencePlaces } from "./reference-places.ts";
 import { createReferences } from "./references.ts";
 import { namespaceOfId, parseSyncId, syncId } from "../state/sync-id.ts";
-import type { ReferenceBook, SyncHooks, Turn } from "../run/turn.ts";
-import type { WriteBrake } from "../guards/write-brake.ts";
+import type { ReferenceObserver, SyncHooks, ReconcileRun } from "../run/reconcile.ts";
+import type { WriteLimiter } from "../guards/write-limiter.ts";
 
 /** See the module comment. */
-export interface ReferenceCopies extends ReferenceBook {
+export interface ReferenceCopies extends ReferenceObserver {
   /** Takes note of a copy that an earlier process has made. */
   found(kind: ReferenceKind, copy: KubeObject): void;
-  /** Begins a turn, if `id` is one of a referenced object. Its lines go to `logger`. */
-  begin(id: string, logger: Logger): Turn | undefined;
+  /** Begins a reconcile, if `id` is one of a referenced object. Its lines go to `logger`. */
+  begin(id: string, logger: Logger): ReconcileRun | undefined;
   records(): readonly SyncRecord[];
   /** Caches that are open now. */
   readonly followed: number;
@@ -51,7 +51,7 @@ export interface ReferenceCopiesOptions {
   readonly tenant: ClusterCaches;
   readonly host: ClusterCaches;
   readonly guard: LoopGuard;
-  readonly writeBrake: WriteBrake;
+  readonly writeLimiter: WriteLimiter;
   readonly hooks: SyncHooks;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -70,7 +70,7 @@ interface Entry {
   readonly hostKey: ObjectKey;
   readonly source: FollowedSource;
   readonly target: FollowedSource;
-  readonly latest: Latest;
+  readonly latest: Expectations;
   readonly stop: () => void;
   /** Looks at caches that were not complete yet. */
   waits: number;
@@ -83,7 +83,7 @@ interface Entry {
   known: KubeObject | undefined;
 }
 
-/** How a turn ended. */
+/** How a reconcile ended. */
 interface Settled {
   readonly plan: ReferencePlan;
   readonly notes: readonly Note[];
@@ -152,7 +152,7 @@ class FollowedReferences implements ReferenceCopies {
     this.#options.enqueue(id);
   }
 
-  begin(id: string, logger: Logger): Turn | undefined {
+  begin(id: string, logger: Logger): ReconcileRun | undefined {
     const { plural, key } = parseSyncId(id);
     const kind = this.#options.rules.kinds.find(({ resource }) => qualifiedPlural(resource) === plural);
     if (kind === undefined) return undefined;
@@ -160,8 +160,8 @@ class FollowedReferences implements ReferenceCopies {
     const entry = this.#entries.get(id) ?? this.#open({ id, kind, key, users });
     if (entry === undefined) return this.#notFollowed(kind, { id, key }, users);
     if (!entry.source.synced || !entry.target.synced)
-      return createNoticeTurn({ resource: kind.resource, requeueAfterMs: this.#waitFor(entry) });
-    return this.#turn(id, entry, { users, logger });
+      return createNoticeReconcile({ resource: kind.resource, requeueAfterMs: this.#waitFor(entry) });
+    return this.#reconcile(id, entry, { users, logger });
   }
 
   #open({ id, kind, key, users }: { id: string; kind: ReferenceKind; key: ObjectKey; users: readonly string[] }): Entry | undefined {
@@ -197,7 +197,7 @@ class FollowedReferences implements ReferenceCopies {
       return { source, unsubscribe };
     };
     const [source, target] = [open(sourceSide({ kind })), open(targetSide({ kind }))];
-    const latest = createLatest(target.source);
+    const latest = createExpectations(target.source);
     const stop = () => {
       latest.close();
       for (const opened of [source, target]) {
@@ -216,25 +216,25 @@ class FollowedReferences implements ReferenceCopies {
   }
 
   /** Either nobody needs it (any more), or there are too many. */
-  #notFollowed(kind: ReferenceKind, { id, key }: { id: string; key: ObjectKey }, users: readonly string[]): Turn {
+  #notFollowed(kind: ReferenceKind, { id, key }: { id: string; key: ObjectKey }, users: readonly string[]): ReconcileRun {
     if (!this.#places.isWaiting(id)) {
       this.#records.delete(id);
-      return createNoticeTurn({ resource: kind.resource });
+      return createNoticeReconcile({ resource: kind.resource });
     }
     const { objectsMax } = this.#options.rules;
     const reason = `more than ${objectsMax} objects are referenced, and namespace "${shareOf(key, users)}" has its share`;
     const message = `${kind.resource.kind} "${formatKey(key)}" is not copied: ${reason}`;
     const notes: readonly Note[] = [{ code: "REFERENCE_LIMIT", message }];
     this.#records.set(id, recordOf({ kind, key }, { state: "refused", hostKey: undefined, notes }));
-    return createNoticeTurn({ resource: kind.resource, users: this.#objectsOf(users), notes });
+    return createNoticeReconcile({ resource: kind.resource, users: this.#objectsOf(users), notes });
   }
 
   #objectsOf(users: readonly string[]): readonly KubeObject[] {
     return users.flatMap((user) => this.#options.user(user)?.object ?? []);
   }
 
-  #turn(id: string, entry: Entry, { users, logger }: { users: readonly string[]; logger: Logger }): Turn {
-    const { rules, clock, guard, writeBrake, hooks, metrics, user } = this.#options;
+  #reconcile(id: string, entry: Entry, { users, logger }: { users: readonly string[]; logger: Logger }): ReconcileRun {
+    const { rules, clock, guard, writeLimiter, hooks, metrics, user } = this.#options;
     entry.unusedSince = users.length > 0 ? undefined : (entry.unusedSince ?? clock.monotonic());
     const { kind, key, hostKey, source, latest, unusedSince, lastUser, writtenFrom } = entry;
     const [sourceKey, targetKey] = kind.direction === "toHost" ? [key, hostKey] : [hostKey, key];
@@ -250,16 +250,16 @@ class FollowedReferences implements ReferenceCopies {
       known: entry.known,
     };
     entry.outdatedTimes += 1;
-    return createReferenceTurn({
+    return createReferenceReconcile({
       ...{ id, rules, input, hooks, logger, metrics, target: latest },
       users: this.#objectsOf(users),
       formerUser: lastUser === undefined ? undefined : user(lastUser),
       outdatedTimes: entry.outdatedTimes - 1,
       mayRestore: () => guard.stoppedAt(id) !== version,
       recreationWaitMs: () => (version === undefined ? 0 : guard.recreationWaitMs(id, version)),
-      restraint: () => writeBrake.restraint(id, String(version)),
+      restraint: () => writeLimiter.restraint(id, String(version)),
       wrote: (operation, stored) => {
-        writeBrake.wrote(id, String(version));
+        writeLimiter.wrote(id, String(version));
         if (operation.action === "update" && operation.restores) guard.restored(id, version!);
         if (isRecreation(input, operation)) guard.recreated(id, version!);
         entry.writtenFrom = operation.action === "delete" ? undefined : version;
@@ -270,10 +270,10 @@ class FollowedReferences implements ReferenceCopies {
   }
 
   #settled(id: string, entry: Entry, settled: Settled): number | undefined {
-    const { writeBrake } = this.#options;
+    const { writeLimiter } = this.#options;
     this.#record(id, entry, settled);
-    if (!settled.notes.some(({ code }) => code === "WRITES_SLOWED")) return writeBrake.rests(id);
-    writeBrake.held(id);
+    if (!settled.notes.some(({ code }) => code === "WRITES_SLOWED")) return writeLimiter.rests(id);
+    writeLimiter.held(id);
     return undefined;
   }
 
@@ -281,7 +281,7 @@ class FollowedReferences implements ReferenceCopies {
     if (this.#entries.get(id) !== entry) return;
     entry.outdatedTimes = 0;
     this.#records.set(id, recordOf(entry, { state: plan.state, hostKey: plan.hostKey, notes, input }));
-    // Somebody may refer to it since the turn began.
+    // Somebody may refer to it since the reconcile began.
     const isKept = plan.state !== "absent" || plan.againInMs !== undefined;
     if (entry.unusedSince === undefined || isKept || this.#references.users(id).length > 0) return;
     this.#close(id, entry);

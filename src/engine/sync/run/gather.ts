@@ -5,16 +5,16 @@ import type { PlanInput } from "../../reconcile/plan-types.ts";
 import type { Rules, SliceCount } from "../../reconcile/rules/rules.ts";
 import { countSlices } from "../../kinds/slice-labels.ts";
 import type { ClusterCaches } from "../cluster/access.ts";
-import type { DeleteBrake } from "../guards/brake.ts";
-import type { KeyRouter } from "./key-router.ts";
-import type { Tracked } from "./turn.ts";
+import type { DeleteBrake } from "../guards/delete-brake.ts";
+import type { EventHandlers } from "./event-handlers.ts";
+import type { Tracked } from "./reconcile.ts";
 
 /** Where a plan's input comes from. */
 export interface GatherOptions {
   readonly tenant: ClusterCaches;
   readonly host: ClusterCaches;
   readonly tracked: readonly Tracked[];
-  readonly router: KeyRouter;
+  readonly router: EventHandlers;
   readonly brake: DeleteBrake;
   /** Owner of copies, if it exists. */
   readonly ownerService: ObjectKey | undefined;
@@ -67,7 +67,7 @@ export function createGather({ tenant, host, tracked, router, brake, ownerServic
       slices: slicesOf(side.rules, key, hostKey),
       owner: ownerReference(ownerService && host.source(SERVICES).get(ownerService)),
       deletesHeld: brake.holds(id),
-      strays: router.strays(side.rules, key).flatMap((strayKey) => side.host.get(strayKey) ?? []),
+      orphans: router.orphans(side.rules, key).flatMap((orphanKey) => side.host.get(orphanKey) ?? []),
     };
   };
 }

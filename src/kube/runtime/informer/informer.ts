@@ -53,7 +53,7 @@ export interface Informer extends ObjectSource {
  *
  * @example
  * const informer = createInformer({ client, resource: ENDPOINTS, clock: systemClock, chance: systemChance });
- * informer.onChange((key) => queue.add(formatKey(key), { lane: informer.synced ? "fresh" : "background" }));
+ * informer.onChange((key) => queue.add(formatKey(key), { priority: informer.synced ? "fresh" : "background" }));
  * informer.start();
  * await informer.whenSynced();
  */

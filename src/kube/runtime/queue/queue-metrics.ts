@@ -1,6 +1,6 @@
 import type { Clock, Timer } from "../../../base/clock.ts";
 import type { Metrics } from "../../../base/metrics.ts";
-import type { LaneName } from "./lane.ts";
+import type { Priority } from "./fifo.ts";
 
 /** How often the gauges of running work are brought up to date, in milliseconds. client-go does it twice a second. */
 const RUNNING_INTERVAL_MS = 500;
@@ -19,7 +19,7 @@ export interface QueueMetricsOptions {
 export interface QueueMetrics {
   added(): void;
   retried(): void;
-  depth(priority: LaneName, value: number): void;
+  depth(priority: Priority, value: number): void;
   taken(waitedMs: number): void;
   finished(workedMs: number): void;
 }
@@ -33,8 +33,8 @@ export interface QueueMetrics {
  */
 export function createQueueMetrics({ name, clock, metrics, running }: QueueMetricsOptions): QueueMetrics {
   const labels = { name, controller: name };
-  const depths = new Map<LaneName, number>();
-  const laneLabels = { fresh: { ...labels, priority: "fresh" }, background: { ...labels, priority: "background" } };
+  const depths = new Map<Priority, number>();
+  const priorityLabels = { fresh: { ...labels, priority: "fresh" }, background: { ...labels, priority: "background" } };
   let timer: Timer | undefined;
 
   // A worker that hangs takes and finishes nothing, so these two gauges need a timer of their own while work is running.
@@ -52,7 +52,7 @@ export function createQueueMetrics({ name, clock, metrics, running }: QueueMetri
       // Told several times for every key, mostly the same.
       if (depths.get(priority) === value) return;
       depths.set(priority, value);
-      metrics.gauge("workqueue_depth", value, laneLabels[priority]);
+      metrics.gauge("workqueue_depth", value, priorityLabels[priority]);
     },
     taken(waitedMs) {
       metrics.observe("workqueue_queue_duration_seconds", waitedMs / 1000, labels);

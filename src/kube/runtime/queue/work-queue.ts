@@ -6,7 +6,7 @@
  * - Every key that was added is taken after its last add (unless the queue is shut down).
  * - Fresh keys go before background keys; but after sixteen fresh ones in a row a background key has its turn, so that a flood
  *   of changes does not starve the initial sync.
- * - Where keys belong to flows, each flow has its turn in each lane: a flow with ten thousand keys delays the first key of another by
+ * - Where keys belong to flows, each flow has its share of each priority: a flow with ten thousand keys delays the first key of another by
  *   one. What its keys cost is charged to a flow.
  * - Nothing is remembered of a key that neither waits, runs nor failed.
  *
@@ -16,8 +16,8 @@ import { backoffDelay, type BackoffOptions } from "../../../base/backoff.ts";
 import type { Clock, Timer } from "../../../base/clock.ts";
 import { assert } from "../../../base/errors.ts";
 import { noMetrics, type Metrics } from "../../../base/metrics.ts";
-import { FairLane } from "./fair-lane.ts";
-import type { LaneName } from "./lane.ts";
+import { FairQueue } from "./fair-queue.ts";
+import type { Priority } from "./fifo.ts";
 import { createQueueMetrics, type QueueMetrics } from "./queue-metrics.ts";
 
 /** After so many fresh keys in a row a waiting background key has its turn. */
@@ -44,8 +44,8 @@ export interface WorkQueueOptions {
 
 /** How a key is added. */
 export interface AddOptions {
-  /** Default "fresh". A key that waits in the background already moves to the fresh lane. */
-  readonly lane?: LaneName;
+  /** Default "fresh". A key that waits in the background already moves up to "fresh". */
+  readonly priority?: Priority;
   /** Earliest time from now in milliseconds. Of several delayed adds the earliest counts. Default 0. */
   readonly afterMs?: number;
 }
@@ -91,14 +91,14 @@ export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
 interface Running {
   readonly startedMs: number;
   readonly flow: string;
-  readonly lane: LaneName;
-  /** The lane to wait in again, if the key was added while it ran. */
-  again: LaneName | undefined;
+  readonly priority: Priority;
+  /** The priority to wait in again, if the key was added while it ran. */
+  again: Priority | undefined;
 }
 
 interface Delayed {
   readonly dueMs: number;
-  readonly lane: LaneName;
+  readonly priority: Priority;
   readonly timer: Timer;
 }
 
@@ -107,8 +107,8 @@ class KeyedQueue implements WorkQueue {
   readonly #random: () => number;
   readonly #backoff: BackoffOptions;
   readonly #metrics: QueueMetrics;
-  /** Keys that wait, with the monotonic time of their add. A key waits in one lane at most, and never while it runs. */
-  readonly #lanes: Readonly<Record<LaneName, FairLane<number>>>;
+  /** Keys that wait, with the monotonic time of their add. A key waits in one priority at most, and never while it runs. */
+  readonly #queues: Readonly<Record<Priority, FairQueue<number>>>;
   readonly #flowOf: (key: string) => string;
   readonly #runningMax: number;
   /** Keys of each flow that run. */
@@ -126,7 +126,7 @@ class KeyedQueue implements WorkQueue {
     const { random = () => 0, backoff = QUEUE_BACKOFF, flowOf = () => "", runningMax = Infinity } = options;
     this.#flowOf = flowOf;
     this.#runningMax = runningMax;
-    this.#lanes = { fresh: new FairLane(flowOf), background: new FairLane(flowOf) };
+    this.#queues = { fresh: new FairQueue(flowOf), background: new FairQueue(flowOf) };
     this.#clock = clock;
     this.#random = random;
     this.#backoff = backoff;
@@ -134,29 +134,29 @@ class KeyedQueue implements WorkQueue {
   }
 
   get depth(): number {
-    return this.#lanes.fresh.size + this.#lanes.background.size;
+    return this.#queues.fresh.size + this.#queues.background.size;
   }
 
   get remembered(): number {
     return this.depth + this.#running.size + this.#delayed.size + this.#failures.size;
   }
 
-  add(key: string, { lane = "fresh", afterMs = 0 }: AddOptions = {}): void {
+  add(key: string, { priority = "fresh", afterMs = 0 }: AddOptions = {}): void {
     if (this.#closed) return;
-    if (afterMs > 0) return this.#addLater(key, lane, afterMs);
+    if (afterMs > 0) return this.#addLater(key, priority, afterMs);
     const running = this.#running.get(key);
-    if (running === undefined) return this.#enqueue(key, lane);
+    if (running === undefined) return this.#enqueue(key, priority);
     if (running.again === undefined) this.#metrics.added();
-    if (running.again !== "fresh") running.again = lane;
+    if (running.again !== "fresh") running.again = priority;
   }
 
-  #enqueue(key: string, lane: LaneName): void {
-    if (this.#lanes.fresh.has(key)) return;
-    const since = this.#lanes.background.has(key);
-    if (since && lane === "background") return;
+  #enqueue(key: string, priority: Priority): void {
+    if (this.#queues.fresh.has(key)) return;
+    const since = this.#queues.background.has(key);
+    if (since && priority === "background") return;
     if (!since) this.#metrics.added();
-    const addedMs = this.#lanes.background.remove(key) ?? this.#clock.monotonic();
-    this.#lanes[lane].push(key, addedMs);
+    const addedMs = this.#queues.background.remove(key) ?? this.#clock.monotonic();
+    this.#queues[priority].push(key, addedMs);
     this.#handOut();
   }
 
@@ -179,16 +179,16 @@ class KeyedQueue implements WorkQueue {
     this.#handOut();
   }
 
-  #addLater(key: string, lane: LaneName, afterMs: number): void {
+  #addLater(key: string, priority: Priority, afterMs: number): void {
     const dueMs = this.#clock.monotonic() + afterMs;
     const known = this.#delayed.get(key);
     if (known !== undefined && known.dueMs <= dueMs) return;
     known?.timer.cancel();
     const timer = this.#clock.schedule(afterMs, () => {
       this.#delayed.delete(key);
-      this.add(key, { lane });
+      this.add(key, { priority });
     });
-    this.#delayed.set(key, { dueMs, lane, timer });
+    this.#delayed.set(key, { dueMs, priority, timer });
   }
 
   retry(key: string, afterMs?: number): number {
@@ -219,26 +219,26 @@ class KeyedQueue implements WorkQueue {
 
   /** Hands out the next key that may run, if there is one. */
   #start(): string | undefined {
-    const first = this.#nextLane();
+    const first = this.#nextPriority();
     return this.#startOf(first) ?? this.#startOf(first === "fresh" ? "background" : "fresh");
   }
 
-  #startOf(lane: LaneName): string | undefined {
-    const next = this.#lanes[lane].shift((flow) => this.#runs(flow) < this.#runningMax);
+  #startOf(priority: Priority): string | undefined {
+    const next = this.#queues[priority].shift((flow) => this.#runs(flow) < this.#runningMax);
     if (next === undefined) return undefined;
-    this.#freshInARow = lane === "fresh" ? this.#freshInARow + 1 : 0;
+    this.#freshInARow = priority === "fresh" ? this.#freshInARow + 1 : 0;
     const [key, addedMs] = next;
     const startedMs = this.#clock.monotonic();
     const flow = this.#flowOf(key);
-    this.#running.set(key, { startedMs, flow, lane, again: undefined });
+    this.#running.set(key, { startedMs, flow, priority, again: undefined });
     this.#runningOf.set(flow, this.#runs(flow) + 1);
     this.#metrics.taken(startedMs - addedMs);
     this.#reportDepth();
     return key;
   }
 
-  #nextLane(): LaneName {
-    const { fresh, background } = this.#lanes;
+  #nextPriority(): Priority {
+    const { fresh, background } = this.#queues;
     if (fresh.size === 0) return "background";
     if (background.size === 0) return "fresh";
     return this.#freshInARow < FRESH_IN_A_ROW_MAX ? "fresh" : "background";
@@ -255,15 +255,15 @@ class KeyedQueue implements WorkQueue {
     const left = this.#runs(running.flow) - 1;
     if (left > 0) this.#runningOf.set(running.flow, left);
     else this.#runningOf.delete(running.flow);
-    this.#lanes[running.lane].charge(running.flow, cost);
+    this.#queues[running.priority].charge(running.flow, cost);
     this.#metrics.finished(this.#clock.monotonic() - running.startedMs);
     if (running.again !== undefined) this.#requeue(key, running.again);
     else if (left + 1 >= this.#runningMax) this.#handOut();
   }
 
   /** The add was counted when it came. */
-  #requeue(key: string, lane: LaneName): void {
-    this.#lanes[lane].push(key, this.#clock.monotonic());
+  #requeue(key: string, priority: Priority): void {
+    this.#queues[priority].push(key, this.#clock.monotonic());
     this.#handOut();
   }
 
@@ -277,8 +277,8 @@ class KeyedQueue implements WorkQueue {
 
   dropWaiting({ delayed = false }: { readonly delayed?: boolean } = {}): void {
     if (delayed) this.#dropDelayed();
-    this.#lanes.fresh.clear();
-    this.#lanes.background.clear();
+    this.#queues.fresh.clear();
+    this.#queues.background.clear();
     for (const running of this.#running.values()) running.again = undefined;
     this.#reportDepth();
   }
@@ -289,8 +289,8 @@ class KeyedQueue implements WorkQueue {
   }
 
   #reportDepth(): void {
-    this.#metrics.depth("fresh", this.#lanes.fresh.size);
-    this.#metrics.depth("background", this.#lanes.background.size);
+    this.#metrics.depth("fresh", this.#queues.fresh.size);
+    this.#metrics.depth("background", this.#queues.background.size);
   }
 
   *#startTimes(): Iterable<number> {

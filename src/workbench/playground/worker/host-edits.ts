@@ -9,13 +9,13 @@ import type { Outcome } from "../../../engine/patch/types.ts";
 import { formatSteps } from "../../../engine/path/path.ts";
 import { changedSides, readBase } from "../../../engine/reconcile/agreement/base.ts";
 import type { Unit, UnitId } from "../../../engine/reconcile/agreement/base.ts";
-import { flowBack } from "../../../engine/reconcile/convert/flow-back.ts";
-import type { FlowBack } from "../../../engine/reconcile/convert/flow-back.ts";
+import { planHostEdits } from "../../../engine/reconcile/convert/host-edits.ts";
+import type { HostEdits } from "../../../engine/reconcile/convert/host-edits.ts";
 import { withoutStamp } from "../../../engine/reconcile/agreement/flow-stamp.ts";
-import { forward, visibleHostObject } from "../../../engine/reconcile/convert/forward.ts";
+import { toHost, visibleHostObject } from "../../../engine/reconcile/convert/to-host.ts";
 import type { CopyInput } from "../../../engine/reconcile/plan-types.ts";
 import type { Rules } from "../../../engine/reconcile/rules/rules.ts";
-import { unitsOf } from "../../../engine/reconcile/agreement/units.ts";
+import { comparedFields } from "../../../engine/reconcile/agreement/fields.ts";
 import { isMarkerKey } from "../../../engine/translate/markers.ts";
 import { playToRest } from "./play.ts";
 import type { FlowedEdit, UndoneEdit } from "../protocol.ts";
@@ -61,7 +61,7 @@ export function playEdits(rules: Rules, input: CopyInput, copy: EditedCopy): Edi
   const { tenant } = input;
   const edited = { ...input, host: copy.edited };
   const edits = editsOf(rules, edited, copy);
-  const back = flowBack(rules, edited, edits);
+  const back = planHostEdits(rules, edited, edits);
   const rest = playToRest(rules, edited);
   const after = withoutStamp(rules, rest.tenant ?? tenant);
   return {
@@ -82,8 +82,8 @@ function version({ metadata: { resourceVersion } }: KubeObject): { resourceVersi
 /** The parts that only the host changed, as the planner finds them. */
 function editsOf(rules: Rules, input: CopyInput, { written, edited }: EditedCopy): readonly Unit[] {
   const base = readBase(rules.translator.markerPrefix, written) ?? new Map();
-  const wanted = forward(rules, input);
-  return unitsOf(rules, input.tenant, wanted.object, edited, base).filter((unit) => {
+  const wanted = toHost(rules, input);
+  return comparedFields(rules, input.tenant, wanted.object, edited, base).filter((unit) => {
     const changed = changedSides(unit, base);
     return unit.desired !== unit.host && changed.host && !changed.tenant;
   });
@@ -115,7 +115,7 @@ function bodyFields(left: KubeObject, right: KubeObject): string[] {
   return keysOf(left, right).filter((field) => field !== "metadata" && !jsonEqual(left[field] ?? null, right[field] ?? null));
 }
 
-function refused(edits: readonly Unit[], { refusals }: FlowBack, copy: EditedCopy): UndoneEdit[] {
+function refused(edits: readonly Unit[], { refusals }: HostEdits, copy: EditedCopy): UndoneEdit[] {
   return refusals.flatMap(({ id, code, message }) => {
     const unit = edits.find((edit) => edit.id === id);
     // What neither the tenant nor a patch knows is nobody's to take back.

@@ -173,7 +173,7 @@ export class SequenceWorld {
       const { request } = flight;
       // What it has sent arrives all the same.
       if (journey !== undefined && journey.arrivesAt > this.now && request.type === "write")
-        this.#later(journey.arrivesAt, "a write on its way", () => this.wire.deliverLate({ request, resource: flight.turn.resource }));
+        this.#later(journey.arrivesAt, "a write on its way", () => this.wire.deliverLate({ request, resource: flight.reconcile.resource }));
     }
     this.#journeys.clear();
     this.#replica = undefined;
@@ -257,7 +257,7 @@ export class SequenceWorld {
     if (due !== undefined) return `${due.what} is awaited at ${formatSeconds(due.atMs)}`;
     if (replica === undefined) return "the syncer does not run";
     const [flight] = replica.flights;
-    if (flight !== undefined) return `a request is under way: ${describeRequest(flight.request, flight.turn.resource.plural)}`;
+    if (flight !== undefined) return `a request is under way: ${describeRequest(flight.request, flight.reconcile.resource.plural)}`;
     const [waiting] = replica.waiting;
     if (waiting !== undefined) return `${waiting} is still to be looked at`;
     const behind = replica.caches.find(({ idle }) => !idle);
@@ -312,8 +312,8 @@ export class SequenceWorld {
     return true;
   }
 
-  async #answer({ request, turn }: Flight): Promise<Response> {
-    if (request.type !== "report") return this.wire.transmit({ request, resource: turn.resource });
+  async #answer({ request, reconcile }: Flight): Promise<Response> {
+    if (request.type !== "report") return this.wire.transmit({ request, resource: reconcile.resource });
     await this.#events?.record(request.object, request.notes);
     return { type: "absent" };
   }

@@ -65,7 +65,7 @@ const take: Act = {
     const replica = random.pick(ready);
     const id = world.options.inOrder ? replica.takeNext((message) => world.fail("S14", message)) : takeAny(replica, random);
     const flight = replica.flights.find((candidate) => candidate.id === id);
-    const asks = flight === undefined ? "nothing to do" : describeRequest(flight.request, flight.turn.resource.plural);
+    const asks = flight === undefined ? "nothing to do" : describeRequest(flight.request, flight.reconcile.resource.plural);
     return `replica ${replica.index} takes ${id}: ${asks}`;
   },
 };
@@ -88,7 +88,7 @@ const transmit: Act = {
 };
 
 async function answerTo(world: World, { replica, flight }: { replica: SimulatedReplica; flight: Flight }): Promise<string> {
-  const text = describeRequest(flight.request, flight.turn.resource.plural);
+  const text = describeRequest(flight.request, flight.reconcile.resource.plural);
   flight.response = await world.transmit(flight, { index: replica.index, unheard: false });
   return `replica ${replica.index}: ${text} is answered ${flight.response.type}`;
 }
@@ -104,7 +104,7 @@ const land: Act = {
     const { replica, flight } = found;
     const answer = flight.response!.type;
     replica.land(flight);
-    return `replica ${replica.index} hears ${answer} for ${flight.id}: ${describeRequest(flight.turn.request, flight.turn.resource.plural)}`;
+    return `replica ${replica.index} hears ${answer} for ${flight.id}: ${describeRequest(flight.reconcile.request, flight.reconcile.resource.plural)}`;
   },
 };
 
@@ -120,7 +120,7 @@ const landLate: Act = {
 async function landOne(world: World, random: Random): Promise<string> {
   const [{ flight, replica }] = world.late.splice(random.below(world.late.length), 1) as [World["late"][number]];
   const response = await world.transmit(flight, { index: replica, unheard: true });
-  return `late: ${describeRequest(flight.request, flight.turn.resource.plural)} of replica ${replica} is ${response.type}`;
+  return `late: ${describeRequest(flight.request, flight.reconcile.resource.plural)} of replica ${replica} is ${response.type}`;
 }
 
 /** Nothing happens for a while, which ends delays, pauses and outages. */

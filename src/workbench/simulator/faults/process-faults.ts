@@ -10,9 +10,9 @@ const PAUSE_MORE_MS = 45_000;
 
 /** Ends a replica between two steps and starts it again. What it sent and nobody answered may still arrive. */
 function restart(world: World, random: Random, { index, behindMax }: { index: number; behindMax: number }): void {
-  for (const { id, turn, request, generation, since, response } of world.replicas[index]!.flights) {
+  for (const { id, reconcile, request, generation, since, response } of world.replicas[index]!.flights) {
     const onItsWay = response === undefined && request.type === "write" && random.happens(0.5);
-    if (onItsWay) world.late.push({ flight: { id, turn, request, generation, since }, replica: index });
+    if (onItsWay) world.late.push({ flight: { id, reconcile, request, generation, since }, replica: index });
   }
   world.start(index, () => random.below(behindMax + 1));
   // A process that cannot list has not really started.

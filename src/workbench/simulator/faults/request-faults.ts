@@ -26,7 +26,7 @@ function requestFault(name: string, weight: number, fits: (flight: Flight) => bo
   };
   async function broken(world: World, found: Found): Promise<string> {
     const { replica, flight } = found;
-    const text = describeRequest(flight.request, flight.turn.resource.plural);
+    const text = describeRequest(flight.request, flight.reconcile.resource.plural);
     await how(world, found);
     return `${name}: replica ${replica.index}, ${text}`;
   }
@@ -82,7 +82,7 @@ const rival: Act = {
     const found = drawFlight(world, random, (flight) => isAsked(flight) && targetOf(flight) !== undefined);
     if (found === undefined) return undefined;
     const key = targetOf(found.flight)!;
-    const resource = found.flight.turn.resource;
+    const resource = found.flight.reconcile.resource;
     const value = String(random.below(1_000_000));
     const writing = alter(world, { side: "host", resource, key }, (object) =>
       withMeta(object, { annotations: withEntry(object.metadata.annotations, PRIVATE_ANNOTATION, value) }),
@@ -99,8 +99,8 @@ export const REQUEST_FAULTS: readonly Act[] = [
     giveUp(found);
   }),
   requestFault("write is late", 3, isWrite, (world, found) => {
-    const { id, turn, request, generation, since } = found.flight;
-    world.late.push({ flight: { id, turn, request, generation, since }, replica: found.replica.index });
+    const { id, reconcile, request, generation, since } = found.flight;
+    world.late.push({ flight: { id, reconcile, request, generation, since }, replica: found.replica.index });
     giveUp(found);
   }),
   rival,

@@ -1,11 +1,11 @@
 import { namespaceOfId } from "../../../engine/sync/state/sync-id.ts";
 
-/** Turns that one namespace may have in a row while another one waits for its own. */
-const TURNS_MAX = 1;
+/** Reconciles that one namespace may have in a row while another one waits for its own. */
+const RECONCILES_MAX = 1;
 
-/** S14: no tenant namespace waits while another one has turn after turn. */
+/** S14: no tenant namespace waits while another one is reconciled again and again. */
 export interface Fairness {
-  /** Looks at the turn of `id`, which others wait for. Returns what is wrong with it, if anything. */
+  /** Looks at the reconcile of `id`, which others wait for. Returns what is wrong with it, if anything. */
   took(id: string, waiting: readonly string[]): string | undefined;
 }
 
@@ -18,9 +18,10 @@ export function createFairness(): Fairness {
       const others = new Set(waiting.map(namespaceOfId).filter((namespace) => namespace !== served));
       for (const namespace of waits.keys()) if (!others.has(namespace)) waits.delete(namespace);
       for (const namespace of others) {
-        const turns = waits.get(namespace) ?? new Map<string, number>();
-        waits.set(namespace, turns.set(served, (turns.get(served) ?? 0) + 1));
-        if (turns.get(served)! > TURNS_MAX) return `namespace ${namespace} waits while ${served} has ${turns.get(served)} turns`;
+        const reconciles = waits.get(namespace) ?? new Map<string, number>();
+        waits.set(namespace, reconciles.set(served, (reconciles.get(served) ?? 0) + 1));
+        if (reconciles.get(served)! > RECONCILES_MAX)
+          return `namespace ${namespace} waits while ${served} has ${reconciles.get(served)} reconciles`;
       }
       return undefined;
     },

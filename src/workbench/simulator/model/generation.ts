@@ -1,6 +1,6 @@
 import type { ResourceType } from "../../../kube/object/resource.ts";
 import { SERVICES } from "../../../kube/object/resource.ts";
-import type { BrakeLimits } from "../../../engine/reconcile/brake.ts";
+import type { DeleteBrakeLimits } from "../../../engine/reconcile/delete-brake-limits.ts";
 import type { ReferenceRules } from "../../../engine/reconcile/references/reference-rules.ts";
 import type { Rules } from "../../../engine/reconcile/rules/rules.ts";
 import type { LoopGuardLimits } from "../../../engine/sync/guards/loop-guard.ts";
@@ -11,7 +11,7 @@ export interface Generation {
   readonly rules: readonly Rules[];
   readonly loopGuard: LoopGuardLimits;
   /** Default: the engine's own. */
-  readonly deleteBrake?: BrakeLimits;
+  readonly deleteBrake?: DeleteBrakeLimits;
   /** Left out, nothing that objects refer to is brought across. */
   readonly references?: ReferenceRules | undefined;
 }

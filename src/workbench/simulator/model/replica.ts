@@ -5,24 +5,24 @@ import { noMetrics } from "../../../base/metrics.ts";
 import type { ResourceType } from "../../../kube/object/resource.ts";
 import type { Ending, Planner, Request, Response } from "../../../engine/reconcile/machine.ts";
 import { targetSide } from "../../../engine/reconcile/references/reference-copy.ts";
-import { FairLane } from "../../../kube/runtime/queue/fair-lane.ts";
+import { FairQueue } from "../../../kube/runtime/queue/fair-queue.ts";
 import { decideRetry, Failures } from "../../../kube/runtime/retry.ts";
 import { createSyncCore } from "../../../engine/sync/core.ts";
 import type { SyncCore, SyncCoreOptions } from "../../../engine/sync/core.ts";
-import { createSyncMemory } from "../../../engine/sync/state/memory.ts";
+import { createSyncState } from "../../../engine/sync/state/sync-state.ts";
 import { namespaceOfId } from "../../../engine/sync/state/sync-id.ts";
-import type { SyncHooks, Turn } from "../../../engine/sync/run/turn.ts";
+import type { SyncHooks, ReconcileRun } from "../../../engine/sync/run/reconcile.ts";
 import { SimulatedCache } from "./cache.ts";
 import type { SimulatedCluster, Side } from "./cluster.ts";
 import type { Generation } from "./generation.ts";
 import { createFairness } from "./fairness.ts";
 
-/** A turn, and the answer to its request once a cluster has made one. */
+/** A reconcile, and the answer to its request once a cluster has made one. */
 export interface Flight {
   readonly id: string;
-  readonly turn: Turn;
+  readonly reconcile: ReconcileRun;
   readonly generation: Generation;
-  /** Revisions of both clusters when the turn began. What it was told live is no older. */
+  /** Revisions of both clusters when the reconcile began. What it was told live is no older. */
   readonly since: Readonly<Record<Side, number>>;
   /** The request that waits for a cluster, if it is not answered. */
   request: Exclude<Request, { type: "done" }>;
@@ -49,7 +49,7 @@ export type CreateCore = (options: SyncCoreOptions) => SyncCore;
 /** Notes of what is tried again every now and then, though nothing has changed. */
 const TRIED_AGAIN: ReadonlySet<string> = new Set(["API_INVALID", "HOST_NAMESPACE_MISSING", "REFERENCE_REFUSED"]);
 
-/** One syncer process: caches of its own, the real core, a queue and turns under way. */
+/** One syncer process: caches of its own, the real core, a queue and reconciles under way. */
 export class SimulatedReplica {
   readonly #options: SimulatedReplicaOptions;
   readonly index: number;
@@ -59,15 +59,15 @@ export class SimulatedReplica {
   /** It does nothing before this time, in virtual milliseconds. */
   pausedUntil = 0;
   readonly #caches: Readonly<Record<Side, ReadonlyMap<string, SimulatedCache>>>;
-  readonly #memory = createSyncMemory();
+  readonly #memory = createSyncState();
   #core: SyncCore;
-  /** Taken up as soon as no turn of the old one is under way. */
+  /** Taken up as soon as no reconcile of the old one is under way. */
   #next: Generation | undefined;
   readonly #queue = new Set<string>();
   /** The same ids, in the order in which a process takes them. */
-  readonly #order = new FairLane<true>(namespaceOfId);
+  readonly #order = new FairQueue<true>(namespaceOfId);
   #fairness = createFairness();
-  /** Ids that have a turn, from before it begins on. */
+  /** Ids that have a reconcile, from before it begins on. */
   readonly #running = new Set<string>();
   readonly #again = new Set<string>();
   readonly #due = new Map<string, number>();
@@ -151,7 +151,7 @@ export class SimulatedReplica {
     return this.#next === undefined && this.#queue.size > 0 && this.flights.length < this.#options.workers;
   }
 
-  /** Begins the turn of the id that is next in order, and answers it; what is wrong with that order, `complain` hears. */
+  /** Begins the reconcile of the id that is next in order, and answers it; what is wrong with that order, `complain` hears. */
   takeNext(complain: (message: string) => void): string {
     const { waiting } = this;
     const [id] = this.#order.shift()!;
@@ -161,26 +161,26 @@ export class SimulatedReplica {
     return id;
   }
 
-  /** Begins a turn of an id that waits. */
+  /** Begins a reconcile of an id that waits. */
   take(id: string): void {
     this.#queue.delete(id);
     this.#order.remove(id);
     this.#running.add(id);
     const { tenant, host } = this.#options.clusters;
     const since = { tenant: tenant.revision, host: host.revision };
-    const turn = finish(this.#core.begin(id));
-    if (turn.request.type === "done") return this.#ended(id, turn.request.ending);
-    this.flights.push({ id, turn, since, generation: this.generation, request: turn.request, response: undefined });
+    const reconcile = finish(this.#core.begin(id));
+    if (reconcile.request.type === "done") return this.#ended(id, reconcile.request.ending);
+    this.flights.push({ id, reconcile, since, generation: this.generation, request: reconcile.request, response: undefined });
   }
 
   /** Hands the answer of a flight to its turn, which asks for something else or ends. */
   land(flight: Flight): void {
-    const { id, turn } = flight;
-    finish(turn.answer(flight.response!));
+    const { id, reconcile } = flight;
+    finish(reconcile.answer(flight.response!));
     flight.response = undefined;
-    if (turn.request.type !== "done") return void (flight.request = turn.request);
+    if (reconcile.request.type !== "done") return void (flight.request = reconcile.request);
     this.flights.splice(this.flights.indexOf(flight), 1);
-    this.#ended(id, turn.request.ending);
+    this.#ended(id, reconcile.request.ending);
     this.#swap();
   }
 

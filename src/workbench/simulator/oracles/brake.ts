@@ -1,6 +1,6 @@
 import { formatKey, keyOf } from "../../../kube/object/key.ts";
 import type { ResourceType } from "../../../kube/object/resource.ts";
-import { DEFAULT_BRAKE_LIMITS } from "../../../engine/reconcile/brake.ts";
+import { DEFAULT_DELETE_BRAKE_LIMITS } from "../../../engine/reconcile/delete-brake-limits.ts";
 import type { Oracle } from "../model/history.ts";
 import type { World } from "../world.ts";
 import { isCopy } from "./marks.ts";
@@ -21,7 +21,7 @@ export function brake(world: World): Oracle {
       const all = [...world.clusters.host.objects(resource).keys()].every((id) => places!.has(id));
       return replica.flights.length === 0 && tenant.idle && host.idle && all && copies.every((id) => sources!.has(id));
     });
-    const { count } = world.generation.deleteBrake ?? DEFAULT_BRAKE_LIMITS;
+    const { count } = world.generation.deleteBrake ?? DEFAULT_DELETE_BRAKE_LIMITS;
     if (isKnown && world.late.length === 0 && copies.length > count) vanished.set(resource.plural, new Set(copies));
   }
 

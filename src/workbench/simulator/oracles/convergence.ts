@@ -2,7 +2,7 @@ import { formatKey, keyOf, parseKey } from "../../../kube/object/key.ts";
 import type { ObjectKey } from "../../../kube/object/key.ts";
 import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../kube/object/resource.ts";
 import type { KubeObject, Service } from "../../../kube/object/types.ts";
-import { forward } from "../../../engine/reconcile/convert/forward.ts";
+import { toHost } from "../../../engine/reconcile/convert/to-host.ts";
 import type { Rules } from "../../../engine/reconcile/rules/rules.ts";
 import type { World } from "../world.ts";
 import { differenceOf, SKIP_MIRROR_LABEL } from "./equal.ts";
@@ -53,7 +53,7 @@ function checkObject(world: World, rules: Rules, tenant: KubeObject): Unconverge
   const expected = expectationOf(world, rules, tenant, hostKey);
   const notes = world.replicas.map((replica) => replica.notes(rules.kind.resource.plural, key));
   if (expected.kind !== "copy") return unexplained(what, expected, notes);
-  const wanted = forward(rules, { tenant, host, hostKey: hostKey!, ...servicesAt(world, key, hostKey!) });
+  const wanted = toHost(rules, { tenant, host, hostKey: hostKey!, ...servicesAt(world, key, hostKey!) });
   if (wanted.rejected !== undefined)
     return notes.every((codes) => codes.length > 0) ? undefined : { oracle: "L6", message: `${what} is refused without a word` };
   const explained = notes.every((codes) => codes.some((code) => WAITS.includes(code)));

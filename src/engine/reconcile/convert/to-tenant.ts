@@ -5,7 +5,7 @@ import type { Outcome } from "../../patch/types.ts";
 import { readMarkers } from "../../translate/markers.ts";
 import { withoutKeys } from "../rules/excluded-keys.ts";
 import { withoutStamp } from "../agreement/flow-stamp.ts";
-import { neverCrosses, visibleHostObject } from "./forward.ts";
+import { neverCrosses, visibleHostObject } from "./to-host.ts";
 import type { Rules } from "../rules/rules.ts";
 
 /** A host object after the reverse patches, still under host names and host label keys. */
@@ -18,7 +18,7 @@ export interface Reversed {
  * Applies the patches of the way back (default: all of the rules), last one first, to what of a host object may cross. Stops after
  * each value.
  */
-export function* reverse(
+export function* toTenantInPieces(
   rules: Rules,
   host: KubeObject,
   tenant: KubeObject | undefined,
@@ -44,8 +44,8 @@ export function* reverse(
  * What a host object says in the words of the tenant: patched back, then untranslated. Without a tenant object the name comes
  * from the markers, and without these it stays the host's, since no host name can be parsed back.
  */
-export function backward(rules: Rules, host: KubeObject, tenant?: KubeObject): Reversed {
-  const { object, outcomes } = finish(reverse(rules, host, tenant));
+export function toTenant(rules: Rules, host: KubeObject, tenant?: KubeObject): Reversed {
+  const { object, outcomes } = finish(toTenantInPieces(rules, host, tenant));
   const source = readMarkers(rules.translator.markerPrefix, host);
   const { name, namespace } = tenant?.metadata ?? source ?? host.metadata;
   const { labels = {}, annotations = {} } = object.metadata;

@@ -9,9 +9,13 @@ import type { KubeObject } from "../../../src/kube/object/types.ts";
 import type { Note, Operation } from "../../../src/engine/reconcile/plan-types.ts";
 import { planReferenceCopy } from "../../../src/engine/reconcile/references/reference-copy.ts";
 import type { ReferencePlan } from "../../../src/engine/reconcile/references/reference-copy.ts";
-import { createLatest } from "../../../src/engine/sync/state/latest.ts";
-import { createNoticeTurn, createReferenceTurn, USERS_TOLD_MAX } from "../../../src/engine/sync/references/reference-turn.ts";
-import type { ReferenceTurnOptions } from "../../../src/engine/sync/references/reference-turn.ts";
+import { createExpectations } from "../../../src/engine/sync/state/expectations.ts";
+import {
+  createNoticeReconcile,
+  createReferenceReconcile,
+  USERS_TOLD_MAX,
+} from "../../../src/engine/sync/references/reference-reconcile.ts";
+import type { ReferenceReconcileOptions } from "../../../src/engine/sync/references/reference-reconcile.ts";
 import { referenceInput, secret, SECRETS_TO_TENANT, testReferenceRules } from "../../support/references.ts";
 import { stored, tenantEndpoints } from "../../support/rules.ts";
 
@@ -23,14 +27,14 @@ const COPY = stored(
 );
 const EMPTY: ObjectSource = { get: () => undefined, list: () => [], onChange: () => () => {}, synced: true, current: true };
 
-function begin(options: Partial<ReferenceTurnOptions> = {}) {
+function begin(options: Partial<ReferenceReconcileOptions> = {}) {
   const settled: { plan: ReferencePlan; notes: readonly Note[] }[] = [];
   const wrote: Operation[] = [];
-  const turn = createReferenceTurn({
+  const reconcile = createReferenceReconcile({
     id: "secrets|shop/db",
     rules,
     input: referenceInput({ source: SOURCE }),
-    target: createLatest(EMPTY),
+    target: createExpectations(EMPTY),
     users: [tenantEndpoints()],
     formerUser: undefined,
     outdatedTimes: 0,
@@ -44,17 +48,17 @@ function begin(options: Partial<ReferenceTurnOptions> = {}) {
     settled: (plan, notes) => void settled.push({ plan, notes }),
     ...options,
   });
-  return { turn, settled, wrote };
+  return { reconcile, settled, wrote };
 }
 
 const done = (ending: object) => ({ type: "done", ending });
 
-describe("a turn of a referenced object", () => {
+describe("a reconcile of a referenced object", () => {
   test("writes the copy and ends", () => {
-    const { turn, settled, wrote } = begin();
-    expect(turn.request).toMatchObject({ type: "write", operation: { action: "create", side: "host" } });
-    finish(turn.answer({ type: "object", object: COPY }));
-    expect(turn.request).toEqual(done({ result: "settled" }));
+    const { reconcile, settled, wrote } = begin();
+    expect(reconcile.request).toMatchObject({ type: "write", operation: { action: "create", side: "host" } });
+    finish(reconcile.answer({ type: "object", object: COPY }));
+    expect(reconcile.request).toEqual(done({ result: "settled" }));
     expect([settled.length, wrote.length]).toEqual([1, 1]);
   });
 
@@ -64,37 +68,37 @@ describe("a turn of a referenced object", () => {
       [3, 400],
       [60, 10_000],
     ] as const) {
-      const { turn, settled } = begin({ outdatedTimes });
-      finish(turn.answer({ type: "outdated", reason: "it changed" }));
-      expect(turn.request).toEqual(done({ result: "outdated", requeueAfterMs }));
+      const { reconcile, settled } = begin({ outdatedTimes });
+      finish(reconcile.answer({ type: "outdated", reason: "it changed" }));
+      expect(reconcile.request).toEqual(done({ result: "outdated", requeueAfterMs }));
       expect(settled).toEqual([]);
     }
   });
 
   test("asks the source's own cluster before it believes a cache that is older than the copy", () => {
     const old = secret("shop", "db", { value: "b2xk", resourceVersion: "9" });
-    const { turn } = begin({ input: referenceInput({ source: old, target: COPY }) });
-    expect(turn.request).toEqual({ type: "get", side: "tenant", key: { namespace: "shop", name: "db" } });
-    finish(turn.answer({ type: "object", object: SOURCE }));
-    expect(turn.request).toEqual(done({ result: "settled" }));
+    const { reconcile } = begin({ input: referenceInput({ source: old, target: COPY }) });
+    expect(reconcile.request).toEqual({ type: "get", side: "tenant", key: { namespace: "shop", name: "db" } });
+    finish(reconcile.answer({ type: "object", object: SOURCE }));
+    expect(reconcile.request).toEqual(done({ result: "settled" }));
   });
 
   test("removes the copy only when the source's own cluster has no source", () => {
     const input = referenceInput({ target: COPY });
-    const there = begin({ input }).turn;
+    const there = begin({ input }).reconcile;
     expect(there.request).toMatchObject({ type: "get", side: "tenant" });
     finish(there.answer({ type: "object", object: SOURCE }));
     expect(there.request).toMatchObject(done({ result: "outdated" }));
-    const gone = begin({ input }).turn;
+    const gone = begin({ input }).reconcile;
     finish(gone.answer({ type: "absent" }));
     expect(gone.request).toMatchObject({ type: "write", operation: { action: "delete" } });
   });
 
   test("looks for an imported object's source on the host", () => {
     const input = referenceInput({ kind: SECRETS_TO_TENANT, target: undefined, source: secret("vc", "db-x-shop-x-blue") });
-    const written = begin({ input }).turn.request as { operation: Extract<Operation, { action: "create" }> };
-    const { turn } = begin({ input: { ...input, source: undefined, target: stored(written.operation.object, "20") } });
-    expect(turn.request).toEqual({ type: "get", side: "host", key: { namespace: "vc", name: "db-x-shop-x-blue" } });
+    const written = begin({ input }).reconcile.request as { operation: Extract<Operation, { action: "create" }> };
+    const { reconcile } = begin({ input: { ...input, source: undefined, target: stored(written.operation.object, "20") } });
+    expect(reconcile.request).toEqual({ type: "get", side: "host", key: { namespace: "vc", name: "db-x-shop-x-blue" } });
   });
 
   describe("when nobody refers to the object", () => {
@@ -109,29 +113,29 @@ describe("a turn of a referenced object", () => {
       { why: "the last user went just now", known: user("10"), live: undefined, request: "done" },
     ];
     test.each(cases)("and $why: $request", ({ known, live, request }) => {
-      const { turn } = begin({ input, formerUser: { resource: ENDPOINTS, key, object: known } });
-      expect([turn.request, turn.resource]).toEqual([{ type: "get", side: "tenant", key }, ENDPOINTS]);
-      finish(turn.answer(live === undefined ? { type: "absent" } : { type: "object", object: live }));
-      expect([turn.request.type, turn.resource]).toEqual([request, SECRETS]);
+      const { reconcile } = begin({ input, formerUser: { resource: ENDPOINTS, key, object: known } });
+      expect([reconcile.request, reconcile.resource]).toEqual([{ type: "get", side: "tenant", key }, ENDPOINTS]);
+      finish(reconcile.answer(live === undefined ? { type: "absent" } : { type: "object", object: live }));
+      expect([reconcile.request.type, reconcile.resource]).toEqual([request, SECRETS]);
     });
 
     test("and nobody knows who did, the copy goes", () => {
-      expect(begin({ input }).turn.request).toMatchObject({ type: "write", operation: { action: "delete" } });
+      expect(begin({ input }).reconcile.request).toMatchObject({ type: "write", operation: { action: "delete" } });
     });
 
     test("it comes again when the copy's time is over", () => {
-      const { turn } = begin({ input: { ...input, unusedMs: 1_000 } });
-      expect(turn.request).toEqual(done({ result: "settled", requeueAfterMs: 599_000 }));
+      const { reconcile } = begin({ input: { ...input, unusedMs: 1_000 } });
+      expect(reconcile.request).toEqual(done({ result: "settled", requeueAfterMs: 599_000 }));
     });
   });
 
   test("tells those who refer to it, but not thousands of them", () => {
     const users = Array.from({ length: 100 }, (_, index) => tenantEndpoints({ uid: `uid-${index}` }));
-    const { turn } = begin({ input: referenceInput(), users });
+    const { reconcile } = begin({ input: referenceInput(), users });
     let told = 0;
-    for (; turn.request.type === "report"; told++) finish(turn.answer({ type: "absent" }));
-    expect([told, turn.request]).toEqual([USERS_TOLD_MAX, done({ result: "settled" })]);
-    const notice = createNoticeTurn({ resource: SECRETS, users, notes: [{ code: "REFERENCE_LIMIT", message: "Too many" }] });
+    for (; reconcile.request.type === "report"; told++) finish(reconcile.answer({ type: "absent" }));
+    expect([told, reconcile.request]).toEqual([USERS_TOLD_MAX, done({ result: "settled" })]);
+    const notice = createNoticeReconcile({ resource: SECRETS, users, notes: [{ code: "REFERENCE_LIMIT", message: "Too many" }] });
     for (told = 0; notice.request.type === "report"; told++) finish(notice.answer({ type: "absent" }));
     expect(told).toBe(USERS_TOLD_MAX);
   });
@@ -139,9 +143,9 @@ describe("a turn of a referenced object", () => {
   test("leaves an edited copy alone once it may not be restored any more", () => {
     const edited = { ...COPY, data: { password: "ZWRpdA==" } };
     const input = referenceInput({ source: SOURCE, target: edited, writtenFrom: "uid-shop/10" });
-    const { turn } = begin({ input, mayRestore: () => false });
-    expect(turn.request).toMatchObject({ type: "report", notes: [{ code: "LOOP_STOPPED" }] });
-    expect(begin({ input }).turn.request.type).toBe("write");
+    const { reconcile } = begin({ input, mayRestore: () => false });
+    expect(reconcile.request).toMatchObject({ type: "report", notes: [{ code: "LOOP_STOPPED" }] });
+    expect(begin({ input }).reconcile.request.type).toBe("write");
   });
 
   describe("whose copy somebody has deleted", () => {
@@ -149,64 +153,64 @@ describe("a turn of a referenced object", () => {
     const unreachable = { type: "failed", error: new EngineError("API_UNAVAILABLE", "Cannot get an answer") } as const;
 
     test("asks its source's own cluster, and does with the cache while that cannot be reached", () => {
-      const { turn, wrote } = begin({ input });
-      expect(turn.request).toMatchObject({ type: "get", side: "tenant" });
-      finish(turn.answer(unreachable));
-      expect(turn.request).toMatchObject({ type: "write", operation: { action: "create", side: "host" } });
-      finish(turn.answer({ type: "object", object: COPY }));
-      expect([turn.request, wrote.length]).toEqual([done({ result: "settled" }), 1]);
+      const { reconcile, wrote } = begin({ input });
+      expect(reconcile.request).toMatchObject({ type: "get", side: "tenant" });
+      finish(reconcile.answer(unreachable));
+      expect(reconcile.request).toMatchObject({ type: "write", operation: { action: "create", side: "host" } });
+      finish(reconcile.answer({ type: "object", object: COPY }));
+      expect([reconcile.request, wrote.length]).toEqual([done({ result: "settled" }), 1]);
     });
 
     test("waits for its source's own cluster when the cache is behind the copy, or when it refuses", () => {
       const old = secret("shop", "db", { resourceVersion: "9" });
-      const behind = begin({ input: { ...input, source: old } }).turn;
+      const behind = begin({ input: { ...input, source: old } }).reconcile;
       finish(behind.answer(unreachable));
       expect(behind.request).toMatchObject(done({ result: "failed", error: { code: "API_UNAVAILABLE" } }));
-      const refused = begin({ input }).turn;
+      const refused = begin({ input }).reconcile;
       finish(refused.answer({ type: "failed", error: new EngineError("API_FORBIDDEN", "No") }));
       expect(refused.request).toMatchObject(done({ result: "failed", error: { code: "API_FORBIDDEN" } }));
     });
 
     test("comes back later, and says so, when that happens again and again", () => {
-      const { turn, wrote, settled } = begin({ input: { ...input, sourceConfirmed: true }, recreationWaitMs: () => 90_000 });
-      expect(turn.request).toMatchObject({ type: "report", notes: [{ code: "LOOP_STOPPED" }] });
-      finish(turn.answer({ type: "absent" }));
-      expect([turn.request, wrote, settled.length]).toEqual([done({ result: "settled", requeueAfterMs: 90_000 }), [], 1]);
+      const { reconcile, wrote, settled } = begin({ input: { ...input, sourceConfirmed: true }, recreationWaitMs: () => 90_000 });
+      expect(reconcile.request).toMatchObject({ type: "report", notes: [{ code: "LOOP_STOPPED" }] });
+      finish(reconcile.answer({ type: "absent" }));
+      expect([reconcile.request, wrote, settled.length]).toEqual([done({ result: "settled", requeueAfterMs: 90_000 }), [], 1]);
       // The first copy was deleted by nobody.
-      expect(begin({ recreationWaitMs: () => 90_000 }).turn.request.type).toBe("write");
+      expect(begin({ recreationWaitMs: () => 90_000 }).reconcile.request.type).toBe("write");
     });
   });
 
   test("asks the embedder before each write, and does without it if told so", () => {
-    const { turn, wrote } = begin({ hooks: { beforeWrite: () => "refuse" } });
-    expect([turn.request, wrote]).toEqual([done({ result: "settled" }), []]);
+    const { reconcile, wrote } = begin({ hooks: { beforeWrite: () => "refuse" } });
+    expect([reconcile.request, wrote]).toEqual([done({ result: "settled" }), []]);
   });
 
   test("says that a namespace is missing, each side in words of its own", () => {
     const refused = { type: "refused", note: { code: "HOST_NAMESPACE_MISSING", message: "The host namespace does not exist" } } as const;
-    const host = begin().turn;
+    const host = begin().reconcile;
     finish(host.answer(refused));
     expect(host.request).toMatchObject({ notes: [{ code: "HOST_NAMESPACE_MISSING" }] });
     finish(host.answer({ type: "absent" }));
     expect(host.request).toEqual(done({ result: "settled", requeueAfterMs: 60_000 }));
     const input = referenceInput({ kind: SECRETS_TO_TENANT, source: secret("vc", "db-x-shop-x-blue") });
-    const tenant = begin({ input }).turn;
+    const tenant = begin({ input }).reconcile;
     finish(tenant.answer(refused));
     expect(tenant.request).toMatchObject({ notes: [{ code: "REFERENCE_MISSING" }] });
   });
 
   test("repeats nothing of what an API server says, which may quote the Secret", () => {
-    const { turn } = begin();
-    finish(turn.answer({ type: "refused", note: { code: "API_INVALID", message: "data: aHVudGVyMg==" } }));
-    expect(JSON.stringify(turn.request)).toContain("API_INVALID");
-    expect(JSON.stringify(turn.request)).not.toContain("aHVudGVyMg");
-    const failed = begin().turn;
+    const { reconcile } = begin();
+    finish(reconcile.answer({ type: "refused", note: { code: "API_INVALID", message: "data: aHVudGVyMg==" } }));
+    expect(JSON.stringify(reconcile.request)).toContain("API_INVALID");
+    expect(JSON.stringify(reconcile.request)).not.toContain("aHVudGVyMg");
+    const failed = begin().reconcile;
     const details = { retryAfterSeconds: 7, status: { message: "aHVudGVyMg==" } };
     finish(failed.answer({ type: "failed", error: new EngineError("API_TOO_MANY_REQUESTS", "data: aHVudGVyMg==", { details }) }));
     const { error } = (failed.request as { ending: { error: EngineError } }).ending;
     expect([error.code, error.details, error.cause]).toEqual(["API_TOO_MANY_REQUESTS", { retryAfterSeconds: 7 }, undefined]);
     expect(error.message).not.toContain("aHVudGVyMg");
-    const unexpected = begin().turn;
+    const unexpected = begin().reconcile;
     finish(unexpected.answer({ type: "failed", error: new TypeError("aHVudGVyMg==") }));
     expect((unexpected.request as { ending: { error: Error } }).ending.error.message).not.toContain("aHVudGVyMg");
   });

@@ -9,7 +9,7 @@ import { ENDPOINTS } from "../../../src/kube/object/resource.ts";
 import type { KubeObject } from "../../../src/kube/object/types.ts";
 import type { Operation } from "../../../src/engine/reconcile/plan-types.ts";
 import { plan } from "../../../src/engine/reconcile/plan.ts";
-import { createDeleteBrake } from "../../../src/engine/sync/guards/brake.ts";
+import { createDeleteBrake } from "../../../src/engine/sync/guards/delete-brake.ts";
 import { createDeleteConfirmation } from "../../../src/engine/sync/state/delete-confirmation.ts";
 import { syncId } from "../../../src/engine/sync/state/sync-id.ts";
 import { stored, tenantEndpoints, testRules } from "../../support/rules.ts";
@@ -70,7 +70,7 @@ function setting(count: number, { confirm = 0, tenantHas = count }: { confirm?: 
     rules: [RULES],
     limits: { percent: 30, count: 20 },
     confirmation: createDeleteConfirmation(confirm),
-    strays: () => [],
+    orphans: () => [],
     enqueue: (id) => enqueued.push(id),
     engaged: ({ message }) => notes.push(message),
     logger: silentLogger,

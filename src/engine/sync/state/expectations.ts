@@ -9,7 +9,7 @@ import type { KubeObject } from "../../../kube/object/types.ts";
  *
  * Without it, a plan made right after a write would compare with the state before that write and write again.
  */
-export interface Latest {
+export interface Expectations {
   get(key: ObjectKey): KubeObject | undefined;
   /** Notes that a create or update of `key` is under way. Its answer is handed to what this returns: the stored object, or none. */
   writing(key: ObjectKey): (stored: KubeObject | undefined) => void;
@@ -24,7 +24,7 @@ export interface Latest {
 type Ahead = { readonly object: KubeObject } | { readonly removed: KubeObject };
 
 /** Follows one cache. Holds an entry only while the cache lags behind our own write. */
-export function createLatest(source: ObjectSource): Latest {
+export function createExpectations(source: ObjectSource): Expectations {
   const ahead = new Map<string, Ahead>();
 
   /** Writes under way whose object did not vanish meanwhile: an answer that comes after that would lead forever. */

@@ -6,7 +6,7 @@ import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../src/kube/object/r
 import type { ResourceType } from "../../../src/kube/object/resource.ts";
 import type { KubeObject } from "../../../src/kube/object/types.ts";
 import { ENDPOINT_SLICES_KIND } from "../../../src/engine/kinds/endpoint-slices.ts";
-import { createKeyRouter } from "../../../src/engine/sync/run/key-router.ts";
+import { addEventHandlers } from "../../../src/engine/sync/run/event-handlers.ts";
 import { testRules } from "../../support/rules.ts";
 
 /** Caches that note which kinds are asked for, and that hold what a test puts. */
@@ -40,7 +40,7 @@ function caches() {
 function router(kinds: readonly ("slices" | "endpoints")[]) {
   const [tenant, host, enqueued] = [caches(), caches(), [] as string[]];
   const rules = kinds.map((kind) => testRules(kind === "slices" ? { kind: ENDPOINT_SLICES_KIND } : {}));
-  createKeyRouter({ tenant, host, rules, enqueue: (id) => void enqueued.push(id), changed: () => {} });
+  addEventHandlers({ tenant, host, rules, enqueue: (id) => void enqueued.push(id), changed: () => {} });
   return { tenant, host, enqueued };
 }
 

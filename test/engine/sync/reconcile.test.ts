@@ -7,13 +7,13 @@ import { SERVICES } from "../../../src/kube/object/resource.ts";
 import { createMachine } from "../../../src/engine/reconcile/machine.ts";
 import type { Response } from "../../../src/engine/reconcile/machine.ts";
 import { plan } from "../../../src/engine/reconcile/plan.ts";
-import { createKeyRouter } from "../../../src/engine/sync/run/key-router.ts";
-import { createLatest } from "../../../src/engine/sync/state/latest.ts";
+import { addEventHandlers } from "../../../src/engine/sync/run/event-handlers.ts";
+import { createExpectations } from "../../../src/engine/sync/state/expectations.ts";
 import { createLoopGuard } from "../../../src/engine/sync/guards/loop-guard.ts";
-import { createRecords } from "../../../src/engine/sync/state/records.ts";
-import { beginTurn } from "../../../src/engine/sync/run/turn.ts";
+import { createStatusRecords } from "../../../src/engine/sync/state/status-records.ts";
+import { beginReconcile } from "../../../src/engine/sync/run/reconcile.ts";
 import { createMissingNamespaces } from "../../../src/engine/sync/state/missing-namespaces.ts";
-import { createWriteBrake } from "../../../src/engine/sync/guards/write-brake.ts";
+import { createWriteLimiter } from "../../../src/engine/sync/guards/write-limiter.ts";
 import { createFakeClock } from "../../support/fake-clock.ts";
 import { service, tenantEndpoints, testRules } from "../../support/rules.ts";
 
@@ -21,26 +21,26 @@ const KEY = { namespace: "shop", name: "web" };
 const EMPTY: ObjectSource = { get: () => undefined, list: () => [], onChange: () => () => {}, synced: true, current: true };
 const WITH_SELECTOR = service("vc", "web-x-shop-x-blue", { selector: { app: "web" } });
 
-/** A turn that makes a copy where its cache knows of no host Service; what it notes that the object refers to, by state. */
+/** A reconcile that makes a copy where its cache knows of no host Service; what it notes that the object refers to, by state. */
 function begin(machine = createMachine()) {
   const [clock, rules, caches, noted] = [createFakeClock(), testRules(), { source: () => EMPTY }, [] as string[]];
-  const starting = beginTurn({
+  const starting = beginReconcile({
     id: "endpoints|shop/web",
-    tracked: { rules, tenant: createLatest(EMPTY), host: createLatest(EMPTY) },
+    tracked: { rules, tenant: createExpectations(EMPTY), host: createExpectations(EMPTY) },
     start: { input: { key: KEY, tenant: tenantEndpoints(), host: undefined }, outdatedTimes: 0 },
     machine,
-    books: {
+    shared: {
       guard: createLoopGuard(clock, { restorations: 5, minutes: 10 }),
       missingNamespaces: createMissingNamespaces(() => {}),
-      writeBrake: createWriteBrake({ clock, limits: {}, logger: silentLogger, metrics: noMetrics }),
-      records: createRecords(clock),
-      router: createKeyRouter({ tenant: caches, host: caches, rules: [rules], enqueue: () => {}, changed: () => {} }),
+      writeLimiter: createWriteLimiter({ clock, limits: {}, logger: silentLogger, metrics: noMetrics }),
+      records: createStatusRecords(clock),
+      router: addEventHandlers({ tenant: caches, host: caches, rules: [rules], enqueue: () => {}, changed: () => {} }),
       outdated: new Map(),
       references: { planned: (_id, _rules, _input, { state }) => void noted.push(state) },
     },
     ...{ hooks: {}, logger: silentLogger, metrics: noMetrics },
   });
-  return { turn: finish(starting), noted };
+  return { reconcile: finish(starting), noted };
 }
 
 const answers: readonly { why: string; answer: Response; want: readonly string[] }[] = [
@@ -49,16 +49,16 @@ const answers: readonly { why: string; answer: Response; want: readonly string[]
   { why: "nobody can tell: nothing", answer: { type: "failed", error: new Error("down") }, want: [] },
 ];
 test.each(answers)("what an object refers to is noted once its host Service was read, and $why", ({ answer, want }) => {
-  const { turn, noted } = begin();
-  expect([turn.request, noted]).toMatchObject([{ type: "get", side: "host", resource: SERVICES }, []]);
-  finish(turn.answer(answer));
+  const { reconcile, noted } = begin();
+  expect([reconcile.request, noted]).toMatchObject([{ type: "get", side: "host", resource: SERVICES }, []]);
+  finish(reconcile.answer(answer));
   expect(noted).toEqual(want);
 });
 
 test("what an object refers to is noted once it was read, where only a late cache has told of it", () => {
   const late = createMachine((rules, input) => ({ ...plan(rules, input), ...(input.sourceConfirmed !== true && { state: "stale" }) }));
-  const { turn, noted } = begin(late);
-  expect([turn.request, noted]).toEqual([{ type: "get", side: "tenant", key: KEY }, []]);
-  finish(turn.answer({ type: "absent" }));
-  expect([turn.request.type, noted]).toEqual(["done", ["absent"]]);
+  const { reconcile, noted } = begin(late);
+  expect([reconcile.request, noted]).toEqual([{ type: "get", side: "tenant", key: KEY }, []]);
+  finish(reconcile.answer({ type: "absent" }));
+  expect([reconcile.request.type, noted]).toEqual(["done", ["absent"]]);
 });

@@ -1,18 +1,18 @@
 /** `fresh`: something changed just now. `background`: initial sync and resync. */
-export type LaneName = "fresh" | "background";
+export type Priority = "fresh" | "background";
 
 /**
  * Keys in the order they came, each once. Taking is O(1) however many keys came and went before.
  *
  * @example
- * const lane = new Lane<number>();
- * lane.push("shop/db", 1);
- * lane.shift(); // ["shop/db", 1]
+ * const queue = new PriorityQueue<number>();
+ * queue.push("shop/db", 1);
+ * queue.shift(); // ["shop/db", 1]
  */
-export class Lane<Value> {
+export class Fifo<Value> {
   readonly #entries = new Map<string, Value>();
-  // One iterator lives as long as the lane is not empty: a new one for each take would walk over the holes that the keys
-  // taken before left in the map, which is quadratic for a long lane.
+  // One iterator lives as long as the queue is not empty: a new one for each take would walk over the holes that the keys
+  // taken before left in the map, which is quadratic for a long queue.
   #cursor: MapIterator<[string, Value]> | undefined;
 
   get size(): number {
@@ -23,12 +23,12 @@ export class Lane<Value> {
     return this.#entries.has(key);
   }
 
-  /** Appends a key that the lane does not hold. */
+  /** Appends a key that the queue does not hold. */
   push(key: string, value: Value): void {
     this.#entries.set(key, value);
   }
 
-  /** Takes a key out of the middle; its value, or undefined when the lane does not hold it. */
+  /** Takes a key out of the middle; its value, or undefined when the queue does not hold it. */
   remove(key: string): Value | undefined {
     const value = this.#entries.get(key);
     this.#entries.delete(key);

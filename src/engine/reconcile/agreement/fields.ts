@@ -16,7 +16,13 @@ const NOTHING_WRITTEN: Base = new Map();
  * Every part that at least one of the three objects has. What stands on the host as `base` says that it was written counts
  * even under a key that does not cross (any more): a patch that is gone, or a host Service, put it there.
  */
-export function unitsOf(rules: Rules, tenant: KubeObject, desired: KubeObject, host: KubeObject, base: Base = NOTHING_WRITTEN): Unit[] {
+export function comparedFields(
+  rules: Rules,
+  tenant: KubeObject,
+  desired: KubeObject,
+  host: KubeObject,
+  base: Base = NOTHING_WRITTEN,
+): Unit[] {
   const written = (id: Unit["id"], value: string) => base.has(id) && isAsWritten(base, id, value);
   const isMarker = (key: string) => isMarkerKey(rules.translator.markerPrefix, key);
   const ignored = (key: string) => rules.settings.excluded(key) || key === TRIGGER_TIME;

@@ -7,7 +7,7 @@ import type { Attributes } from "./access/authorization.ts";
 import type { UserInfo } from "./types/user-info.ts";
 
 /** A request and what becomes of it. */
-export interface Passage {
+export interface RequestInfo {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly warn: (text: string) => void;
@@ -19,18 +19,18 @@ export interface Passage {
 }
 
 /** Who asks, and as whom. */
-export interface Known {
+export interface RequestCaller {
   readonly caller: UserInfo;
   readonly user: UserInfo;
 }
 
 /** What the audit is told of a request, as far as it is known. */
-interface Told extends Partial<Known> {
+interface Told extends Partial<RequestCaller> {
   readonly attributes: Attributes;
 }
 
 /** Tells the metrics what a request wants, and begins its record, if somebody wants one. */
-export function beginRecord(audit: Audit | undefined, passage: Passage, requestURI: string, { attributes, caller, user }: Told): void {
+export function beginRecord(audit: Audit | undefined, passage: RequestInfo, requestURI: string, { attributes, caller, user }: Told): void {
   passage.counted.attributes = attributes;
   if (audit === undefined) return;
   const { request, auditID, receivedAt } = passage;

@@ -1,20 +1,20 @@
 import type { ObjectSource } from "../../../kube/object/object-source.ts";
-import { createLatest } from "./latest.ts";
-import type { Latest } from "./latest.ts";
+import { createExpectations } from "./expectations.ts";
+import type { Expectations } from "./expectations.ts";
 
 /** What a syncer knows that the clusters do not say (yet). It outlives a change of the configuration. */
-export interface SyncMemory {
+export interface SyncState {
   /** The newest that is known of one cache's objects; the same for the same cache every time. */
-  latest(source: ObjectSource): Latest;
+  latest(source: ObjectSource): Expectations;
   close(): void;
 }
 
 /** An empty memory. */
-export function createSyncMemory(): SyncMemory {
-  const known = new Map<ObjectSource, Latest>();
+export function createSyncState(): SyncState {
+  const known = new Map<ObjectSource, Expectations>();
   return {
     latest(source) {
-      const latest = known.get(source) ?? createLatest(source);
+      const latest = known.get(source) ?? createExpectations(source);
       known.set(source, latest);
       return latest;
     },

@@ -1,4 +1,4 @@
-import { Lane } from "./lane.ts";
+import { Fifo } from "./fifo.ts";
 
 /** A flow that did something costly is passed over so often at most: time may have jumped while it worked. */
 const DEBT_MAX = 1_000;
@@ -8,7 +8,7 @@ const KEPT_MAX = 16;
 
 interface Flow<Value> {
   readonly name: string;
-  readonly lane: Lane<Value>;
+  readonly keys: Fifo<Value>;
   /** Rounds for which it is passed over while others wait. */
   debt: number;
 }
@@ -18,11 +18,11 @@ interface Flow<Value> {
  * cost: who cost as much as ten others is passed over nine times, as long as others wait. Hardly anything is remembered once no key waits.
  *
  * @example
- * const lane = new FairLane<number>((key) => key.split("/")[0]!);
- * for (const key of ["a/1", "a/2", "b/1"]) lane.push(key, 0);
- * [lane.shift()![0], lane.shift()![0], lane.shift()![0]]; // ["a/1", "b/1", "a/2"]
+ * const queue = new FairQueue<number>((key) => key.split("/")[0]!);
+ * for (const key of ["a/1", "a/2", "b/1"]) queue.push(key, 0);
+ * [queue.shift()![0], queue.shift()![0], queue.shift()![0]]; // ["a/1", "b/1", "a/2"]
  */
-export class FairLane<Value> {
+export class FairQueue<Value> {
   readonly #flowOf: (key: string) => string;
   readonly #flows = new Map<string, Flow<Value>>();
   /** All flows in the order of their turns, from `#head` on. */
@@ -39,29 +39,29 @@ export class FairLane<Value> {
   }
 
   has(key: string): boolean {
-    return this.#flows.get(this.#flowOf(key))?.lane.has(key) === true;
+    return this.#flows.get(this.#flowOf(key))?.keys.has(key) === true;
   }
 
-  /** Appends a key that the lane does not hold. */
+  /** Appends a key that the queue does not hold. */
   push(key: string, value: Value): void {
-    this.#flow(this.#flowOf(key)).lane.push(key, value);
+    this.#flow(this.#flowOf(key)).keys.push(key, value);
     this.#size += 1;
   }
 
   #flow(name: string): Flow<Value> {
     const known = this.#flows.get(name);
     if (known !== undefined) return known;
-    const flow = { name, lane: new Lane<Value>(), debt: 0 };
+    const flow = { name, keys: new Fifo<Value>(), debt: 0 };
     this.#flows.set(name, flow);
     this.#ring.push(flow);
     return flow;
   }
 
-  /** Takes a key out of the middle; its value, or undefined when the lane does not hold it. */
+  /** Takes a key out of the middle; its value, or undefined when the queue does not hold it. */
   remove(key: string): Value | undefined {
-    const lane = this.#flows.get(this.#flowOf(key))?.lane;
-    if (lane === undefined || !lane.has(key)) return undefined;
-    const value = lane.remove(key);
+    const queue = this.#flows.get(this.#flowOf(key))?.keys;
+    if (queue === undefined || !queue.has(key)) return undefined;
+    const value = queue.remove(key);
     this.#taken();
     return value;
   }
@@ -72,10 +72,10 @@ export class FairLane<Value> {
       let leastDebt = Infinity;
       for (let left = this.#ring.length - this.#head; left > 0; left -= 1) {
         const flow = this.#next();
-        const waits = flow.lane.size > 0 && mayTake(flow.name);
+        const waits = flow.keys.size > 0 && mayTake(flow.name);
         if (flow.debt > 0) flow.debt -= 1;
         else if (waits) return this.#take(flow);
-        else if (flow.lane.size === 0) {
+        else if (flow.keys.size === 0) {
           this.#flows.delete(flow.name);
           continue;
         }
@@ -113,7 +113,7 @@ export class FairLane<Value> {
   }
 
   #take(flow: Flow<Value>): [key: string, value: Value] {
-    const taken = flow.lane.shift()!;
+    const taken = flow.keys.shift()!;
     this.#ring.push(flow);
     this.#taken();
     return taken;

@@ -1,23 +1,23 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { FairLane } from "../../../src/kube/runtime/queue/fair-lane.ts";
+import { FairQueue } from "../../../src/kube/runtime/queue/fair-queue.ts";
 
 const flowOf = (key: string) => key.split("/")[0]!;
 
 /** Takes everything, charging what each key costs. */
-function takeAll(lane: FairLane<number>, costOf: (key: string) => number = () => 1): string[] {
+function takeAll(queue: FairQueue<number>, costOf: (key: string) => number = () => 1): string[] {
   const taken: string[] = [];
-  for (let next = lane.shift(); next !== undefined; next = lane.shift()) {
+  for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
     taken.push(next[0]);
-    lane.charge(flowOf(next[0]), costOf(next[0]));
+    queue.charge(flowOf(next[0]), costOf(next[0]));
   }
   return taken;
 }
 
-function filled(keys: readonly string[]): FairLane<number> {
-  const lane = new FairLane<number>(flowOf);
-  for (const key of keys) lane.push(key, 0);
-  return lane;
+function filled(keys: readonly string[]): FairQueue<number> {
+  const queue = new FairQueue<number>(flowOf);
+  for (const key of keys) queue.push(key, 0);
+  return queue;
 }
 
 const many = (flow: string, count: number) => Array.from({ length: count }, (_, index) => `${flow}/${index}`);
@@ -37,17 +37,17 @@ test("a flow whose keys cost as much as ten others is passed over nine times, wh
 });
 
 test("a flow that pays alone is not held up, and owes nothing once nothing waits", () => {
-  const lane = filled(many("costly", 5));
-  expect(takeAll(lane, () => 1_000)).toEqual(many("costly", 5));
-  for (const key of ["costly/9", "cheap/9"]) lane.push(key, 0);
-  expect(takeAll(lane)).toEqual(["costly/9", "cheap/9"]);
+  const queue = filled(many("costly", 5));
+  expect(takeAll(queue, () => 1_000)).toEqual(many("costly", 5));
+  for (const key of ["costly/9", "cheap/9"]) queue.push(key, 0);
+  expect(takeAll(queue)).toEqual(["costly/9", "cheap/9"]);
 });
 
 test("a flow that may have no turn is passed over, and keeps its place", () => {
-  const lane = filled(["a/1", "b/1", "a/2"]);
+  const queue = filled(["a/1", "b/1", "a/2"]);
   const notA = (flow: string) => flow !== "a";
-  expect([lane.shift(notA)![0], lane.shift(notA), lane.size]).toEqual(["b/1", undefined, 2]);
-  expect(takeAll(lane)).toEqual(["a/1", "a/2"]);
+  expect([queue.shift(notA)![0], queue.shift(notA), queue.size]).toEqual(["b/1", undefined, 2]);
+  expect(takeAll(queue)).toEqual(["a/1", "a/2"]);
 });
 
 const step = fc.oneof(
@@ -62,29 +62,29 @@ const step = fc.oneof(
 test("every key is taken once, and those of a flow in the order they came, whatever they cost", () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
-      const lane = new FairLane<number>(flowOf);
+      const queue = new FairQueue<number>(flowOf);
       const model = new Map<string, string[]>(["a", "b", "c"].map((flow) => [flow, []]));
       const sizeOf = () => [...model.values()].reduce((sum, keys) => sum + keys.length, 0);
       for (const next of steps) {
-        if (next.do === "push" && !lane.has(next.key)) {
-          lane.push(next.key, 0);
+        if (next.do === "push" && !queue.has(next.key)) {
+          queue.push(next.key, 0);
           model.get(flowOf(next.key))!.push(next.key);
         } else if (next.do === "remove") {
           const keys = model.get(flowOf(next.key))!;
-          expect(lane.remove(next.key) !== undefined).toBe(keys.includes(next.key));
+          expect(queue.remove(next.key) !== undefined).toBe(keys.includes(next.key));
           model.set(
             flowOf(next.key),
             keys.filter((key) => key !== next.key),
           );
         } else if (next.do === "shift") {
-          const taken = lane.shift()?.[0];
+          const taken = queue.shift()?.[0];
           expect(taken === undefined).toBe(sizeOf() === 0);
           if (taken !== undefined) {
             expect(model.get(flowOf(taken))!.shift()).toBe(taken);
-            lane.charge(flowOf(taken), next.cost);
+            queue.charge(flowOf(taken), next.cost);
           }
         }
-        expect(lane.size).toBe(sizeOf());
+        expect(queue.size).toBe(sizeOf());
       }
     }),
     { numRuns: 1_000 },

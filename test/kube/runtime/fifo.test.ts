@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { Lane } from "../../../src/kube/runtime/queue/lane.ts";
+import { Fifo } from "../../../src/kube/runtime/queue/fifo.ts";
 
 const step = fc.oneof(
   fc.record({ do: fc.constant("push" as const), key: fc.constantFrom(..."abcdefgh") }),
@@ -9,25 +9,25 @@ const step = fc.oneof(
   fc.record({ do: fc.constant("clear" as const) }),
 );
 
-test("a lane is a list of different keys, whatever is pushed, taken and removed in whatever order", () => {
+test("a priority is a list of different keys, whatever is pushed, taken and removed in whatever order", () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
-      const lane = new Lane<number>();
+      const priority = new Fifo<number>();
       let model: [string, number][] = [];
       for (const [index, next] of steps.entries()) {
-        if (next.do === "push" && !lane.has(next.key)) {
-          lane.push(next.key, index);
+        if (next.do === "push" && !priority.has(next.key)) {
+          priority.push(next.key, index);
           model.push([next.key, index]);
         } else if (next.do === "remove") {
-          expect(lane.remove(next.key)).toBe(model.find(([key]) => key === next.key)?.[1]);
+          expect(priority.remove(next.key)).toBe(model.find(([key]) => key === next.key)?.[1]);
           model = model.filter(([key]) => key !== next.key);
         } else if (next.do === "shift") {
-          expect(lane.shift()).toEqual(model.shift());
+          expect(priority.shift()).toEqual(model.shift());
         } else if (next.do === "clear") {
-          lane.clear();
+          priority.clear();
           model = [];
         }
-        expect(lane.size).toBe(model.length);
+        expect(priority.size).toBe(model.length);
       }
     }),
     { numRuns: 1_000 },

@@ -20,10 +20,10 @@ import { planReferenceCopy, sourceSide } from "../../reconcile/references/refere
 import type { ReferencePlan } from "../../reconcile/references/reference-copy.ts";
 import type { ReferenceInput, ReferenceRules } from "../../reconcile/references/reference-rules.ts";
 import { namesakes, wordOf } from "../../reconcile/references/reference-source.ts";
-import type { Latest } from "../state/latest.ts";
+import type { Expectations } from "../state/expectations.ts";
 import { countNotes, countPlan } from "../report/plan-metrics.ts";
-import type { SyncHooks, Turn } from "../run/turn.ts";
-import type { Restraint } from "../guards/write-brake.ts";
+import type { SyncHooks, ReconcileRun } from "../run/reconcile.ts";
+import type { Restraint } from "../guards/write-limiter.ts";
 
 /** A tenant object that referred to the planned one. */
 export interface FormerUser {
@@ -33,13 +33,13 @@ export interface FormerUser {
   readonly object: KubeObject | undefined;
 }
 
-/** What a turn works with. */
-export interface ReferenceTurnOptions {
+/** What a reconcile works with. */
+export interface ReferenceReconcileOptions {
   readonly id: string;
   readonly rules: ReferenceRules;
   readonly input: ReferenceInput;
   /** The newest that is known of the copy. */
-  readonly target: Latest;
+  readonly target: Expectations;
   /** Tenant objects that refer to it, to tell. */
   readonly users: readonly KubeObject[];
   /** Who referred to it last, if that is known. */
@@ -72,18 +72,18 @@ const LOOP_SLOWED: Note = {
   message: "Somebody keeps deleting the copy; it comes back seldom until its source changes",
 };
 
-/** Begins a turn. */
-export function createReferenceTurn(options: ReferenceTurnOptions): Turn {
+/** Begins a reconcile. */
+export function createReferenceReconcile(options: ReferenceReconcileOptions): ReconcileRun {
   return new RunningReferenceTurn(options);
 }
 
 /**
- * A turn that writes nothing: it tells `users` about `notes`, if there are any.
+ * A reconcile that writes nothing: it tells `users` about `notes`, if there are any.
  *
  * @example
  * createNoticeTurn({ resource: SECRETS, requeueAfterMs: 20 }).request.type; // "done"
  */
-export function createNoticeTurn({ resource, users = [], notes = [], requeueAfterMs }: NoticeOptions): Turn {
+export function createNoticeReconcile({ resource, users = [], notes = [], requeueAfterMs }: NoticeOptions): ReconcileRun {
   const reports = users.slice(0, USERS_TOLD_MAX).map((object): Request => ({ type: "report", object, notes }));
   const ending: Ending = { result: "settled", ...(requeueAfterMs !== undefined && { requeueAfterMs }) };
   const requests: readonly Request[] = [...reports, { type: "done", ending }];
@@ -106,8 +106,8 @@ interface NoticeOptions {
   readonly requeueAfterMs?: number;
 }
 
-class RunningReferenceTurn implements Turn {
-  readonly #options: ReferenceTurnOptions;
+class RunningReferenceTurn implements ReconcileRun {
+  readonly #options: ReferenceReconcileOptions;
   #plan: ReferencePlan | undefined;
   #index = 0;
   #notes: readonly Note[] = [];
@@ -119,7 +119,7 @@ class RunningReferenceTurn implements Turn {
   request!: Request;
   resource: ResourceType;
 
-  constructor(options: ReferenceTurnOptions) {
+  constructor(options: ReferenceReconcileOptions) {
     this.#options = options;
     this.resource = options.input.kind.resource;
     this.#consider(options.input);
@@ -184,7 +184,7 @@ class RunningReferenceTurn implements Turn {
   }
 
   get #planned(): ReferencePlan {
-    assert(this.#plan !== undefined, "a turn that goes on has a plan");
+    assert(this.#plan !== undefined, "a reconcile that goes on has a plan");
     return this.#plan;
   }
 

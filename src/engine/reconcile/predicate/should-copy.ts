@@ -26,7 +26,7 @@ const COPY: CopyDecision = { action: "copy" };
 const OWN_SERVICE = "default/kubernetes";
 
 /** Decides whether a tenant object that exists is copied. The order of the rules is the order of their strength. */
-export function gate(rules: Rules, key: ObjectKey, tenant: KubeObject, around: Surroundings): CopyDecision {
+export function decideCopy(rules: Rules, key: ObjectKey, tenant: KubeObject, around: Surroundings): CopyDecision {
   return (
     ownRules(rules, key, tenant) ??
     (rules.kind.resource === SERVICES ? serviceItself(tenant) : besideService(rules, { key, tenant }, lasting(around))) ??

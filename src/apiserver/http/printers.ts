@@ -24,24 +24,24 @@ interface View {
 }
 
 /** An object to answer with. */
-export interface Presented {
+export interface PrintedObject {
   readonly definition: ResourceDefinition;
   readonly code: number;
   readonly object: KubeObject;
 }
 
 /** Sends objects of resources. */
-export interface Presentation {
+export interface Printers {
   /** @throws API_ERROR (406) when the client accepts none of the forms, so that nothing is done for nothing. */
   check(exchange: Exchange): void;
-  object(exchange: Exchange, presented: Presented): Promise<void>;
+  object(exchange: Exchange, presented: PrintedObject): Promise<void>;
   list(exchange: Exchange, definition: ResourceDefinition, page: ListPage | Pick<ListPage, "items">): Promise<void>;
   /** How the records of one watch are written, one line each. */
   lines(exchange: Exchange, definition: ResourceDefinition): (record: WatchRecord) => Buffer;
 }
 
 /** Tables tell ages, which need the time. */
-export function createPresentation({ answering, clock }: { readonly answering: Answering; readonly clock: Clock }): Presentation {
+export function createPrinters({ answering, clock }: { readonly answering: Answering; readonly clock: Clock }): Printers {
   return {
     check: ({ request }) => void negotiate(request.headers.accept, ALL_OFFERS),
     object(exchange, { definition, code, object }) {

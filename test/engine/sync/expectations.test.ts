@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ChangeListener, ObjectSource, Written } from "../../../src/kube/object/object-source.ts";
 import type { KubeObject } from "../../../src/kube/object/types.ts";
-import { createLatest } from "../../../src/engine/sync/state/latest.ts";
+import { createExpectations } from "../../../src/engine/sync/state/expectations.ts";
 import { tenantEndpoints } from "../../support/rules.ts";
 
 const KEY = { namespace: "shop", name: "web" };
@@ -30,7 +30,7 @@ function version(resourceVersion: string, uid = "uid-1"): KubeObject {
 describe("createLatest", () => {
   test("shows what was written until the cache has it", () => {
     const { source, becomes } = handMadeSource();
-    const latest = createLatest(source);
+    const latest = createExpectations(source);
     becomes(version("1"));
     latest.writing(KEY)(version("5"));
     expect(latest.get(KEY)?.metadata.resourceVersion).toBe("5");
@@ -42,14 +42,14 @@ describe("createLatest", () => {
 
   test("shows a created object before the cache knows it", () => {
     const { source } = handMadeSource();
-    const latest = createLatest(source);
+    const latest = createExpectations(source);
     latest.writing(KEY)(version("5"));
     expect(latest.get(KEY)?.metadata.resourceVersion).toBe("5");
   });
 
   test("shows a deleted object again that changes after its delete: it was not deleted", () => {
     const { source, becomes } = handMadeSource();
-    const latest = createLatest(source);
+    const latest = createExpectations(source);
     becomes(version("5"));
     latest.removed(version("5"));
     becomes(version("4"));
@@ -61,7 +61,7 @@ describe("createLatest", () => {
   test("believes the cache alone once its cluster contradicts, and has it listed again", () => {
     const { source, becomes } = handMadeSource();
     let lists = 0;
-    const latest = createLatest({ ...source, relist: () => void (lists += 1) });
+    const latest = createExpectations({ ...source, relist: () => void (lists += 1) });
     becomes(version("5"));
     latest.removed(version("5"));
     latest.doubt(KEY);
@@ -71,7 +71,7 @@ describe("createLatest", () => {
 
   test("hides a deleted object until the cache has dropped it, and not its successor", () => {
     const { source, becomes } = handMadeSource();
-    const latest = createLatest(source);
+    const latest = createExpectations(source);
     becomes(version("5"));
     latest.removed(version("5"));
     expect(latest.get(KEY)).toBeUndefined();
@@ -81,7 +81,7 @@ describe("createLatest", () => {
 
   test("shows a deleted object that a finalizer holds as soon as the cache says so", () => {
     const { source, becomes } = handMadeSource();
-    const latest = createLatest(source);
+    const latest = createExpectations(source);
     becomes(version("5"));
     latest.removed(version("5"));
     const held = version("6");
@@ -91,7 +91,7 @@ describe("createLatest", () => {
 
   test("forgets its own write when somebody deletes the object", () => {
     const { source, becomes } = handMadeSource();
-    const latest = createLatest(source);
+    const latest = createExpectations(source);
     latest.writing(KEY)(version("5"));
     becomes(undefined);
     expect(latest.get(KEY)).toBeUndefined();
@@ -99,7 +99,7 @@ describe("createLatest", () => {
 
   test("does not show what was written when it vanished before the answer came", () => {
     const { source, becomes } = handMadeSource();
-    const latest = createLatest(source);
+    const latest = createExpectations(source);
     const answer = latest.writing(KEY);
     becomes(version("5"));
     becomes(undefined);
@@ -111,7 +111,7 @@ describe("createLatest", () => {
     const { source, becomes, misses } = handMadeSource();
     const expected: string[] = [];
     const expect_ = ({ metadata }: KubeObject, written: Written) => void expected.push(`${written} ${metadata.resourceVersion}`);
-    const latest = createLatest({ ...source, expect: expect_ });
+    const latest = createExpectations({ ...source, expect: expect_ });
     latest.writing(KEY)(version("5"));
     becomes(version("5"));
     latest.writing(KEY)(version("6"));
@@ -126,7 +126,7 @@ describe("createLatest", () => {
 
   test("holds no lead over a cache that knows already", () => {
     const { source, becomes } = handMadeSource();
-    const latest = createLatest(source);
+    const latest = createExpectations(source);
     const answer = latest.writing(KEY);
     becomes(version("5"));
     answer(version("5"));

@@ -13,13 +13,13 @@ import type { Operation, Plan, PlanInput } from "../../reconcile/plan-types.ts";
 import type { Outcome } from "../../patch/types.ts";
 import type { Rules } from "../../reconcile/rules/rules.ts";
 import type { ToldEvent } from "../report/events.ts";
-import type { KeyRouter } from "./key-router.ts";
-import type { Latest } from "../state/latest.ts";
+import type { EventHandlers } from "./event-handlers.ts";
+import type { Expectations } from "../state/expectations.ts";
 import { countNotes, countPlan } from "../report/plan-metrics.ts";
 import type { LoopGuard } from "../guards/loop-guard.ts";
 import type { MissingNamespaces } from "../state/missing-namespaces.ts";
-import type { Records } from "../state/records.ts";
-import type { WriteBrake } from "../guards/write-brake.ts";
+import type { StatusRecords } from "../state/status-records.ts";
+import type { WriteLimiter } from "../guards/write-limiter.ts";
 
 /** What an embedder may look at, change or stop. */
 export interface SyncHooks {
@@ -42,30 +42,30 @@ export interface SyncHooks {
 /** One synced kind with the newest that is known of it on both sides. */
 export interface Tracked {
   readonly rules: Rules;
-  readonly tenant: Latest;
-  readonly host: Latest;
+  readonly tenant: Expectations;
+  readonly host: Expectations;
 }
 
 /** Hears what was planned for an object that may refer to others. */
-export interface ReferenceBook {
+export interface ReferenceObserver {
   planned(id: string, rules: Rules, input: PlanInput, plan: Plan): void;
 }
 
-/** What is kept from one turn to the next. */
-export interface Books {
+/** What is kept from one reconcile to the next. */
+export interface SharedState {
   readonly guard: LoopGuard;
-  readonly writeBrake: WriteBrake;
+  readonly writeLimiter: WriteLimiter;
   readonly missingNamespaces: MissingNamespaces;
-  readonly records: Records;
-  readonly router: KeyRouter;
-  /** Per id the turns in a row that met a changed world. */
+  readonly records: StatusRecords;
+  readonly router: EventHandlers;
+  /** Per id the reconciles in a row that met a changed world. */
   readonly outdated: Map<string, number>;
   /** Copies of objects that reference patches name; undefined while none are made. */
-  readonly references?: ReferenceBook | undefined;
+  readonly references?: ReferenceObserver | undefined;
 }
 
 /** One reconcile under way. */
-export interface Turn {
+export interface ReconcileRun {
   readonly resource: ResourceType;
   /** What it waits for; `done` when it is over. */
   readonly request: Request;
@@ -73,30 +73,30 @@ export interface Turn {
   answer(response: Response): Generator<undefined, void>;
 }
 
-/** What a turn works with. */
-export interface TurnOptions {
+/** What a reconcile works with. */
+export interface ReconcileOptions {
   readonly id: string;
   readonly tracked: Tracked;
   readonly start: Start;
   readonly machine: Machine;
-  readonly books: Books;
+  readonly shared: SharedState;
   readonly hooks: SyncHooks;
   readonly logger: Logger;
   readonly metrics: Metrics;
 }
 
-/** Begins a turn: the step machine, with books kept of what it asks for and what it is answered. Stops as the machine does. */
-export function* beginTurn(options: TurnOptions): Generator<undefined, Turn> {
+/** Begins a reconcile: the step machine, with a record of what it asks for and what it is answered. Stops as the machine does. */
+export function* beginReconcile(options: ReconcileOptions): Generator<undefined, ReconcileRun> {
   const { machine, tracked, start } = options;
   return new RunningTurn(options, yield* machine.begin(tracked.rules, start));
 }
 
-/** After so many outdated turns in a row, which is a third of a second, the caches are listed again. */
+/** After so many outdated reconciles in a row, which is a third of a second, the caches are listed again. */
 const CONTRADICTIONS_MIN = 4;
 const SETTLED: Ending = { result: "settled" };
 
-class RunningTurn implements Turn {
-  readonly #options: TurnOptions;
+class RunningTurn implements ReconcileRun {
+  readonly #options: ReconcileOptions;
   #state: ReconcileState;
   #request!: Request;
   /** Takes note of the answer to a write before the machine sees it. */
@@ -106,7 +106,7 @@ class RunningTurn implements Turn {
   /** The plan whose references were noted last. */
   #noted: Plan | undefined;
 
-  constructor(options: TurnOptions, step: Step) {
+  constructor(options: ReconcileOptions, step: Step) {
     this.#options = options;
     this.#state = step.state;
     this.#planned(step.state.planned);
@@ -153,13 +153,13 @@ class RunningTurn implements Turn {
 
   /** A plan that rests on what only a cache knows may never be carried out, and what it names never be needed. */
   #noteReferences(): void {
-    const { id, tracked, books } = this.#options;
+    const { id, tracked, shared } = this.#options;
     const { phase, planned, input } = this.#state;
     const failed = this.#request.type === "done" && this.#request.ending.result === "failed";
     const unsure = phase === "confirming-source" || phase === "confirming-services";
     if (unsure || failed || this.#noted === planned) return;
     this.#noted = planned;
-    books.references?.planned(id, tracked.rules, input, planned);
+    shared.references?.planned(id, tracked.rules, input, planned);
   }
 
   #prepareWrite(planned: Operation): void {
@@ -184,7 +184,7 @@ class RunningTurn implements Turn {
   #noteWrite(operation: Operation, response: Response): void {
     if (isCopying(operation)) this.#noteNamespace(operation, response);
     if (response.type === "failed") return;
-    const { id, books, logger, metrics } = this.#options;
+    const { id, shared, logger, metrics } = this.#options;
     const { side, action, reason } = operation;
     const result = response.type === "object" ? "written" : response.type === "absent" ? "deleted" : response.type;
     metrics.count("endpoint_sync_writes_total", { cluster: side, action, result });
@@ -192,45 +192,45 @@ class RunningTurn implements Turn {
     if (result !== "written" && result !== "deleted") return;
     const { tenant, vanished } = this.#state.input;
     const made = response.type === "object" && side === "tenant" ? response.object : undefined;
-    if (made === undefined) books.writeBrake.wrote(id, sourceVersion(this.#state.written.tenant));
-    else books.writeBrake.flowed(id, sourceVersion(made));
-    if (isRestoration(operation)) books.guard.restored(id, sourceVersion(tenant));
-    if (isCopying(operation) && vanished === true) books.guard.recreated(id, sourceVersion(tenant));
+    if (made === undefined) shared.writeLimiter.wrote(id, sourceVersion(this.#state.written.tenant));
+    else shared.writeLimiter.flowed(id, sourceVersion(made));
+    if (isRestoration(operation)) shared.guard.restored(id, sourceVersion(tenant));
+    if (isCopying(operation) && vanished === true) shared.guard.recreated(id, sourceVersion(tenant));
   }
 
   /** A right may be missing because the namespace that gave it is. */
   #noteNamespace(operation: Operation, response: Response): void {
-    const { id, books } = this.#options;
+    const { id, shared } = this.#options;
     const namespace = this.#state.planned.hostKey?.namespace;
     if (namespace === undefined || operation.action === "delete") return;
     const isMissing = response.type === "refused" && response.note?.code === "HOST_NAMESPACE_MISSING";
     const isForbidden = response.type === "failed" && isEngineError(response.error, "API_FORBIDDEN");
-    if (isMissing || isForbidden) this.#waitMs = { ms: books.missingNamespaces.waits(id, namespace) };
-    if (response.type === "object") books.missingNamespaces.isThere(namespace);
+    if (isMissing || isForbidden) this.#waitMs = { ms: shared.missingNamespaces.waits(id, namespace) };
+    if (response.type === "object") shared.missingNamespaces.isThere(namespace);
   }
 
   /** A slowed object is looked at once more when it may have rested, and one that waits for its namespace soon. */
   #withRest(ending: Ending): Ending {
-    const { id, books } = this.#options;
-    if (this.#waitMs === undefined) books.missingNamespaces.leaves(id);
+    const { id, shared } = this.#options;
+    if (this.#waitMs === undefined) shared.missingNamespaces.leaves(id);
     if (ending.result !== "settled") return ending;
     if (this.#waitMs?.ms !== undefined) return { ...ending, requeueAfterMs: this.#waitMs.ms };
-    if (this.#state.notes.some(({ code }) => code === "WRITES_SLOWED")) books.writeBrake.held(id);
+    if (this.#state.notes.some(({ code }) => code === "WRITES_SLOWED")) shared.writeLimiter.held(id);
     if (ending.requeueAfterMs !== undefined) return ending;
-    const restMs = books.writeBrake.rests(id);
+    const restMs = shared.writeLimiter.rests(id);
     return restMs === undefined ? ending : { ...ending, requeueAfterMs: restMs };
   }
 
-  /** Writes down how the turn ended. */
+  /** Writes down how the reconcile ended. */
   #close(request: Request): void {
-    const { id, books } = this.#options;
+    const { id, shared } = this.#options;
     const { ending, refused } = this.#state;
     const { result } = request.type === "done" ? request.ending : (ending ?? refused?.ending ?? SETTLED);
     if (result === "outdated") this.#noteContradiction();
     if (request.type === "done" && request.ending.result === "failed") this.#recordRefusal(request.ending.error);
     // What it refers to was noted with the plan, and must be noted again should everything be as it was before.
-    if (result !== "settled") return books.records.unsettle(id);
-    books.outdated.delete(id);
+    if (result !== "settled") return shared.records.unsettle(id);
+    shared.outdated.delete(id);
     // A copy that the brake holds is worth a word though its object is gone.
     if (this.#state.input.tenant === undefined && this.#state.notes.length === 0) this.#forget();
     else this.#record();
@@ -238,9 +238,9 @@ class RunningTurn implements Turn {
 
   /** A cache that lags catches up within moments. One that still says otherwise than its cluster has missed something. */
   #noteContradiction(): void {
-    const { id, tracked, books, logger, metrics } = this.#options;
-    const times = (books.outdated.get(id) ?? 0) + 1;
-    books.outdated.set(id, times);
+    const { id, tracked, shared, logger, metrics } = this.#options;
+    const times = (shared.outdated.get(id) ?? 0) + 1;
+    shared.outdated.set(id, times);
     if (times < CONTRADICTIONS_MIN) return;
     const { key } = this.#state.input;
     const hostKey = this.#state.planned.hostKey;
@@ -253,26 +253,26 @@ class RunningTurn implements Turn {
   /** A missing permission is no passing fault: who asks why there is no copy should read of it. */
   #recordRefusal(error: unknown): void {
     if (!isEngineError(error, "API_FORBIDDEN") || this.#state.input.tenant === undefined) return;
-    const { id, books } = this.#options;
+    const { id, shared } = this.#options;
     const { written, planned, notes } = this.#state;
     const refused = { ...planned, state: "refused" } as const;
     const told = [...notes, { code: error.code, message: error.message }];
     const facts = { resource: this.resource.plural, input: written, planned: refused, notes: told };
-    books.records.record(id, { ...facts, complete: false, failed: true });
+    shared.records.record(id, { ...facts, complete: false, failed: true });
   }
 
   #forget(): void {
-    const { id, books, tracked } = this.#options;
-    books.records.forget(id);
-    books.guard.forget(id);
-    books.router.release(tracked.rules, this.#state.input.key);
+    const { id, shared, tracked } = this.#options;
+    shared.records.forget(id);
+    shared.guard.forget(id);
+    shared.router.release(tracked.rules, this.#state.input.key);
   }
 
   #record(): void {
-    const { id, books, metrics } = this.#options;
+    const { id, shared, metrics } = this.#options;
     const { written, planned, notes, complete } = this.#state;
     countNotes(metrics, this.resource, notes);
-    const lagMs = books.records.record(id, { resource: this.resource.plural, input: written, planned, notes, complete });
+    const lagMs = shared.records.record(id, { resource: this.resource.plural, input: written, planned, notes, complete });
     if (lagMs !== undefined) metrics.observe("endpoint_sync_lag_seconds", lagMs / 1000, { resource: qualifiedPlural(this.resource) });
   }
 }

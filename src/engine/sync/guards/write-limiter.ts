@@ -14,7 +14,7 @@ import type { Metrics } from "../../../base/metrics.ts";
 import type { SlowedTimes } from "../../reconcile/machine.ts";
 
 /** When writes are slowed. */
-export interface WriteBrakeLimits {
+export interface WriteLimits {
   /** So many writes that nothing asked for may happen within a minute. Default 10. */
   readonly writes?: number;
   /** The longest wait between two of them after that, in minutes. Default 5. */
@@ -23,17 +23,17 @@ export interface WriteBrakeLimits {
 
 /** How long writes of one object must wait, in milliseconds; 0 for not at all. */
 export interface Restraint {
-  /** A turn that writes to the copy only. */
+  /** A reconcile that writes to the copy only. */
   readonly writeWaitMs: number;
-  /** A turn that writes to the source, too. */
+  /** A reconcile that writes to the source, too. */
   readonly flowWaitMs: number;
   /** While writes are slowed: since when, and until when the next one waits at the longest. */
   readonly slowed?: SlowedTimes;
 }
 
 /** See the module comment. */
-export interface WriteBrake {
-  /** What holds for a turn that begins with this version of the source. */
+export interface WriteLimiter {
+  /** What holds for a reconcile that begins with this version of the source. */
   restraint(id: string, version: string): Restraint;
   /** Counts a write to the copy, made of this version of the source. */
   wrote(id: string, version: string): void;
@@ -48,9 +48,9 @@ export interface WriteBrake {
 }
 
 /** What a brake works with. */
-export interface WriteBrakeOptions {
+export interface WriteLimiterOptions {
   readonly clock: Clock;
-  readonly limits: WriteBrakeLimits;
+  readonly limits: WriteLimits;
   readonly logger: Logger;
   readonly metrics: Metrics;
 }
@@ -80,19 +80,19 @@ interface Entry {
 }
 
 /** A brake that has seen nothing. Remembers a few numbers per object that was written within the last minute, or that is slowed. */
-export function createWriteBrake(options: WriteBrakeOptions): WriteBrake {
+export function createWriteLimiter(options: WriteLimiterOptions): WriteLimiter {
   return new CountingBrake(options);
 }
 
-class CountingBrake implements WriteBrake {
-  readonly #options: WriteBrakeOptions;
+class CountingBrake implements WriteLimiter {
+  readonly #options: WriteLimiterOptions;
   readonly #writes: number;
   readonly #slowestMs: number;
   /** Objects that are not slowed, the longest not written first. */
   readonly #free = new Map<string, Entry>();
   readonly #slowed = new Map<string, Entry>();
 
-  constructor(options: WriteBrakeOptions) {
+  constructor(options: WriteLimiterOptions) {
     this.#options = options;
     const { writes = 10, slowestMinutes = 5 } = options.limits;
     this.#writes = writes;

@@ -4,13 +4,13 @@ import type { KubeObject, StringMap } from "../../../kube/object/types.ts";
 import { formatSteps } from "../../path/path.ts";
 import type { CompiledPatch } from "../../patch/compile.ts";
 import type { Outcome } from "../../patch/types.ts";
-import { reverse } from "./backward.ts";
-import type { Reversed } from "./backward.ts";
+import { toTenantInPieces } from "./to-tenant.ts";
+import type { Reversed } from "./to-tenant.ts";
 import type { Unit, UnitId } from "../agreement/base.ts";
-import { forwardInPieces } from "./forward.ts";
-import type { ForwardInput } from "./forward.ts";
+import { toHostInPieces } from "./to-host.ts";
+import type { ToHostInput } from "./to-host.ts";
 import type { Rules } from "../rules/rules.ts";
-import { unitsOf } from "../agreement/units.ts";
+import { comparedFields } from "../agreement/fields.ts";
 
 /** A host edit that does not flow, and why. */
 export interface RefusedEdit {
@@ -20,7 +20,7 @@ export interface RefusedEdit {
 }
 
 /** What becomes of the host edits of one object. */
-export interface FlowBack {
+export interface HostEdits {
   /** The tenant object with every edit that flows; the given one when none does. */
   readonly tenant: KubeObject;
   readonly flowing: readonly UnitId[];
@@ -33,21 +33,21 @@ export interface FlowBack {
  * cancel each other say nothing of what `h` means. A patch with nothing but a `reverseExpression` has nothing to cancel and is left
  * out of that check: what it answers is what the tenant gets, and then the host. Either way an edit is answered once.
  */
-export function flowBack(rules: Rules, input: ForwardInput & { readonly host: KubeObject }, edits: readonly Unit[]): FlowBack {
-  return finish(flowBackInPieces(rules, input, edits));
+export function planHostEdits(rules: Rules, input: ToHostInput & { readonly host: KubeObject }, edits: readonly Unit[]): HostEdits {
+  return finish(planHostEditsInPieces(rules, input, edits));
 }
 
 /** The same, which stops after each value that a patch changes. */
-export function* flowBackInPieces(
+export function* planHostEditsInPieces(
   rules: Rules,
-  input: ForwardInput & { readonly host: KubeObject },
+  input: ToHostInput & { readonly host: KubeObject },
   edits: readonly Unit[],
-): Generator<undefined, FlowBack> {
+): Generator<undefined, HostEdits> {
   const refusals = edits.flatMap((unit) => oneWay(rules, input, unit));
   let candidates = edits.filter((unit) => !refusals.some(({ id }) => id === unit.id));
   if (candidates.length === 0) return { tenant: input.tenant, flowing: [], refusals, outcomes: [] };
 
-  const reversed = yield* reverse(rules, input.host, input.tenant);
+  const reversed = yield* toTenantInPieces(rules, input.host, input.tenant);
   const cancelled = yield* cancelling(rules, input, reversed);
   for (let round = 1; ; round += 1) {
     const attempt = withUnits(rules, input.tenant, reversed.object, candidates);
@@ -107,7 +107,7 @@ function* cancelling(
   reversed: Reversed,
 ): Generator<undefined, Reversed> {
   const both = rules.patches.filter(({ expression, reverseExpression }) => expression !== undefined || reverseExpression === undefined);
-  return both.length === rules.patches.length ? reversed : yield* reverse(rules, host, tenant, both);
+  return both.length === rules.patches.length ? reversed : yield* toTenantInPieces(rules, host, tenant, both);
 }
 
 interface Attempt {
@@ -120,13 +120,13 @@ interface Attempt {
 }
 
 /** The units that do not come back as the host has them, or that say nothing new to the tenant. */
-function* lostUnits(rules: Rules, input: ForwardInput & { host: KubeObject }, tried: Attempt): Generator<undefined, readonly Unit[]> {
+function* lostUnits(rules: Rules, input: ToHostInput & { host: KubeObject }, tried: Attempt): Generator<undefined, readonly Unit[]> {
   const { attempt, inverse, units, reversed } = tried;
-  const again = yield* forwardInPieces(rules, { ...input, tenant: inverse });
-  const after = attempt === inverse ? again : yield* forwardInPieces(rules, { ...input, tenant: attempt });
+  const again = yield* toHostInPieces(rules, { ...input, tenant: inverse });
+  const after = attempt === inverse ? again : yield* toHostInPieces(rules, { ...input, tenant: attempt });
   if (again.rejected !== undefined || after.rejected !== undefined) return units;
-  const desired = new Map(unitsOf(rules, inverse, again.object, input.host).map((unit) => [unit.id, unit.desired]));
-  const tenant = new Map(unitsOf(rules, attempt, again.object, input.host).map((unit) => [unit.id, unit.tenant]));
+  const desired = new Map(comparedFields(rules, inverse, again.object, input.host).map((unit) => [unit.id, unit.desired]));
+  const tenant = new Map(comparedFields(rules, attempt, again.object, input.host).map((unit) => [unit.id, unit.tenant]));
   const fails = ({ id }: Unit) =>
     failureAt(id, reversed.outcomes) !== undefined ||
     (attempt !== inverse && (failureAt(id, after.outcomes) !== undefined || (id === "body" && after.refusedAddresses.length > 0)));
@@ -152,7 +152,7 @@ function failureAt(id: UnitId, outcomes: readonly Outcome[]): { code: Code; mess
 }
 
 /** An edit of what a patch without reverseExpression made has no way back. */
-function oneWay(rules: Rules, input: ForwardInput, unit: Unit): RefusedEdit[] {
+function oneWay(rules: Rules, input: ToHostInput, unit: Unit): RefusedEdit[] {
   const edited = unit.id === "body" ? "the body" : unit.id;
   const refuse = (why: string): RefusedEdit[] => [
     { id: unit.id, code: "ONE_WAY_EDIT", message: `The host edit of ${edited} does not come back: ${why}` },

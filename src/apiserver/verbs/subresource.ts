@@ -17,7 +17,7 @@ import type { PatchKind, PatchRequestOptions } from "./write/patch.ts";
 import { change } from "./write/update.ts";
 
 /** Which view of which object, and what is to become of it. */
-export interface ViewRequest {
+export interface SubresourceRequest {
   readonly key: ObjectKey;
   /** One of the kind's `views`. */
   readonly part: string;
@@ -30,9 +30,9 @@ export interface ViewRequest {
  *
  * @throws API_NOT_FOUND when there is no such object or view, API_BAD_REQUEST, API_CONFLICT, API_INVALID, or whatever admission answers.
  */
-export async function view(
+export async function writeSubresource(
   context: ResourceContext,
-  { key, part, write }: ViewRequest,
+  { key, part, write }: SubresourceRequest,
   options: PatchRequestOptions = {},
 ): Promise<KubeObject> {
   const { views = {} } = context.definition;
@@ -62,7 +62,7 @@ export async function view(
 
 interface Writing {
   readonly key: ObjectKey;
-  readonly write: NonNullable<ViewRequest["write"]>;
+  readonly write: NonNullable<SubresourceRequest["write"]>;
   readonly options: PatchRequestOptions;
 }
 

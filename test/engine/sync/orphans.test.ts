@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { KubeObject } from "../../../src/kube/object/types.ts";
-import { createStrays } from "../../../src/engine/sync/state/strays.ts";
+import { createOrphans } from "../../../src/engine/sync/state/orphans.ts";
 import { formatKind, writeMarkers } from "../../../src/engine/translate/markers.ts";
 import type { CopySource } from "../../../src/engine/translate/markers.ts";
 import { testRules } from "../../support/rules.ts";
@@ -18,23 +18,23 @@ function copyAt(host: { namespace: string; name: string }, of: Partial<CopySourc
   return { apiVersion: "v1", kind: "Endpoints", metadata: { ...host, ...markers } };
 }
 
-test("a copy is a stray where its tenant object does not translate to, until it is gone", () => {
-  const strays = createStrays();
-  strays.look(rules, OLD, copyAt(OLD));
-  strays.look(rules, OLD, copyAt(OLD));
-  expect(strays.of(rules, KEY)).toEqual([OLD]);
-  strays.look(rules, OLD, undefined);
-  expect(strays.of(rules, KEY)).toEqual([]);
+test("a copy is a orphan where its tenant object does not translate to, until it is gone", () => {
+  const orphans = createOrphans();
+  orphans.look(rules, OLD, copyAt(OLD));
+  orphans.look(rules, OLD, copyAt(OLD));
+  expect(orphans.of(rules, KEY)).toEqual([OLD]);
+  orphans.look(rules, OLD, undefined);
+  expect(orphans.of(rules, KEY)).toEqual([]);
 });
 
-test("a copy in its place, one of another virtual cluster and one that inherited its markers are no strays", () => {
-  const strays = createStrays();
+test("a copy in its place, one of another virtual cluster and one that inherited its markers are no orphans", () => {
+  const orphans = createOrphans();
   const place = { namespace: "new-shop", name: "web" };
-  strays.look(rules, place, copyAt(place));
-  strays.look(rules, OLD, copyAt(OLD, { vcluster: "red" }));
-  strays.look(rules, OLD, copyAt(OLD, { vclusterNamespace: "vc-of-another-blue" }));
+  orphans.look(rules, place, copyAt(place));
+  orphans.look(rules, OLD, copyAt(OLD, { vcluster: "red" }));
+  orphans.look(rules, OLD, copyAt(OLD, { vclusterNamespace: "vc-of-another-blue" }));
   const inherited = copyAt(OLD);
   const other = { namespace: "old-shop", name: "other" };
-  strays.look(rules, other, { ...inherited, metadata: { ...inherited.metadata, ...other } });
-  expect(strays.of(rules, KEY)).toEqual([]);
+  orphans.look(rules, other, { ...inherited, metadata: { ...inherited.metadata, ...other } });
+  expect(orphans.of(rules, KEY)).toEqual([]);
 });

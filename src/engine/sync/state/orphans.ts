@@ -6,17 +6,17 @@ import { ourMarkers } from "../../translate/identity.ts";
 import { syncId } from "./sync-id.ts";
 
 /** Knows the copies that stand where their tenant object does not translate to any more, because its namespace was mapped again. */
-export interface Strays {
+export interface Orphans {
   /** Takes note of what stands at a host key now. */
   look(rules: Rules, hostKey: ObjectKey, object: KubeObject | undefined): void;
-  /** Host keys of the stray copies of one tenant object. */
+  /** Host keys of the orphaned copies of one tenant object. */
   of(rules: Rules, key: ObjectKey): readonly ObjectKey[];
 }
 
 const NONE: readonly ObjectKey[] = [];
 
-/** Strays by tenant object, none of them known yet. Holds an entry per stray copy, and nothing for the others. */
-export function createStrays(): Strays {
+/** Orphans by tenant object, none of them known yet. Holds an entry per orphaned copy, and nothing for the others. */
+export function createOrphans(): Orphans {
   /** Both maps hold the same pairs: id of the tenant object, text of the host key. */
   const tenantByHost = new Map<string, string>();
   const hostsByTenant = new Map<string, Set<string>>();
@@ -35,7 +35,7 @@ export function createStrays(): Strays {
       const plural = rules.kind.resource.plural;
       const [hostId, hostText] = [syncId(plural, hostKey), formatKey(hostKey)];
       forget(hostId, hostText);
-      const source = object && strayedFrom(rules, hostKey, object);
+      const source = object && orphanedFrom(rules, hostKey, object);
       if (source === undefined) return;
       const tenantId = syncId(plural, source);
       tenantByHost.set(hostId, tenantId);
@@ -49,7 +49,7 @@ export function createStrays(): Strays {
 }
 
 /** The tenant key that a copy is of, if that translates to another host key, or to none. */
-function strayedFrom(rules: Rules, hostKey: ObjectKey, object: KubeObject): ObjectKey | undefined {
+function orphanedFrom(rules: Rules, hostKey: ObjectKey, object: KubeObject): ObjectKey | undefined {
   const source = ourMarkers(rules, object, rules.kind.resource);
   if (source === undefined) return undefined;
   const key = { namespace: source.namespace, name: source.name };

@@ -15,7 +15,7 @@ import type { PatchedBody, PatchedFrom } from "./patched.ts";
 import type { Rules, Surroundings } from "../rules/rules.ts";
 
 /** What a tenant object should look like on the host, without markers. */
-export interface Forward {
+export interface HostBody {
   readonly object: KubeObject;
   readonly outcomes: readonly Outcome[];
   readonly references: readonly FoundReference[];
@@ -29,18 +29,18 @@ export interface Forward {
 }
 
 /** The objects that forward looks at. */
-export interface ForwardInput extends Surroundings, PatchedFrom {}
+export interface ToHostInput extends Surroundings, PatchedFrom {}
 
 /** Labels that make proxies ignore an object; they may stand on a copy only where the host Service carries them too. */
 const PROXY_LABELS = ["service.kubernetes.io/headless", "service.kubernetes.io/service-proxy-name"];
 
 /** Translates and patches one tenant object. Pure: the same input gives the same answer. */
-export function forward(rules: Rules, input: ForwardInput): Forward {
+export function toHost(rules: Rules, input: ToHostInput): HostBody {
   return withTooManyKeys(rules, input) ?? finished(rules, input, patches.patch(rules, input));
 }
 
 /** The same, which stops after each value. */
-export function* forwardInPieces(rules: Rules, input: ForwardInput): Generator<undefined, Forward> {
+export function* toHostInPieces(rules: Rules, input: ToHostInput): Generator<undefined, HostBody> {
   return withTooManyKeys(rules, input) ?? finished(rules, input, yield* patches.patchInPieces(rules, input));
 }
 
@@ -48,7 +48,7 @@ export function* forwardInPieces(rules: Rules, input: ForwardInput): Generator<u
 const KEYS_MAX = 10_000;
 
 /** Rejects an object with more labels and annotations than are looked at; undefined for any other. */
-function withTooManyKeys({ kind }: Rules, { tenant, hostKey }: ForwardInput): Forward | undefined {
+function withTooManyKeys({ kind }: Rules, { tenant, hostKey }: ToHostInput): HostBody | undefined {
   const { labels = {}, annotations = {} } = tenant.metadata;
   let count = 0;
   for (const map of [labels, annotations]) for (const _key in map) if ((count += 1) > KEYS_MAX) break;
@@ -62,7 +62,7 @@ function withTooManyKeys({ kind }: Rules, { tenant, hostKey }: ForwardInput): Fo
   };
 }
 
-function finished(rules: Rules, input: ForwardInput, { patched, admission }: PatchedBody): Forward {
+function finished(rules: Rules, input: ToHostInput, { patched, admission }: PatchedBody): HostBody {
   const rejected = patched.blocked ? "a patch failed and onError is block-object" : admission.rejected;
   return {
     object: withOwnLabels(rules, crossable(rules, admission.object, input), input),
@@ -141,7 +141,7 @@ export function visibleHostObject(rules: Rules, host: KubeObject | undefined): K
 }
 
 /** Drops what a patch may have added under an excluded key, since such keys are never compared either. */
-function crossable(rules: Rules, object: KubeObject, input: ForwardInput): KubeObject {
+function crossable(rules: Rules, object: KubeObject, input: ToHostInput): KubeObject {
   const { labels, annotations } = object.metadata;
   const kept = labels && withoutKeys(labels, rules.settings.excluded);
   const allowed = { ...kept, ...allowedProxyLabels(input) };
@@ -152,7 +152,7 @@ function crossable(rules: Rules, object: KubeObject, input: ForwardInput): KubeO
 }
 
 /** Last of all, so that no patch decides to which Service something belongs, or who writes it. */
-function withOwnLabels({ kind, translator }: Rules, object: KubeObject, input: ForwardInput): KubeObject {
+function withOwnLabels({ kind, translator }: Rules, object: KubeObject, input: ToHostInput): KubeObject {
   if (kind.ownLabelKeys.length === 0) return object;
   const { labels = {} } = object.metadata;
   const kept = withoutKeys(labels, (name) => kind.ownLabelKeys.includes(name));
@@ -161,7 +161,7 @@ function withOwnLabels({ kind, translator }: Rules, object: KubeObject, input: F
   return { ...object, metadata: { ...object.metadata, labels: { ...kept, ...Object.fromEntries(own) } } };
 }
 
-function allowedProxyLabels({ tenant, hostService }: ForwardInput): StringMap {
+function allowedProxyLabels({ tenant, hostService }: ToHostInput): StringMap {
   const labels = tenant.metadata.labels ?? {};
   const onService = hostService?.metadata.labels ?? {};
   const both = PROXY_LABELS.filter((key) => labels[key] !== undefined && labels[key] === onService[key]);

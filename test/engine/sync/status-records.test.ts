@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import type { Plan, PlanInput } from "../../../src/engine/reconcile/plan-types.ts";
-import { createRecords } from "../../../src/engine/sync/state/records.ts";
+import { createStatusRecords } from "../../../src/engine/sync/state/status-records.ts";
 import { createFakeClock } from "../../support/fake-clock.ts";
 import { tenantEndpoints } from "../../support/rules.ts";
 
 test("a plan that was not carried out makes the one before it prove nothing", () => {
-  const records = createRecords(createFakeClock());
+  const records = createStatusRecords(createFakeClock());
   const input: PlanInput = { key: { namespace: "shop", name: "web" }, tenant: tenantEndpoints(), host: undefined };
   const planned: Plan = { state: "left", hostKey: undefined, operations: [], notes: [], outcomes: [], references: [] };
   records.unsettle("endpoints|shop/web");

@@ -21,7 +21,7 @@ export interface SyncRecord {
 }
 
 /** How one object was left. */
-export interface RecordedFacts {
+export interface RecordedStatus {
   readonly resource: string;
   readonly input: PlanInput;
   readonly planned: Plan;
@@ -33,11 +33,11 @@ export interface RecordedFacts {
 }
 
 /** The records of a syncer, one per object. */
-export interface Records {
+export interface StatusRecords {
   /** Notes that the tenant object changed just now. */
   changed(id: string): void;
   /** Returns the lag, if it is this very plan that ended it. */
-  record(id: string, facts: RecordedFacts): number | undefined;
+  record(id: string, facts: RecordedStatus): number | undefined;
   /** True when exactly these inputs were planned before and left nothing to do. */
   settled(id: string, input: PlanInput): boolean;
   /** True when a copy stood at the host key when the object was last looked at. */
@@ -49,7 +49,7 @@ export interface Records {
 }
 
 /** No records yet. */
-export function createRecords(clock: Clock): Records {
+export function createStatusRecords(clock: Clock): StatusRecords {
   const records = new Map<string, SyncRecord & { readonly fingerprint: string }>();
   const changedAt = new Map<string, number>();
 
@@ -110,13 +110,13 @@ function fingerprintOf({
   slices,
   owner,
   deletesHeld,
-  strays = [],
+  orphans = [],
 }: PlanInput): string {
   const objects = `${versionOf(tenant)} ${versionOf(host)} ${versionOf(tenantService)} ${versionOf(hostService)}`;
   const counted = slices === undefined ? "" : `${slices.copied}/${slices.total}`;
   const held = tenant === undefined && deletesHeld === true ? "held" : "";
   const owned = ownsHostService === true ? "owned" : "";
-  return `${objects} ${strays.map(versionOf).join(" ")} ${owner?.uid ?? ""} ${counted} ${held} ${owned}`;
+  return `${objects} ${orphans.map(versionOf).join(" ")} ${owner?.uid ?? ""} ${counted} ${held} ${owned}`;
 }
 
 function versionOf(object: KubeObject | undefined): string {

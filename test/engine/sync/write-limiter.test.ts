@@ -1,20 +1,20 @@
 import { expect, test } from "vitest";
 import { silentLogger } from "../../../src/base/logger.ts";
 import { createMetrics } from "../../../src/base/metrics.ts";
-import { createWriteBrake } from "../../../src/engine/sync/guards/write-brake.ts";
+import { createWriteLimiter } from "../../../src/engine/sync/guards/write-limiter.ts";
 import { createFakeClock } from "../../support/fake-clock.ts";
 
 const ID = "endpoints|shop/web";
 
 function begin() {
   const [clock, metrics] = [createFakeClock(), createMetrics()];
-  const brake = createWriteBrake({ clock, limits: { writes: 3, slowestMinutes: 1 }, logger: silentLogger, metrics });
+  const brake = createWriteLimiter({ clock, limits: { writes: 3, slowestMinutes: 1 }, logger: silentLogger, metrics });
   const braked = () => metrics.value("endpoint_sync_braked_objects");
   return { clock, brake, braked };
 }
 
 /** One write that the version pays for, and so many that it does not. */
-function write(brake: ReturnType<typeof createWriteBrake>, version: string, unasked: number): void {
+function write(brake: ReturnType<typeof createWriteLimiter>, version: string, unasked: number): void {
   for (let count = 0; count <= unasked; count += 1) brake.wrote(ID, version);
 }
 

@@ -7,24 +7,24 @@ import { ourMarkers } from "../../translate/identity.ts";
 import type { ClusterCaches } from "../cluster/access.ts";
 import { createServiceSlices } from "../state/service-slices.ts";
 import type { ServiceSlices } from "../state/service-slices.ts";
-import { createStrays } from "../state/strays.ts";
+import { createOrphans } from "../state/orphans.ts";
 import { syncId } from "../state/sync-id.ts";
 
 /** Turns changes on either side into the ids of the objects to reconcile. */
-export interface KeyRouter {
+export interface EventHandlers {
   readonly synced: boolean;
   /** Records which host key a tenant key translates to, so that a change there brings the tenant key back. */
   claim(rules: Rules, key: ObjectKey): void;
   release(rules: Rules, key: ObjectKey): void;
   /** Host keys of copies that stand where `key` does not translate to any more. */
-  strays(rules: Rules, key: ObjectKey): readonly ObjectKey[];
+  orphans(rules: Rules, key: ObjectKey): readonly ObjectKey[];
   /** Which tenant slices belong to which Service; undefined while slices are not synced. */
   readonly slices: ServiceSlices | undefined;
   close(): void;
 }
 
 /** Where changes come from and go to. */
-export interface KeyRouterOptions {
+export interface EventHandlersOptions {
   readonly tenant: ClusterCaches;
   readonly host: ClusterCaches;
   readonly rules: readonly Rules[];
@@ -34,12 +34,12 @@ export interface KeyRouterOptions {
 }
 
 /** Subscribes to every cache that a plan looks at. */
-export function createKeyRouter({ tenant, host, rules, enqueue, changed }: KeyRouterOptions): KeyRouter {
+export function addEventHandlers({ tenant, host, rules, enqueue, changed }: EventHandlersOptions): EventHandlers {
   const resources = [...new Set([...rules.map(({ kind }) => kind.resource), SERVICES])];
   const sources = resources.flatMap((resource) => [tenant.source(resource), host.source(resource)]);
   /** Per host key the tenant keys that translate to it: usually one, two when names collide. */
   const claims = new Map<string, Set<string>>();
-  const strays = createStrays();
+  const orphans = createOrphans();
   const sliceRules = rules.find(({ kind }) => kind.resource === ENDPOINT_SLICES);
   const slices = sliceRules && createServiceSlices(sliceRules.translator);
   const unsubscribe = resources.flatMap((resource) => [
@@ -72,7 +72,7 @@ export function createKeyRouter({ tenant, host, rules, enqueue, changed }: KeyRo
 
   function fromHost(resource: ResourceType, hostKey: ObjectKey): void {
     for (const rule of rules) {
-      if (rule.kind.resource === resource) strays.look(rule, hostKey, host.source(resource).get(hostKey));
+      if (rule.kind.resource === resource) orphans.look(rule, hostKey, host.source(resource).get(hostKey));
       for (const key of keysBeside(rule, resource, hostKey)) enqueue(syncId(rule.kind.resource.plural, key));
     }
   }
@@ -116,7 +116,7 @@ export function createKeyRouter({ tenant, host, rules, enqueue, changed }: KeyRo
       claims.get(id)?.delete(formatKey(key));
       if (claims.get(id)?.size === 0) claims.delete(id);
     },
-    strays: (rule, key) => strays.of(rule, key),
+    orphans: (rule, key) => orphans.of(rule, key),
     slices,
     close: () => unsubscribe.forEach((end) => end()),
   };

@@ -1,5 +1,5 @@
 /** When so many tenant objects are missing that their absence is more likely a mistake than a wish. */
-export interface BrakeLimits {
+export interface DeleteBrakeLimits {
   /** More than this share of the copies of one kind, in percent. Default 30. */
   readonly percent: number;
   /** And more than this number of them. Default 20. */
@@ -7,7 +7,7 @@ export interface BrakeLimits {
 }
 
 /** The limits when nobody sets others. */
-export const DEFAULT_BRAKE_LIMITS: BrakeLimits = { percent: 30, count: 20 };
+export const DEFAULT_DELETE_BRAKE_LIMITS: DeleteBrakeLimits = { percent: 30, count: 20 };
 
 /** One kind's copies on the host. */
 export interface Absences {
@@ -24,6 +24,6 @@ export interface Absences {
  * @example
  * brakeTrips(DEFAULT_BRAKE_LIMITS, [{ absent: 25, copies: 60 }]); // true: more than 20, and more than 30 %
  */
-export function brakeTrips({ percent, count }: BrakeLimits, kinds: readonly Absences[]): boolean {
+export function holdsDeletes({ percent, count }: DeleteBrakeLimits, kinds: readonly Absences[]): boolean {
   return kinds.some(({ absent, copies }) => absent > count && absent * 100 > copies * percent);
 }

@@ -4,8 +4,8 @@ import { keyOf } from "../../../kube/object/key.ts";
 import type { ObjectKey } from "../../../kube/object/key.ts";
 import type { ChangeSign } from "../../../kube/object/object-source.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
-import { brakeTrips } from "../../reconcile/brake.ts";
-import type { BrakeLimits } from "../../reconcile/brake.ts";
+import { holdsDeletes } from "../../reconcile/delete-brake-limits.ts";
+import type { DeleteBrakeLimits } from "../../reconcile/delete-brake-limits.ts";
 import type { Note } from "../../reconcile/plan-types.ts";
 import type { Rules } from "../../reconcile/rules/rules.ts";
 import { ourMarkers } from "../../translate/identity.ts";
@@ -25,10 +25,10 @@ export interface DeleteBrakeOptions {
   readonly tenant: ClusterCaches;
   readonly host: ClusterCaches;
   readonly rules: readonly Rules[];
-  readonly limits: BrakeLimits;
+  readonly limits: DeleteBrakeLimits;
   readonly confirmation: DeleteConfirmation;
   /** Host keys of copies of one tenant object that stand at other keys than its own. */
-  strays(rules: Rules, key: ObjectKey): readonly ObjectKey[];
+  orphans(rules: Rules, key: ObjectKey): readonly ObjectKey[];
   /** Receives the ids of the objects that were held, when they are no longer. */
   enqueue(id: string): void;
   /** Hears when the brake engages. */
@@ -127,7 +127,7 @@ class WatchingBrake implements DeleteBrake {
 
   #places(rule: Rules, key: ObjectKey): readonly ObjectKey[] {
     const hostKey = rule.translator.toHost(key, rule.kind.resource);
-    return [...(hostKey === undefined ? [] : [hostKey]), ...this.#options.strays(rule, key)];
+    return [...(hostKey === undefined ? [] : [hostKey]), ...this.#options.orphans(rule, key)];
   }
 
   #hostChanged(rule: Rules, hostKey: ObjectKey): void {
@@ -171,7 +171,7 @@ class WatchingBrake implements DeleteBrake {
 
   #trips(): boolean {
     const kinds = [...this.#listed].map(([plural, absent]) => ({ absent, copies: this.#copies.get(plural) ?? 0 }));
-    return brakeTrips(this.#options.limits, kinds);
+    return holdsDeletes(this.#options.limits, kinds);
   }
 
   #tripsNow(): boolean {
