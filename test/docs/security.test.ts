@@ -63,7 +63,7 @@ describe("the numbers of the management API", () => {
     "bytes of a sign-in request": [of("sign-in/visit.ts", "BODY_BYTES_MAX")],
     "bytes of any other request": [constant("apiserver/http/limits/limits.ts", "BODY_BYTES_MAX")],
     "reads, writes that are under way at once": ["reads", "writes"].map((name) => constant("apiserver/http/limits/in-flight.ts", name)),
-    "fields and items of any other request": [of("config/limits.ts", "BODY_VALUES_MAX")],
+    "fields and items of any other request": [of("config/limits.ts", "MANAGEMENT_BODY_VALUES_MAX")],
     "watches, connections that are open at once": [
       constant("apiserver/http/limits/in-flight.ts", "watches"),
       constant("apiserver/http/limits/limits.ts", "CONNECTIONS_MAX"),
@@ -72,8 +72,8 @@ describe("the numbers of the management API", () => {
       of("config/limits.ts", "OBJECTS_PER_OWNER_MAX"),
       of("config/limits.ts", "BYTES_PER_OWNER_MAX") / 1024 / 1024,
     ],
-    "values that aliases of a YAML body may stand for": [of("config/limits.ts", "BODY_VALUES_MAX")],
-    "depth of a body": [constant("apiserver/types/objects/json-data.ts", "DEPTH_MAX")],
+    "values that aliases of a YAML body may stand for": [of("config/limits.ts", "MANAGEMENT_BODY_VALUES_MAX")],
+    "depth of a body": [constant("apiserver/types/objects/json-data.ts", "JSON_DEPTH_MAX")],
     "items of lists that one JSON patch may move along": [constant("apiserver/patches/json-patch.ts", "MOVED_ITEMS_MAX")],
     "pairs of a verb and a subresource in the access rules that one write adds": [of("access/rights/permits.ts", "PAIRS_MAX")],
     "names that a comparison of two scopes looks at; beyond, one does not lie within the other": [
