@@ -23,7 +23,7 @@ export const LONG: readonly string[] = [
   "test/kube/runtime/*.property.test.ts",
   "test/kube/object/ip-differential.test.ts",
   "test/engine/sandbox/{attacks,engine-agreement,fuzz,instance,pollution,prices,strings}.test.ts",
-  "test/engine/sync/{host-edits.faults,write-brake.clusters}.test.ts",
+  "test/engine/sync/{host-edits.faults,write-limiter.clusters}.test.ts",
   "test/engine/reconcile/{plan.properties,service-copies}.test.ts",
   "test/engine/translate/mapping.test.ts",
   "test/workbench/{simulator,simulator.adoption,laws.properties,patch-tests-vacuous}.test.ts",
