@@ -25,6 +25,9 @@ export default defineConfig({
     reporters: ["default", skippedReporter],
     // A process each: while one thread starts a program, the new process holds the ports that another thread has just given back.
     pool: "forks",
+    // `npm test` loads the source twice, not once per file. What a file leaves behind is there for the next one: files share nothing that
+    // changes.
+    isolate: part !== "short",
     // The machines that this runs on have two cores or more, and some suites start processes of their own.
     maxWorkers: 2,
   },

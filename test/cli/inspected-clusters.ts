@@ -1,10 +1,10 @@
 /**
  * Two clusters that `plan`, `why`, `audit` and `cleanup` are asked about, fresh for each test.
  */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeEach, expect } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect } from "vitest";
 import { delay, systemClock } from "../../src/base/clock.ts";
 import { startCluster } from "../../src/cluster/cluster.ts";
 import type { Cluster } from "../../src/cluster/cluster.ts";
@@ -73,6 +73,8 @@ export const web = (annotations: Record<string, string> = {}): KubeObject =>
 
 /** Makes {@link sides} for each test of the file, with the namespaces that syncing needs, and stops them after it. */
 export function freshClusters(): void {
+  // A file before this one may have had the folder, and removed it.
+  beforeAll(() => void mkdirSync(folder, { recursive: true }));
   beforeEach(async () => {
     sides = { tenant: await cluster("tenant"), host: await cluster("host") };
     await sides.tenant.client.create(NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });

@@ -71,7 +71,7 @@ function decodeSegment(segment: string): string {
  * The path below the base path; undefined when it is outside.
  *
  * @example
- * below("/kubernetes/management", "/kubernetes/management/api"); // "/api"
+ * pathBelow("/kubernetes/management", "/kubernetes/management/api"); // "/api"
  */
 export function pathBelow(basePath: string, path: string): string | undefined {
   if (basePath === "") return path;

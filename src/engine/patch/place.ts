@@ -46,7 +46,7 @@ const MAP_OR_ENTRY = /^metadata\.(labels|annotations)(?:\.([\w-][\w/:-]*)|\["([^
  * The role of the value at a concrete path.
  *
  * @example
- * placeOf("metadata.labels.app"); // { role: "entry", path: "metadata.labels.app", field: "labels", key: "app" }
+ * roleOf("metadata.labels.app"); // { role: "entry", path: "metadata.labels.app", field: "labels", key: "app" }
  */
 export function roleOf(path: string): ValueRole {
   if (!NEEDS_A_LOOK.test(path)) return { role: "field", path };

@@ -22,7 +22,7 @@ export interface Absences {
  * that was restored from an old backup would otherwise take most copies along. One kind is enough, since each has lists of its own.
  *
  * @example
- * brakeTrips(DEFAULT_BRAKE_LIMITS, [{ absent: 25, copies: 60 }]); // true: more than 20, and more than 30 %
+ * holdsDeletes(DEFAULT_DELETE_BRAKE_LIMITS, [{ absent: 25, copies: 60 }]); // true: more than 20, and more than 30 %
  */
 export function holdsDeletes({ percent, count }: DeleteBrakeLimits, kinds: readonly Absences[]): boolean {
   return kinds.some(({ absent, copies }) => absent > count && absent * 100 > copies * percent);

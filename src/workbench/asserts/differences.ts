@@ -51,7 +51,7 @@ function membersOf(value: unknown, other: unknown): ReadonlyMap<PathStep, unknow
  * Tells whether the value at one concrete path is, or is in, the value at the other.
  *
  * @example
- * isWithin("subsets[0].addresses[3].ip", "subsets[0].addresses[3]"); // true
+ * isPathWithin("subsets[0].addresses[3].ip", "subsets[0].addresses[3]"); // true
  */
 export function isPathWithin(path: string, outer: string): boolean {
   if (outer === "$" || path === outer) return true;

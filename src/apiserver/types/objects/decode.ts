@@ -26,7 +26,7 @@ const INT32_MAX = 2 ** 31 - 1;
  * left out, so that equal objects have equal texts.
  *
  * @example
- * decode(fields({ ip: text }), { ip: "10.0.0.1", x: 1 }, { root: "Address", onUnknownField: () => {}, refuse: fail }); // { ip: "10.0.0.1" }
+ * decodeObject(fields({ ip: text }), { ip: "10.0.0.1", x: 1 }, { root: "Address", onUnknownField: () => {}, refuse: fail }); // { ip: "10.0.0.1" }
  */
 export function decodeObject(shape: ObjectShape, value: unknown, options: DecodeOptions): JsonObject {
   return new Decoder(options).object(shape, value, "");

@@ -18,7 +18,7 @@ const STEPS_MAX = 200_000;
  * is certain too but for scopes so large that comparing them would take long.
  *
  * @example
- * isWithin({ clusters: [{ cluster: "c1" }] }, { clusters: [{ cluster: "*" }] }); // true
+ * isScopeWithin({ clusters: [{ cluster: "c1" }] }, { clusters: [{ cluster: "*" }] }); // true
  */
 export function isScopeWithin(inner: AccessScope | undefined, outer: AccessScope | undefined, options: ScopeOptions = {}): boolean {
   if (outer === undefined || JSON.stringify(inner) === JSON.stringify(outer)) return true;

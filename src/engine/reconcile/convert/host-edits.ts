@@ -29,7 +29,7 @@ export interface HostEdits {
 }
 
 /**
- * Decides which host edits reach the tenant. An edit `h` flows only if `forward(reverse(h))` is `h` again: expressions that do not
+ * Decides which host edits reach the tenant. An edit `h` flows only if `toHost(toTenant(h))` is `h` again: expressions that do not
  * cancel each other say nothing of what `h` means. A patch with nothing but a `reverseExpression` has nothing to cancel and is left
  * out of that check: what it answers is what the tenant gets, and then the host. Either way an edit is answered once.
  */

@@ -80,7 +80,7 @@ export interface ObjectExplanation {
  * Explains one object that a preview has looked at; undefined when the kind is not synced.
  *
  * @example
- * explain(await preview({ ...options, ids: ["endpoints|shop/db"] }), ENDPOINTS, { namespace: "shop", name: "db" })?.state; // "copied"
+ * explainObject(await preview({ ...options, ids: ["endpoints|shop/db"] }), ENDPOINTS, { namespace: "shop", name: "db" })?.state; // "copied"
  */
 export function explainObject(preview: Preview, resource: ResourceType, key: ObjectKey): ObjectExplanation | undefined {
   const id = syncId(resource.plural, key);

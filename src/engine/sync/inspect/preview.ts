@@ -73,7 +73,7 @@ const WRITES_PER_OBJECT_MAX = 8;
  *
  * @throws API_… when an object that is referenced cannot be read.
  * @example
- * const { writes, unsettled } = await preview({ tenant, host, rules, deleteBrake: DEFAULT_BRAKE_LIMITS, clock: systemClock });
+ * const { writes, unsettled } = await preview({ tenant, host, rules, deleteBrake: DEFAULT_DELETE_BRAKE_LIMITS, clock: systemClock });
  */
 export async function preview(options: PreviewOptions): Promise<Preview> {
   const run = new PreviewRun(options);

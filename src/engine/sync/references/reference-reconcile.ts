@@ -81,7 +81,7 @@ export function createReferenceReconcile(options: ReferenceReconcileOptions): Re
  * A reconcile that writes nothing: it tells `users` about `notes`, if there are any.
  *
  * @example
- * createNoticeTurn({ resource: SECRETS, requeueAfterMs: 20 }).request.type; // "done"
+ * createNoticeReconcile({ resource: SECRETS, requeueAfterMs: 20 }).request.type; // "done"
  */
 export function createNoticeReconcile({ resource, users = [], notes = [], requeueAfterMs }: NoticeOptions): ReconcileRun {
   const reports = users.slice(0, USERS_TOLD_MAX).map((object): Request => ({ type: "report", object, notes }));

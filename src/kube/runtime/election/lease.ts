@@ -95,7 +95,7 @@ function noted(metadata: KubeObject["metadata"], { blindSince, askedBy }: LeaseN
  * Wall time as a Lease holds it, with microseconds.
  *
  * @example
- * microTime(0); // "1970-01-01T00:00:00.000000Z"
+ * leaseTime(0); // "1970-01-01T00:00:00.000000Z"
  */
 export function leaseTime(wallMs: number): string {
   return new Date(wallMs).toISOString().replace("Z", "000Z");

@@ -16,7 +16,7 @@ export interface ReadObject {
  * The Kubernetes objects of a text: every YAML document, and the items of lists. What is none is a problem in `report`, at its place.
  *
  * @example
- * readObjects("apiVersion: v1\nkind: Endpoints\nmetadata: { name: web }\n", { file: "tenant", report })[0].object.kind; // "Endpoints"
+ * readObjectsOfText("apiVersion: v1\nkind: Endpoints\nmetadata: { name: web }\n", { file: "tenant", report })[0].object.kind; // "Endpoints"
  */
 export function readObjectsOfText(text: string, { file, report }: { readonly file: TextName; readonly report: Report }): ReadObject[] {
   const documents = documentsOf(text);

@@ -70,7 +70,7 @@ export function decodeWireText(value = ""): string {
  * The end of the range of all keys that begin with `prefix`: the prefix with its last byte raised. The prefix ends in a slash.
  *
  * @example
- * decodeText(prefixEnd("/a/")); // "/a0"
+ * decodeWireText(prefixEnd("/a/")); // "/a0"
  */
 export function prefixEnd(prefix: string): string {
   const bytes = Buffer.from(prefix, "utf8");
