@@ -23,7 +23,7 @@ export interface ApiServerOptions {
   readonly authenticate: Authenticate;
   /**
    * Who makes a request, by all that the server knows at this moment; asked again at the moment of each write. It throws as `authenticate`
-   * does. Default: the one who was known then stays known.
+   * does. Default: the caller who was known then stays known.
    */
   readonly known?: (request: IncomingMessage) => UserInfo;
   /** Who may use the requests that are kept for administrators. Default: the group `system:masters`. */
@@ -47,7 +47,7 @@ export interface ApiServerOptions {
    * `/.well-known/` in both places. Default: nothing.
    */
   readonly basePath?: string;
-  /** Asked about paths outside of the base path; false for those that it does not answer. Anyone who asks is not known there. */
+  /** Asked about paths outside of the base path; false for those that it does not answer. Callers are not known there. */
   readonly routes?: (exchange: OpenExchange) => Promise<boolean>;
   /**
    * The objects of a kind that are there for a user: lists, watches and the deletion of collections leave the others out. An

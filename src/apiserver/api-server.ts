@@ -206,7 +206,7 @@ class Serving {
   }
 
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    // Anyone who has a connection is to find another server.
+    // Clients with a connection are to find another server.
     if (!this.ready) response.setHeader("Connection", "close");
     const leave = this.#connections.use(request.socket);
     const turn = this.#turnOf(request);
@@ -346,7 +346,7 @@ class Serving {
   #fail({ request, response, record, counted }: RequestInfo, error: unknown): void {
     const status = statusOf(error);
     if (status === undefined && response.destroyed && !response.headersSent) counted.left();
-    // The one who left in the middle of his request is no failure of the server.
+    // A client that leaves in the middle of its request is no failure of the server.
     const crashed = status === undefined && !response.destroyed;
     if (crashed || isEngineError(error, "STORE_FAILED"))
       this.#options.logger.error("Cannot answer a request", { method: request.method, error });

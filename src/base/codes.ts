@@ -272,7 +272,8 @@ export const CODES = {
   },
   LEADERSHIP_LOST: {
     meaning: "Another process may lead by now, so that nothing more is written.",
-    remedy: "Nothing to do: it leads again when it is its turn. If it ended with this code, anyone who supervises it starts it again.",
+    remedy:
+      "Nothing to do: it leads again when it is its turn. If it ended with this code, its supervisor (the kubelet, systemd) starts it again.",
   },
   USAGE: {
     meaning: "The command line is not understood, or a function of the library is not called as it wants to be.",

@@ -58,7 +58,7 @@ const number = (name: string, description: string) => ({ name, in: "query", desc
 
 const WRITE_PARAMETERS = [
   text("dryRun", "With All, everything is done but the storing."),
-  text("fieldManager", "Name of anyone who writes, for managedFields."),
+  text("fieldManager", "Name under which the write is noted in managedFields."),
   text("fieldValidation", "What happens to fields that the kind does not have: Ignore, Warn or Strict."),
 ];
 const FORCE = flag("force", "Takes fields from other managers; for applied configurations only.");

@@ -5,7 +5,7 @@ import { BlockList, isIP } from "node:net";
 export type AddressOf = (request: Pick<IncomingMessage, "headers" | "socket">) => string;
 
 /**
- * The address of anyone who sends a request: of its connection, or, where that is a proxy that is trusted, the last one in
+ * The address of the sender of a request: of its connection, or, where that is a proxy that is trusted, the last one in
  * `X-Forwarded-For` that is none. What stands before that is the client's own word.
  *
  * @param proxies IP addresses, and networks such as 10.0.0.0/8.

@@ -27,7 +27,7 @@ export interface OpenExchange {
 /** The body of a request as something that takes up room and time. */
 export interface Body {
   /**
-   * Counts bytes of it against the share of anyone who asks.
+   * Counts bytes of it against the caller's share.
    *
    * @throws API_TOO_MANY_REQUESTS when that is used up.
    */

@@ -270,7 +270,7 @@ class Routes {
     const { type, strategy } = definition;
     const options = await this.#deleteOptions(exchange);
     const { object, gone } = await this.#options.registry.delete(type, key, options);
-    // Only the one who said in the old way that dependents go too is told that the work is not done.
+    // Only a client that asked in the old way for dependents to go too is told that the work is not done.
     const code = !gone && options.orphanDependents === false ? 202 : 200;
     if (!gone || strategy.returnsDeleted === true) return this.#options.presentation.object(exchange, { definition, code, object });
     this.#options.answering.object(exchange, 200, deletedStatus(type, key.name, object.metadata.uid));

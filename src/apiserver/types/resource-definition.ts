@@ -123,7 +123,7 @@ export interface Asked {
   readonly read: (type: ResourceType, key: ObjectKey) => Promise<KubeObject | undefined>;
   /** The answer must have no effect. */
   readonly dryRun: boolean;
-  /** Judges anyone who asks again at the moment of a write; see `WriteOptions`. */
+  /** Judges the caller again at the moment of a write; see `WriteOptions`. */
   readonly judge?: Judge;
 }
 

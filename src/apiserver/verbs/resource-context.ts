@@ -95,7 +95,7 @@ export function termsOf(
 }
 
 /**
- * Reads what a request is about. Anyone who asks is judged again in that moment: the object may be there only since the request came, or the
+ * Reads what a request is about. The caller is judged again in that moment: the object may be there only since the request came, or the
  * rights may have ended, and answers that write nothing, as those to reads, dry runs and conflicts, tell of the object too.
  *
  * @throws whatever `judge` throws.

@@ -16,7 +16,7 @@ export interface Finished {
 
 /**
  * The way of every write from a decoded object to the one that is stored: prepare, claim, validate, canonicalize.
- * Anyone who calls it settles the claim: `commit` once the object is stored, else `rollback`.
+ * The caller settles the claim: `commit` once the object is stored, else `rollback`.
  *
  * @throws API_INVALID when the object breaks a rule of its kind; nothing is held then.
  */

@@ -39,7 +39,7 @@ async function audit({ terminal, exit }: CommandContext, { output }: InspectionF
   const copies = found.copies.filter(({ source }) => whose(rules[0]!, source) === "ours");
   const preview = await inspection.preview();
   const findings = auditCopies({ preview, tenant, host, translator, kinds, copies });
-  // Anyone who is not synced may be hidden: the roles of the guide show no more than is needed.
+  // What is not synced may be hidden: the roles of the guide show no more than is needed.
   for (const { resource, error } of found.hidden)
     tellWarning(terminal, `${error.code}: ${resource.kind} objects were not looked at: ${error.message}`);
   tellNarrowed(terminal, found);

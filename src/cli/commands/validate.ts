@@ -62,7 +62,7 @@ async function validateLaws(
 ): Promise<void> {
   const { config = [], filename, seed, output } = options;
   const objects = filename === undefined ? [] : await readObjects(terminal, filename);
-  // Loaded only here: the one who just validates does not wait for it.
+  // Loaded only here: plain `validate` does not wait for it.
   const { checkConfigurationLaws, formatLawReport, lawProblems } = await import("../test/laws.ts");
   const laws = await checkConfigurationLaws(loaded, { objects, ...(seed !== undefined && { seed }) });
   const files = config.map((file) => ({ file, text: texts.get(file) ?? "" }));

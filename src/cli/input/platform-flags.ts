@@ -65,7 +65,9 @@ async function keySource(place: string, terminal: Pick<Terminal, "read">): Promi
 function remoteKeys(place: string): KeySource {
   const { protocol, hostname } = new URL(place);
   if (protocol === "http:" && !LOOPBACK.test(hostname)) {
-    const details = { hint: "Anyone who can change them on the way could sign tokens. Use https, or a file" };
+    const details = {
+      hint: "Keys that travel without TLS can be replaced on the way, which lets others sign tokens. Use https, or a file",
+    };
     throw new EngineError("USAGE", "--platform-keys must not be read over plain HTTP", { details });
   }
   return async (signal) => {

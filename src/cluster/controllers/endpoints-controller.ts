@@ -22,7 +22,7 @@ const LEADER_ANNOTATION = "control-plane.alpha.kubernetes.io/leader";
 
 /**
  * Endpoints follow their Service: they go with it, and while it has a selector they list the Pods that match.
- * Endpoints of a Service without a selector belong to the one who wrote them. Source: the endpoints controller, its
+ * Endpoints of a Service without a selector belong to their writer. Source: the endpoints controller, its
  * clean-up of leftovers at start included.
  */
 export async function startEndpointsController({ registry, store, logger }: ClusterControllerOptions): Promise<ClusterController> {

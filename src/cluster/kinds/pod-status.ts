@@ -126,7 +126,7 @@ const CLAIM_STATUS = typeOf({
 /** `status` of Pods. */
 export const POD_STATUS = typeOf({
   name: "PodStatus",
-  description: "How the Pod is. Anyone who runs it writes this, on a path of its own.",
+  description: "How the Pod is. The node that runs it writes this, through the subresource status.",
   rows: {
     observedGeneration: [17, int64, "Generation of the Pod of which this is said."],
     phase: [1, text, "Pending, Running, Succeeded, Failed or Unknown."],

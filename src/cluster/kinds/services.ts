@@ -116,7 +116,7 @@ const SPEC = described(
     description: "What a Service offers, and where its traffic goes.",
     fields: {
       ports: "The ports of the Service.",
-      selector: "Labels of the Pods behind the Service. Without it, anyone who runs the Service writes its Endpoints.",
+      selector: "Labels of the Pods behind the Service. Without it, the owner of the Service writes its Endpoints.",
       clusterIP: "The address within the cluster, chosen by the server when left out; None for a Service without one.",
       clusterIPs: "The same for each IP family; the first one is clusterIP.",
       type: "ClusterIP, NodePort, LoadBalancer or ExternalName; ClusterIP when left out.",

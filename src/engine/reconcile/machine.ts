@@ -56,7 +56,7 @@ export type Ending =
   | { readonly result: "settled"; readonly requeueAfterMs?: number }
   /** The world is not as it was when the plan was made. */
   | { readonly result: "outdated"; readonly requeueAfterMs: number }
-  /** A cluster could not answer; anyone who drives the reconcile decides when to try again. */
+  /** A cluster could not answer; the driver of the reconcile decides when to try again. */
   | { readonly result: "failed"; readonly error: unknown };
 
 /** The answer to a request. */
@@ -74,7 +74,7 @@ export type Response =
 
 /** Where a reconcile is. */
 export interface ReconcileState {
-  readonly phase: "confirming-source" | "confirming-services" | "confirming-removal" | "writing" | "reporting" | "done";
+  readonly phase: "confirming-source" | "confirming-copy" | "confirming-services" | "confirming-removal" | "writing" | "reporting" | "done";
   readonly start: Start;
   /** What the plan was made of. */
   readonly input: PlanInput;
@@ -136,7 +136,10 @@ export function createMachine(planner?: Planner): Machine {
     const plan = planner === undefined ? yield* planInPieces(rules, input) : planner(rules, input);
     const state = planned(known, input, plan);
     // The cache is older than the copy. Either it lags, or the cluster went back in time: only the cluster knows.
-    if (state.planned.state === "stale" || restsOnSource(state)) return ask({ ...state, phase: "confirming-source" });
+    if (state.planned.state === "stale" || restsOnSource(state)) return ask({ ...state, phase: "confirming-source" }, "tenant", input.key);
+    // The copy is older than the edits of it that the tenant has. The same is true of it.
+    if (plan.restsOnCopy === true && input.copyConfirmed !== true)
+      return ask({ ...state, phase: "confirming-copy" }, "host", plan.hostKey!);
     return askService(rules, state) ?? operate(state);
   }
 
@@ -156,6 +159,11 @@ export function createMachine(planner?: Planner): Machine {
           const { tenant: cached } = state.input;
           const tenant = response.type === "failed" ? cached : response.type === "object" ? response.object : undefined;
           return yield* decide(rules, state, { ...state.input, tenant, sourceConfirmed: true });
+        }
+        case "confirming-copy": {
+          if (response.type === "failed") return fail(state, response.error);
+          const host = response.type === "object" ? response.object : undefined;
+          return yield* decide(rules, state, { ...state.input, host, copyConfirmed: true });
         }
         case "confirming-services": {
           if (response.type === "failed") return fail(state, response.error);
@@ -227,8 +235,8 @@ function askService({ kind, translator }: Rules, state: ReconcileState): Step | 
   return { state: asking, request: { type: "get", side, key, resource: SERVICES } };
 }
 
-function ask(state: ReconcileState): Step {
-  return { state, request: { type: "get", side: "tenant", key: state.input.key } };
+function ask(state: ReconcileState, side: "tenant" | "host", key: ObjectKey): Step {
+  return { state, request: { type: "get", side, key } };
 }
 
 /** Begins the operation of `state.index`, or ends when there is none. */
@@ -238,7 +246,8 @@ function operate(state: ReconcileState): Step {
   if (isRestoration(operation) && state.start.stoppedAt === sourceVersion(state.input.tenant)) return report(withNote(state, LOOP_STOPPED));
   if (isHeldBack(state)) return report(withNote(state, LOOP_SLOWED));
   if (slowedMs(state) > 0) return report(withNote(state, writesSlowed(state.start.slowed)));
-  if (operation.action === "delete" && operation.confirm !== "none") return ask({ ...state, phase: "confirming-removal" });
+  if (operation.action === "delete" && operation.confirm !== "none")
+    return ask({ ...state, phase: "confirming-removal" }, "tenant", state.input.key);
   return write(state, operation);
 }
 

@@ -11,7 +11,7 @@ export interface PlanInput extends Surroundings {
   /** The tenant key that is reconciled. */
   readonly key: ObjectKey;
   readonly tenant: KubeObject | undefined;
-  /** The object at the host key, anyone who's it is. */
+  /** The object at the host key, no matter whose it is. */
   readonly host: KubeObject | undefined;
   /** Copies of this tenant object at other host keys, from before its namespace was mapped again. */
   readonly orphans?: readonly KubeObject[];
@@ -21,6 +21,8 @@ export interface PlanInput extends Surroundings {
   readonly deletesHeld?: boolean;
   /** True when a live read said that the tenant object is no newer than this one. */
   readonly sourceConfirmed?: boolean;
+  /** True when a live read said that the copy is no newer than this one. */
+  readonly copyConfirmed?: boolean;
   /** True when the tenant cluster has just refused what host edits come to: they stay on the host, and wait. */
   readonly editsWait?: boolean;
   /** True when this process has seen the copy, the last time or when it came back, and somebody else has deleted it. */
@@ -95,6 +97,11 @@ export interface Plan {
   readonly restsOnServices?: readonly ("host" | "tenant")[];
   /** The operations make so much of the tenant object being there: it is read live first, and all is planned again. Default false. */
   readonly restsOnSource?: boolean;
+  /**
+   * Edits of the copy are left alone, because later ones have reached the tenant: the copy is read live first, and all is planned
+   * again. Default false.
+   */
+  readonly restsOnCopy?: boolean;
 }
 
 /** Makes the plan for one key: its state, and what differs from a plan without anything. */

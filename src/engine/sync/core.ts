@@ -1,5 +1,5 @@
 /**
- * The syncer without promises: what it knows, and reconciles that say what to ask a cluster next. Anyone who drives it sends the
+ * The syncer without promises: what it knows, and reconciles that say what to ask a cluster next. Its driver sends the
  * requests, in real life or in a simulation.
  *
  * @module

@@ -38,7 +38,7 @@ export interface SyncEngine {
 
 /** What a reconciler is made of. */
 export interface ReconcilerOptions {
-  /** From `createEngine`. The one who made it disposes of it, after {@link Reconciler.close}. */
+  /** From `createEngine`. Its creator disposes of it, after {@link Reconciler.close}. */
   readonly engine: SyncEngine;
   /** Caches of and writes to the tenant cluster. Nothing is started or stopped of them. */
   readonly tenant: ClusterAccess;

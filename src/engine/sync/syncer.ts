@@ -22,7 +22,7 @@ export interface SyncLoopOptions extends SyncCoreOptions {
   readonly host: ClusterAccess;
 }
 
-/** The syncer without its queue: anyone who owns the queue calls {@link reconcile} for each id that was enqueued. */
+/** The syncer without its queue: the owner of the queue calls {@link reconcile} for each id that was enqueued. */
 export interface SyncLoop extends Pick<SyncCore, "synced" | "records" | "contradicted" | "close"> {
   /**
    * Brings one object to its wanted state, from the present state only. The id is one that `enqueue` was given. What it logs goes

@@ -55,7 +55,7 @@ export interface Controller {
   resume(): void;
   /**
    * Hands out no more keys and resolves when the reconciles that run are done, or after `graceMs` (default 30 s) at the latest.
-   * Keys that wait are dropped: the one who starts next finds them again from the state of the clusters.
+   * Keys that wait are dropped: the next leader finds them again from the state of the clusters.
    */
   stop(options?: { readonly graceMs?: number }): Promise<void>;
 }

@@ -42,7 +42,7 @@ export interface KeyAuthentication {
   readonly authenticate: Authenticate;
   /** The same by what this process knows, without counting it as a use of the key. */
   known(request: Pick<IncomingMessage, "headers">): UserInfo;
-  /** The one who would be let in with a value at this moment, without counting that as a use of the key; undefined for nobody. */
+  /** The caller who would be let in with a value at this moment, without counting that as a use of the key; undefined for nobody. */
   ownerOf(value: string): Promise<UserInfo | undefined>;
   /** Anyone who shows a stored key at this moment. */
   userOf(key: KubeObject): UserInfo;

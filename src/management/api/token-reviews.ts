@@ -4,7 +4,7 @@ import type { UserInfo } from "../../apiserver/types/user-info.ts";
 
 /** What reviews of tokens work with. */
 export interface ReviewedTokensOptions {
-  /** The one who would be let in with a value at this moment; undefined for nobody. */
+  /** The caller who would be let in with a value at this moment; undefined for nobody. */
   readonly ownerOf: (value: string) => Promise<UserInfo | undefined>;
   /** The platform's address: the audience of access keys. */
   readonly issuer: () => string;

@@ -79,9 +79,9 @@ export interface KeyOrigin {
   readonly maker?: { readonly name: string; readonly uid: string };
   /** The maker was a sign-in's: the key ends with the person, not with the maker. */
   readonly bySignIn?: boolean;
-  /** The one who made it, or had it stand for somebody else. */
+  /** The user who made it, or had it stand for somebody else. */
   readonly person?: KeyPerson | undefined;
-  /** The one who gave it the value that it has, and so may know it; nobody where an administrator or the server did. */
+  /** The user who gave it the value that it has, and so may know it; nobody where an administrator or the server did. */
   readonly holder?: KeyPerson | undefined;
   /** The user for whom it stands, and for keys of sign-ins a digest of what is stored of his password. */
   readonly user?: (KnownUser & { readonly password?: string }) | undefined;
@@ -181,11 +181,11 @@ const SPEC = described(
     fields: {
       displayName: USUAL_TEXTS.displayName,
       description: USUAL_TEXTS.description,
-      user: "User for whom the key stands. Without user, team and subject it stands for anyone who makes it.",
+      user: "User for whom the key stands. Without user, team and subject: the caller who creates it.",
       team: "Team for which the key stands.",
       subject: "Anything else for which the key stands.",
       groups: "Groups that the key gives besides.",
-      key: "The bearer token. Made by the server when left out; answered once, to anyone who sets it, and never again.",
+      key: "The bearer token. The server makes one if it is left out. It is returned once, in the response to the request that sets it, and never again.",
       disabled: "True keeps the key and refuses it, and the keys that were made with it.",
       ttl: "Seconds for which the key is good; 0 is without end, unless the platform has a limit. It ends with the key that made it in any case.",
       ttlAfterLastActivity: "True counts the time from the last use of the key instead of its creation.",

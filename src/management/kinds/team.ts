@@ -54,8 +54,7 @@ const SPEC = described(
         "Name that identifies the team, and its namespace in the container registry. A registry is not part of the platform: the name is stored, with a warning when no registry takes it or another team has it.",
       users: "Platform users who belong to the team.",
       groups: "Groups of an authentication provider whose members belong to the team.",
-      imagePullSecrets:
-        "Secrets with which the team may pull images. They are stored for anyone who pulls: the platform itself pulls nothing.",
+      imagePullSecrets: "Secrets with which the team may pull images. They are stored only: the platform itself pulls nothing.",
       clusterRoles: "Roles of the team's users in the clusters.",
     },
   },

@@ -9,7 +9,7 @@ export interface Passing<Value> {
 }
 
 /**
- * What several processes have to know for a time, and at most for a time: by the clocks of anyone who looks, so it ends earlier or later
+ * What several processes have to know for a time, and at most for a time: by the clock of the process that looks, so it ends earlier or later
  * by as much as they differ. What has ended counts as gone, and is gone after the next sweep.
  */
 export interface PassingRecords {

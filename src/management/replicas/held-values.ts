@@ -19,7 +19,7 @@ const HOLD_MS = 120_000;
 
 /**
  * Holds values of keys among all processes on a store, one writer at a time. Once it is held, this process knows of every key that was
- * written by the one who held it before.
+ * written by the holder before.
  */
 export function createHeldValues({ passing, clock, chance, logger }: HeldValuesOptions): HoldValue {
   return async (digest) => {

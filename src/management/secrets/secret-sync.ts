@@ -161,6 +161,6 @@ async function demandGone({ platform, source, wasDeleted }: Carried): Promise<vo
   if (wasDeleted()) return;
   const found = await platform.get(SHARED_SECRETS, source);
   if (found === undefined || typeof found.metadata.deletionTimestamp === "string") return;
-  const hint = "Give anyone who holds the key the verb list on it; the verb get alone is not enough to follow it";
+  const hint = "Allow the key the verb list on it as well: with the verb get alone it cannot be followed";
   throw new EngineError("API_CONFLICT", `SharedSecret ${formatKey(source)} is there, but no list shows it`, { details: { hint } });
 }

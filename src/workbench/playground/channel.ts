@@ -108,7 +108,7 @@ export class Channel {
     this.#asked = undefined;
     if (wanted && reply.kind === "failure") this.#options.onFailure(reply.message, state);
     else if (wanted && reply.kind !== "failure") this.#options.onReply(reply, state);
-    // The one who was called may have asked again.
+    // The callee may have asked again.
     if (this.#asked === undefined) this.#next();
   }
 

@@ -25,9 +25,9 @@ import { SequenceWorld } from "./world/world.ts";
 export interface SequenceOptions {
   /** Every object that the sequence names. They are not changed. */
   readonly objects: NamedObjects;
-  /** The engine of the file's configuration. The one who made it disposes of it. */
+  /** The engine of the file's configuration. Its creator disposes of it. */
   readonly engine: SyncEngine;
-  /** The engine of another configuration; called once for each `reload`, before anything happens. The one who made it disposes of it. */
+  /** The engine of another configuration; called once for each `reload`, before anything happens. Its creator disposes of it. */
   readonly reload: (reload: Reload) => Promise<SyncEngine>;
   /** What `matchRegex` needs; called when the sequence has such an assert. */
   readonly matcher: () => Promise<RegexMatcher>;

@@ -343,6 +343,20 @@ describe("the step machine", () => {
     ]);
   });
 
+  test("plans again with what the host answered of the copy, marked as confirmed", () => {
+    const rests = { hostKey: HOST_KEY, restsOnCopy: true };
+    const { inputs, steps } = play({ why: "", plans: [rests, {}], answers: [OBJECT], requests: [] });
+    expect(steps.map(({ request }) => request)).toEqual([{ type: "get", side: "host", key: HOST_KEY }, settled]);
+    expect(inputs.map(({ host, copyConfirmed }) => ({ host, copyConfirmed }))).toEqual([
+      { host: HOST, copyConfirmed: undefined },
+      { host: stored(HOST, "21"), copyConfirmed: true },
+    ]);
+    expect(play({ why: "", plans: [rests, {}], answers: [ABSENT], requests: [] }).inputs[1]!.host).toBeUndefined();
+    expect(play({ why: "", plans: [rests], answers: [FAILED], requests: [] }).steps.at(-1)!.request).toEqual(
+      done({ result: "failed", error: FAILURE }),
+    );
+  });
+
   test("plans again with the Service that the host answered, or without one", () => {
     const service = { apiVersion: "v1", kind: "Service", metadata: { namespace: "shop", name: "web" }, spec: {} };
     const known = (answer: Response, input: Partial<PlanInput>) =>

@@ -129,6 +129,19 @@ describe("a copy that a late cache shows as it was before an edit that has flowe
     const planned = planOf(twice, edited);
     expect([write(planned), codes(planned)]).toEqual([["host", "b"], []]);
   });
+
+  test("is read live where an edit would be left alone, and what is certain to stand there is an edit", () => {
+    const labelled = stored({ ...copy, metadata: { ...copy.metadata, labels: { ...copy.metadata.labels, tier: "x" } } }, "21");
+    const taken = stored(writtenBy(only(planOf(tenant, labelled))), "11");
+    const returned = stored(writtenBy(only(planOf(taken, stored(copy, "22")))), "12");
+    const planned = planOf(returned, labelled);
+    expect([planned.operations, planned.restsOnCopy]).toEqual([[], true]);
+    // The host was put back to a backup, or never stored what it said it had.
+    const confirmed = plan(rules, { ...inputFor(rules, { tenant: returned, host: labelled }), copyConfirmed: true });
+    expect(only(confirmed)).toMatchObject({ side: "tenant", object: { metadata: { labels: { tier: "x" } } } });
+    // Nothing has to be known of a copy on which nothing differs.
+    expect(planOf(returned, stored(copy, "21")).restsOnCopy).toBeUndefined();
+  });
 });
 
 describe("a syncer of another configuration, which had not heard of an edit that has flowed,", () => {

@@ -51,7 +51,7 @@ export function withMetadata(object: KubeObject, changes: MetadataChanges): Kube
   return { ...object, metadata };
 }
 
-/** The object with each owner reference once; the one who wrote one twice is told so. Source: the API server's write handlers. */
+/** The object with each owner reference once; a client that wrote one twice is told so. Source: the API server's write handlers. */
 export function withUniqueOwners(object: KubeObject, warn: (text: string) => void = () => {}): KubeObject {
   const given = object.metadata.ownerReferences ?? [];
   if (given.length < 2) return object;

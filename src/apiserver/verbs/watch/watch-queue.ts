@@ -72,7 +72,7 @@ export function createWatchQueue({ capacity, onEnd }: { readonly capacity: numbe
     forget(oldest, last) {
       const from = taken.length > 0 ? takenFrom : waiting.length > 0 ? waitsFrom : Infinity;
       if (from >= oldest) return;
-      // Anyone who writes it finds its end.
+      // Its writer finds its end.
       taken.length = 0;
       cut(last());
     },

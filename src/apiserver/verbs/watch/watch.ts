@@ -23,7 +23,7 @@ export interface WatchRequest extends ListScope {
   readonly sendInitialEvents?: boolean;
   readonly allowWatchBookmarks?: boolean;
   /**
-   * The objects that are there for anyone who watches, asked again at each event. Who comes to see more or less by anything but
+   * The objects that are there for the watcher, asked again at each event. Who comes to see more or less by anything but
    * the objects' own changes has to begin again. Default: all.
    */
   readonly visible?: Matches | undefined;
@@ -39,7 +39,7 @@ const BOOKMARK_EVERY_MS = 60_000;
 const LAST_BOOKMARK_MS = 2_000;
 const TIMEOUT_SECONDS = 1_800;
 
-/** The last record of a watch whose state never was: anyone who watches has to list again. */
+/** The last record of a watch whose state never was: the client has to list again. */
 const DISOWNED: WatchRecord = { type: "ERROR", object: statusOf(tooOldVersion(0, 0))! };
 
 /**
@@ -124,7 +124,7 @@ async function initialState(context: ResourceContext, request: WatchRequest, mat
   return { revision, records, seen: present };
 }
 
-/** What anyone who watches from a state on has read of it. */
+/** What a watcher from a state on has read of it. */
 async function stateAt(store: Store, prefix: string, revision: number): Promise<readonly StoredObject[]> {
   try {
     return (await store.list({ prefix, revision })).objects;

@@ -51,7 +51,7 @@ async function stampOf(file: string): Promise<Stamp> {
     const { mtimeNs, size, ino } = await stat(file, { bigint: true });
     return `${mtimeNs} ${size} ${ino}`;
   } catch {
-    // Anyone who reads it will say why it cannot be read.
+    // The reader of the file says why it cannot be read.
     return ABSENT;
   }
 }

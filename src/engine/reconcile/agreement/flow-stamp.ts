@@ -37,7 +37,12 @@ interface Stamp {
 const NOTHING: Flowed = { units: new Map(), isOld: false };
 const MARKS_LENGTH = 10;
 
-type Sides = { readonly tenant: KubeObject; readonly host: KubeObject };
+interface Sides {
+  readonly tenant: KubeObject;
+  readonly host: KubeObject;
+  /** A live read said that the copy is no newer than this one. Default false. */
+  readonly copyConfirmed?: boolean;
+}
 
 /** The annotation of the stamp. */
 function stampKey({ translator }: Rules): string {
@@ -46,14 +51,16 @@ function stampKey({ translator }: Rules): string {
 
 /**
  * What the stamp says of this copy. Nothing, once a syncer has written the copy from what the edits made of the tenant object, or
- * from a later version: then the base knows of them. `units` are all parts of both objects, `written` is the copy's base.
+ * from a later version: then the base knows of them; nothing either, if the copy is certain to be older than the edits: its cluster was
+ * put back, or never stored what it said it had. `units` are all parts of both objects, `written` is the copy's base.
  */
-export function readFlowed(rules: Rules, { tenant, host }: Sides, units: readonly Unit[], written: Base): Flowed {
+export function readFlowed(rules: Rules, { tenant, host, copyConfirmed }: Sides, units: readonly Unit[], written: Base): Flowed {
   const stamp = parseStamp(tenant.metadata.annotations?.[stampKey(rules)]);
   if (stamp === undefined || stamp.copy !== (host.metadata.uid ?? "")) return NOTHING;
   const copied = readMarkers(rules.translator.markerPrefix, host)?.resourceVersion;
   if (copied === undefined || compareResourceVersions(copied, stamp.onto) > 0) return NOTHING;
-  if (compareResourceVersions(host.metadata.resourceVersion ?? "", stamp.at) < 0) return { units: new Map(), isOld: true };
+  const isOlder = compareResourceVersions(host.metadata.resourceVersion ?? "", stamp.at) < 0;
+  if (isOlder) return { units: new Map(), isOld: copyConfirmed !== true };
   // A syncer that had not heard of the edits wrote the copy after them: what stands there as it wrote it is no edit.
   const rewritten = stamp.marks !== marksOf(rules, host) ? units.filter((unit) => !changedSides(unit, written).host) : [];
   const excepted = new Set(rewritten.map(({ id }) => id));

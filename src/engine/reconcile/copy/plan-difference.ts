@@ -53,12 +53,9 @@ export function* planDifference(
   const outcomes = [...parts.outcomes, ...flow.outcomes];
   if (flow.operation !== undefined) return answer("copied", { ...parts, outcomes, notes, operations: [flow.operation] });
   const left = new Set([...noRoom, ...[...waiting, ...edits.filter(isForeign)].map(({ id }) => id)]);
-  return answer("copied", {
-    ...parts,
-    outcomes,
-    notes,
-    operations: hostUpdate(rules, input, { wanted, units, left, waiting, known: base, base: written, edits }),
-  });
+  const operations = hostUpdate(rules, input, { wanted, units, left, waiting, known: base, base: written, edits });
+  const restsOnCopy = flowed.isOld && edits.length > 0 && operations.length === 0;
+  return answer("copied", { ...parts, outcomes, notes, operations, ...(restsOnCopy && { restsOnCopy }) });
 }
 
 const OWNER = "The Service of the virtual cluster owns the copy now";

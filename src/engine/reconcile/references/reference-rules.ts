@@ -38,7 +38,7 @@ export interface ReferenceInput {
   readonly hostKey: ObjectKey;
   /** What the copy is of. */
   readonly source: KubeObject | undefined;
-  /** What stands where the copy belongs, anyone who's it is. */
+  /** What stands where the copy belongs, no matter whose it is. */
   readonly target: KubeObject | undefined;
   /** How long nobody has referred to it, in milliseconds; undefined while somebody does. */
   readonly unusedMs: number | undefined;

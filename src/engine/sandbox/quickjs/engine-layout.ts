@@ -6,7 +6,7 @@
  */
 import type { MeterExports } from "./meter.ts";
 
-/** Address of a value in the instance's memory. Anyone who gets one from a method frees it. */
+/** Address of a value in the instance's memory. The caller that gets one from a method frees it. */
 export type Handle = number;
 
 /** What a value is, as far as the border needs to know. A rope is a string in pieces. */

@@ -33,7 +33,7 @@ export interface ClusterGuardOptions {
   readonly cluster: string;
 }
 
-/** A client whose lists, watches and gets are those of one and the same cluster. Writes are left to anyone who asks {@link verify}. */
+/** A client whose lists, watches and gets are those of one and the same cluster. Writes are left to callers that ask {@link verify}. */
 export interface ClusterGuard extends ClusterIdentity {
   readonly client: ClusterClient;
 }

@@ -86,7 +86,7 @@ class WatchingBrake implements DeleteBrake {
   holds(id: string): boolean {
     if (!this.#looked) this.#look();
     if (this.#grown) this.#judge();
-    // The lists may lack what is there: anyone who is asked again while it holds has them read again.
+    // The lists may lack what is there: a guard that is asked again while it holds has them read again.
     if (this.#engaged) for (const { kind } of this.#rules) this.#options.tenant.source(kind.resource).relist?.();
     return this.#engaged && !this.#options.confirmation.has(id);
   }

@@ -139,7 +139,7 @@ class MemoryView implements ClusterView {
     });
     this.#reading.add(reading);
     const done = () => void this.#reading.delete(reading);
-    // Anyone who waits hears of the failure.
+    // Those who wait hear of the failure.
     reading.then(done, () => undefined);
   }
 

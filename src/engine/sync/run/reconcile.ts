@@ -156,7 +156,7 @@ class RunningTurn implements ReconcileRun {
     const { id, tracked, shared } = this.#options;
     const { phase, planned, input } = this.#state;
     const failed = this.#request.type === "done" && this.#request.ending.result === "failed";
-    const unsure = phase === "confirming-source" || phase === "confirming-services";
+    const unsure = phase === "confirming-source" || phase === "confirming-copy" || phase === "confirming-services";
     if (unsure || failed || this.#noted === planned) return;
     this.#noted = planned;
     shared.references?.planned(id, tracked.rules, input, planned);

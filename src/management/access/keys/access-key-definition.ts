@@ -97,7 +97,7 @@ function withoutSecrets(object: KubeObject): KubeObject {
   return withSpec(object, { ...(identity && { identity: known }), ...(oidcLogin && { oidcLogin: times }) });
 }
 
-/** Anyone who writes back what he has read does not lose what he was not shown. */
+/** A caller who writes back what was read does not lose what was not shown. */
 function withKeptSecrets(object: KubeObject, old: KubeObject | undefined): KubeObject {
   if (old === undefined) return object;
   const { identity, oidcLogin } = specOf<KeySpec>(object);

@@ -32,7 +32,7 @@ export interface AccessKeysOptions {
 
 /**
  * Holds a digest while a key with it is written. Undefined while somebody else holds it; otherwise this process knows of all that was
- * written before, and anyone who holds it calls what is returned in the end.
+ * written before, and its holder calls what is returned in the end.
  */
 export type HoldValue = (digest: string) => Promise<(() => void) | undefined>;
 

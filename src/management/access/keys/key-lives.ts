@@ -22,7 +22,7 @@ export const REFUSALS = {
   deleted: "access key was deleted. Please login again",
   user: "the user of the access key was deleted",
   password: "the password has changed since the login. Please login again",
-  member: "the one who made the access key has left its team",
+  member: "the person who made the access key has left its team",
   holder: "the person who gave the access key its value has left. Give it another value",
   maker: "the access key with which this one was made is no longer accepted",
 } as const;

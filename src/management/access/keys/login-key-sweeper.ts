@@ -59,7 +59,7 @@ export function startLoginKeySweeper(options: LoginKeySweeperOptions): LoginKeyS
       try {
         const uid = key.metadata.uid!;
         const { gone } = await registry.delete(OWNED_ACCESS_KEYS, keyOf(key), { preconditions: { uid } });
-        // Anyone who keeps deleted logins would have as many as he likes.
+        // Deleted logins that are kept would have no limit.
         if (!gone && tooMany.has(key))
           await registry.patch(OWNED_ACCESS_KEYS, keyOf(key), "merge", { metadata: { uid, finalizers: null } });
       } catch (error) {

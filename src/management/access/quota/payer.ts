@@ -1,5 +1,5 @@
 /**
- * Whose quota an object counts for: the quota of anyone who last said whose the object is. Nobody fills the quota of another user by giving
+ * Whose quota an object counts for: the quota of the user who last said whose the object is. Nobody fills the quota of another user by giving
  * objects away, and nobody gets around a quota by naming another owner or by using the key of a team.
  *
  * @module

@@ -44,7 +44,7 @@ export function createPasswordChange({ attempts, disabled, setPassword }: Passwo
       if (digest === "") throw forbiddenRequest(USERS, name, "the user has no password; an administrator can set one");
       if (!(await attempts.begin(name))) throw tooManyRequests(await attempts.wait(name));
       if (!(await passwordFits(currentPassword, digest))) throw forbiddenRequest(USERS, name, "the current password is wrong");
-      // It is the server that writes, for anyone who may still ask for it then.
+      // The server writes, for a caller who may still ask for it then.
       const stillAsked = judge && (() => (judge(), SYSTEM_USER));
       await setPassword(about, password, { dryRun, ...(stillAsked && { judge: stillAsked }) });
       return { ...question, metadata: { ...question.metadata, name }, spec: {} };

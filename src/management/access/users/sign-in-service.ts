@@ -259,7 +259,7 @@ class SignInService implements SignInPorts {
     return saidOf({ subject: this.#subjectOf(identity), displayName: preferredUsername, email, groups });
   }
 
-  /** Groups that belong to no team yet become teams of their own, at the cost of anyone who brings them and within the quota. */
+  /** Groups that belong to no team yet become teams of their own, at the cost of the user who brings them and within the quota. */
   async #makeTeams(groups: readonly string[], user: string): Promise<void> {
     const { objects, registry, names, logger } = this.#options;
     const known = new Set([...objects.of(TEAMS)].flatMap((team) => specOf<TeamSpec>(team).groups ?? []));

@@ -31,7 +31,7 @@ export interface OidcClient {
     readonly challenge: string;
   }): URL;
   /**
-   * What the provider says about the one who came back to `address`, the redirect URI with the provider's answer. The claims are those of
+   * What the provider says about the person who came back to `address`, the redirect URI with the provider's answer. The claims are those of
    * the verified ID token and, if settings ask for it, of the UserInfo endpoint.
    *
    * @throws API_UNAUTHORIZED when the answer proves nothing, API_UNAVAILABLE when the provider cannot be asked.

@@ -50,7 +50,7 @@ export class Wire {
     return this.#break(fault, sent);
   }
 
-  /** The request arrives, anyone who still waits for its answer. */
+  /** The request arrives, no matter who still waits for its answer. */
   async deliver({ request, resource }: Sent): Promise<Response> {
     const { ledger, tell } = this.#options;
     ledger.author = "syncer";

@@ -14,13 +14,18 @@ import type { World } from "../world.ts";
 type Found = { readonly replica: SimulatedReplica; readonly flight: Flight };
 
 /** Breaks the exchange of one request that waits for a cluster. */
-function requestFault(name: string, weight: number, fits: (flight: Flight) => boolean, how: (world: World, found: Found) => unknown): Act {
+function requestFault(
+  name: string,
+  weight: number,
+  fits: (flight: Flight, world: World) => boolean,
+  how: (world: World, found: Found) => unknown,
+): Act {
   return {
     name,
     kind: "fault",
     weight,
     perform(world, random) {
-      const found = drawFlight(world, random, (flight) => isAsked(flight) && flight.request.type !== "report" && fits(flight));
+      const found = drawFlight(world, random, (flight) => isAsked(flight) && flight.request.type !== "report" && fits(flight, world));
       return found && broken(world, found);
     },
   };
@@ -56,10 +61,20 @@ function targetOf({ request }: Flight): ObjectKey | undefined {
     : { namespace: operation.object.metadata.namespace ?? "", name: operation.object.metadata.name ?? "" };
 }
 
+/** What would be refused is refused: two syncers whose writes both succeed have no fence between them. */
+function isCurrent({ request, reconcile: { resource } }: Flight, world: World): boolean {
+  if (request.type !== "write" || request.operation.action !== "update") return true;
+  const { metadata } = request.operation.object;
+  const stored = world.clusters.host.objects(resource).get(formatKey({ namespace: metadata.namespace ?? "", name: metadata.name ?? "" }));
+  return stored?.metadata.resourceVersion === metadata.resourceVersion;
+}
+
 /** A write is answered as if it had taken place, by a proxy that never passed it on: nothing is wrong about the answer but that it is false. */
 function lie(action: "create" | "update" | "delete", weight: number): Act {
-  const fits = ({ request }: Flight) =>
-    request.type === "write" && request.operation.side === "host" && request.operation.action === action;
+  const fits = (flight: Flight, world: World) => {
+    const { request } = flight;
+    return request.type === "write" && request.operation.side === "host" && request.operation.action === action && isCurrent(flight, world);
+  };
   return requestFault(`${action} only said to be done`, weight, fits, async (world, { flight }) => {
     if (flight.request.type !== "write") return;
     const { operation } = flight.request;
