@@ -12,7 +12,7 @@ export interface CodeText {
 export const CODES = {
   API_BAD_REQUEST: {
     meaning: "The API server could not read the request.",
-    remedy: "This is a bug of the sender: report it with the request that the message quotes.",
+    remedy: "This is a bug in the client: report it with the request that the message quotes.",
   },
   API_UNAUTHORIZED: {
     meaning: "The API server rejected the credentials.",
@@ -53,7 +53,7 @@ export const CODES = {
   API_LIST_TOO_LARGE: {
     meaning: "A list exceeds the limits for pages or text, or does not end.",
     remedy:
-      "If there really are so many objects, follow fewer namespaces. If not, check what answers in place of the API server; the list is retried.",
+      "If there really are so many objects, follow fewer namespaces. If not, check what answers at the address of the API server; the list is retried.",
   },
   API_ERROR: {
     meaning: "The API server answered with an error that has no code in this list.",
