@@ -118,7 +118,7 @@ describe("cleanup", () => {
     const before = await stateOf(sides);
     const { code, stderr } = await cli("cleanup", [], { ...(answer !== undefined && { answer }) });
     expect(code).toBe(2);
-    expect(stderr).toContain("error USAGE: Nothing was removed: 3 objects wait for a confirmation\n  Say --yes");
+    expect(stderr).toContain("error USAGE: Nothing was removed: 3 objects need confirmation\n  Pass --yes");
     expect(await stateOf(sides)).toBe(before);
   });
 
@@ -147,7 +147,7 @@ describe("cleanup", () => {
     for (let times = 0; times < 2; times += 1) {
       const { code, stdout, stderr } = await cli("cleanup", ["--kind", "endpoints", "--yes"]);
       expect(code).toBe(0);
-      expect(stderr).toBe("warning Endpoints vc-blue/web-x-shop-x-blue goes when its finalizers let it: example.com/hold\n");
+      expect(stderr).toBe("warning Endpoints vc-blue/web-x-shop-x-blue stays until its finalizers are done: example.com/hold\n");
       expect(stdout).toMatch(/\nRemoved 0 objects\.\n$/);
     }
     expect(await cli("audit", ["-o", "json"])).toMatchObject({ code: 1, stdout: expect.stringContaining("example.com/hold") as string });

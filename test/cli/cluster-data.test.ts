@@ -126,7 +126,7 @@ describe("a cluster with a folder", () => {
     const clock = { ...systemClock, now: () => systemClock.now() - 340 * 86_400_000 };
     writeFileSync(file, JSON.stringify({ ...createClusterCredentials({ name: "kept", clock, chance: systemChance }), port }));
     const second = await begin(folder);
-    expect(second.terminal.stderr).toBe("The certificate was about to expire and was replaced: kubeconfigs from before no longer work\n");
+    expect(second.terminal.stderr).toBe("The certificate was about to expire and was replaced: earlier kubeconfigs no longer work\n");
     expect((await second.client.list(NAMESPACES)).items.length).toBeGreaterThan(0);
     await second.stop();
     expect((await begin(folder)).kubeconfig).toBe(second.kubeconfig);

@@ -97,7 +97,7 @@ describe("tellFailure", () => {
     const code = tellFailure(terminal, new AggregateError([new EngineError("USAGE", "One"), new EngineError("API_ERROR", "Two")]));
     expect({ code, stderr: terminal.stderr }).toEqual({
       code: 2,
-      stderr: "error USAGE: One\n  See --help.\nerror API_ERROR: Two\n  Read the message, which is the server's own.\n",
+      stderr: "error USAGE: One\n  See --help.\nerror API_ERROR: Two\n  Read the message, which comes from the server.\n",
     });
   });
 

@@ -48,23 +48,23 @@ describe("the numbers of the management API", () => {
   };
   const of = (file: string, name: string) => constant(`management/${file}`, name);
   const wanted: Record<string, number[]> = {
-    "letters of a new access key": [of("access/keys/access-keys.ts", "KEY_LENGTH")],
-    "letters of a key that is given, at least without a warning": [of("access/keys/access-keys.ts", "KEY_LENGTH_STRONG")],
-    "keys that are made with one another, the first among them": [of("access/keys/key-permit.ts", "KEY_CHAIN_MAX")],
+    "characters of a new access key": [of("access/keys/access-keys.ts", "KEY_LENGTH")],
+    "characters of a key that you choose, at least without a warning": [of("access/keys/access-keys.ts", "KEY_LENGTH_STRONG")],
+    "keys in a chain, including the first": [of("access/keys/key-permit.ts", "KEY_CHAIN_MAX")],
     "bytes of an encryption key (AES-256-GCM)": [of("data/encryption.ts", "ENCRYPTION_KEY_BYTES")],
-    "bytes of the secret that digests of keys are made with": [of("access/keys/pepper.ts", "PEPPER_BYTES")],
+    "bytes of the secret for digests of keys": [of("access/keys/pepper.ts", "PEPPER_BYTES")],
     "cost of a password hash (scrypt: N)": [of("access/users/password.ts", "N")],
     "bytes of the salt of a password": [of("access/users/password.ts", "SALT_BYTES")],
     "seconds that a login lasts": [of("config/schema/auth-schema.ts", "LOGIN_TTL_SECONDS")],
-    "seconds that a token for a cluster lasts, unless it is asked for less or more": [of("tokens/token-signer.ts", "TOKEN_TTL_SECONDS")],
-    "milliseconds between two looks at whether the key of an open watch is still good": [of("access/watch-guard.ts", "CHECK_EVERY_MS")],
+    "seconds that a token for a cluster lasts by default": [of("tokens/token-signer.ts", "TOKEN_TTL_SECONDS")],
+    "milliseconds between two checks of the key of an open watch": [of("access/watch-guard.ts", "CHECK_EVERY_MS")],
     [`wrong passwords for one name from one address, for one name, from one address, within ${SIGN_IN_LIMITS.failureWindowMs / 60_000} minutes`]:
       [SIGN_IN_LIMITS.failuresPerPair, SIGN_IN_LIMITS.failuresPerUsername, SIGN_IN_LIMITS.failuresPerAddress],
     "bytes of a sign-in request": [of("sign-in/visit.ts", "BODY_BYTES_MAX")],
     "bytes of any other request": [constant("apiserver/http/limits/limits.ts", "BODY_BYTES_MAX")],
-    "reads, writes that are under way at once": ["reads", "writes"].map((name) => constant("apiserver/http/limits/in-flight.ts", name)),
+    "reads, writes in progress at once": ["reads", "writes"].map((name) => constant("apiserver/http/limits/in-flight.ts", name)),
     "fields and items of any other request": [of("config/limits.ts", "MANAGEMENT_BODY_VALUES_MAX")],
-    "watches, connections that are open at once": [
+    "open watches, open connections at once": [
       constant("apiserver/http/limits/in-flight.ts", "watches"),
       constant("apiserver/http/limits/limits.ts", "CONNECTIONS_MAX"),
     ],
@@ -72,11 +72,11 @@ describe("the numbers of the management API", () => {
       of("config/limits.ts", "OBJECTS_PER_OWNER_MAX"),
       of("config/limits.ts", "BYTES_PER_OWNER_MAX") / 1024 / 1024,
     ],
-    "values that aliases of a YAML body may stand for": [of("config/limits.ts", "MANAGEMENT_BODY_VALUES_MAX")],
+    "values that the aliases of a YAML body may expand to": [of("config/limits.ts", "MANAGEMENT_BODY_VALUES_MAX")],
     "depth of a body": [constant("apiserver/types/objects/json-data.ts", "JSON_DEPTH_MAX")],
-    "items of lists that one JSON patch may move along": [constant("apiserver/patches/json-patch.ts", "MOVED_ITEMS_MAX")],
+    "list items that one JSON patch may move": [constant("apiserver/patches/json-patch.ts", "MOVED_ITEMS_MAX")],
     "pairs of a verb and a subresource in the access rules that one write adds": [of("access/rights/permits.ts", "PAIRS_MAX")],
-    "names that a comparison of two scopes looks at; beyond, one does not lie within the other": [
+    "names in a comparison of two scopes; beyond that, one does not count as part of the other": [
       constant("cluster/scope/checks/subset.ts", "STEPS_MAX"),
     ],
     "bytes of the data of a SharedSecret": [of("kinds/shared-secret.ts", "SECRET_BYTES_MAX")],
@@ -97,8 +97,8 @@ describe("the numbers of the management API", () => {
   });
 });
 
-test("each attacker has something against him, and each part of the page is reached from there", () => {
-  const section = PAGE.split("What stands against each:\n")[1]!.split("\n## ")[0]!;
+test("each attacker has something against them, and each part of the page is reached from there", () => {
+  const section = PAGE.split("Protection against each:\n")[1]!.split("\n## ")[0]!;
   const anchors = [...section.matchAll(/\(#([\w-]+)\)/g)].map(([, anchor]) => anchor!);
   const headings = [...PAGE.matchAll(/^##+ (.+)$/gm)].map(([, heading]) =>
     heading!

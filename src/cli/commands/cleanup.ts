@@ -40,11 +40,11 @@ interface CleanupFlags extends ClusterFlags {
 /** `cleanup`: removes what is ours from the host. */
 export function defineCleanup(command: Command, context: CommandContext): void {
   addClusterFlags(command)
-    .addOption(new Option("--kind <kind>", "only copies of this kind; may be given several times").argParser(collect))
-    .option("--cluster-uid <uid>", "only copies from the tenant cluster of this uid; needed where there are those of several")
-    .option("--yes", "remove without asking")
+    .addOption(new Option("--kind <kind>", "only copies of this kind; repeatable").argParser(collect))
+    .option("--cluster-uid <uid>", "only copies from the tenant cluster with this uid; required if copies come from several")
+    .option("--yes", "delete without asking for confirmation")
     .addOption(outputOption())
-    .addHelpText("after", "\nStop the syncer first, or it makes the copies again. The tenant cluster is not asked, and need not be there.")
+    .addHelpText("after", "\nStop the syncer first, or it recreates the copies. The tenant cluster is not contacted and need not exist.")
     .addHelpText(
       "after",
       examples("endpoint-sync cleanup --host-kubeconfig host.kubeconfig --config vcluster.yaml --name blue --namespace vc-blue --yes"),
@@ -117,8 +117,8 @@ async function confirm(
   if (output !== undefined) terminal.err(table.trimEnd());
   const answer = await terminal.ask?.(`Remove ${copies.length} objects from the host? Type yes: `);
   if (answer?.trim() === "yes") return;
-  const hint = "Say --yes, once the list is what should go";
-  throw new EngineError("USAGE", `Nothing was removed: ${copies.length} objects wait for a confirmation`, { details: { hint } });
+  const hint = "Pass --yes to delete the objects listed above";
+  throw new EngineError("USAGE", `Nothing was removed: ${copies.length} objects need confirmation`, { details: { hint } });
 }
 
 function tableOf(copies: readonly MarkedCopy[]): string {
@@ -144,7 +144,7 @@ function ownersToClean(
   const uids = new Set(ours.flatMap((owner) => owner.clusterUid ?? []));
   if (uids.size > 1) {
     const message = `Nothing was removed: these copies are from several tenant clusters: ${describe(ours)}`;
-    throw new EngineError("USAGE", message, { details: { hint: "Say which with --cluster-uid, once its list is what should go" } });
+    throw new EngineError("USAGE", message, { details: { hint: "Pass --cluster-uid to choose one of the lists above" } });
   }
   const others = owners.filter((owner) => !ours.includes(owner));
   if (clusterUid !== undefined && ours.length === 0) {
@@ -170,7 +170,7 @@ function tellRemovals(terminal: Terminal, { output }: CleanupFlags, removals: re
   const report = { removed: of("removed").map(shown), held: of("held").map(shown), left: of("left").map(shown) };
   if (output !== undefined) return terminal.out(formatValue(report, output));
   for (const { kind, host, finalizers } of report.held) {
-    tellWarning(terminal, `${kind} ${host} goes when its finalizers let it: ${finalizers.join(", ")}`);
+    tellWarning(terminal, `${kind} ${host} stays until its finalizers are done: ${finalizers.join(", ")}`);
   }
   for (const { kind, host } of report.left) tellWarning(terminal, `${kind} ${host} changed meanwhile and was left alone`);
   if (removals.length === 0) return terminal.out("Nothing to remove.\n");

@@ -27,10 +27,10 @@ interface ClusterOptions extends PlatformFlags {
 export function defineCluster(command: Command, context: CommandContext): void {
   const withPlace = command
     .requiredOption("--name <name>", "name of the cluster, its context and its user", parseLabel)
-    .option("--port <port>", "TCP port on loopback; a free one when left out, or that of the last start with --data", parsePort)
-    .option("--kubeconfig <file>", "where to write the kubeconfig; <name>.kubeconfig when left out")
-    .option("--data <folder>", "where objects and credentials are kept for the next start; in memory when left out")
-    .option("-f, --filename <file>", "objects to begin with, YAML or JSON; may be given several times; those that are there stay", collect);
+    .option("--port <port>", "TCP port on loopback (default: a free port, or with --data the previous port)", parsePort)
+    .option("--kubeconfig <file>", "where to write the kubeconfig (default: <name>.kubeconfig)")
+    .option("--data <folder>", "folder that keeps objects and credentials for the next start (default: in memory)")
+    .option("-f, --filename <file>", "initial objects, YAML or JSON; existing objects do not change; repeatable", collect);
   addPlatformFlags(withPlace)
     .addHelpText(
       "after",
@@ -56,7 +56,7 @@ async function runCluster({ terminal }: CommandContext, options: ClusterOptions)
     await folder?.keep(Number(new URL(cluster.url).port));
     await createMissing(cluster, objects);
     await writeKubeconfigFile(kubeconfig, cluster.kubeconfig);
-    if (folder?.renewed) terminal.err("The certificate was about to expire and was replaced: kubeconfigs from before no longer work");
+    if (folder?.renewed) terminal.err("The certificate was about to expire and was replaced: earlier kubeconfigs no longer work");
     terminal.out(`Cluster "${name}" serves ${cluster.url}\nkubectl --kubeconfig ${kubeconfig} get namespaces\n`);
     await aborted(stop);
   } finally {
@@ -87,7 +87,7 @@ async function startCluster({ name, port: asked }: ClusterOptions, { folder, pla
     if (!["EADDRINUSE", "EACCES"].includes(String((error as NodeJS.ErrnoException).code))) throw error;
     const hint =
       asked === undefined
-        ? "It is the port of the last start. Choose another one with --port; kubeconfigs from before do not know it"
+        ? "It is the port of the last start. Choose another one with --port; earlier kubeconfigs do not work with it"
         : "Choose another port, or leave --port out for a free one";
     throw new EngineError("USAGE", `Cannot listen on port ${port}: ${messageOf(error)}`, { cause: error, details: { hint } });
   }

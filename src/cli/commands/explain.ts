@@ -11,7 +11,7 @@ import type { OutputFormat } from "../output/output.ts";
 /** `explain CODE`: what a code means and what to do about it. */
 export function defineExplain(command: Command, { terminal }: CommandContext): void {
   command
-    .argument("[code]", "the code, or the reason of an Event; all codes when left out")
+    .argument("[code]", "the code, or the reason of an Event (default: all codes)")
     .addOption(outputOption())
     .addHelpText(
       "after",

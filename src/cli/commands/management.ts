@@ -13,61 +13,58 @@ import { addEtcdFlags } from "../management/store-flags.ts";
 /** `management`: the management API until it is stopped. */
 export function defineManagement(command: Command, context: CommandContext): void {
   command
-    .option("--data <folder>", "where everything is kept for the next start, encrypted; <name>-data when left out")
-    .option("--memory", "keep nothing: what is written ends with the process")
-    .option(
-      "--accept-data-loss",
-      "start although data are missing that were there, with what is left or with nothing; without it that is refused",
-    );
+    .option("--data <folder>", "folder that keeps all data for the next start, encrypted (default: <name>-data)")
+    .option("--memory", "keep all data in memory only, until the process ends")
+    .option("--accept-data-loss", "start even if earlier data are missing, with the remaining data or none");
   addEtcdFlags(command)
-    .option("--etcd-compaction-interval <minutes>", "how long etcd keeps what was, at least; 0 leaves it alone", parseCompaction, 5)
+    .option("--etcd-compaction-interval <minutes>", "minimum time that etcd keeps old revisions; 0 disables compaction", parseCompaction, 5)
     .option(
       "--etcd-recovery-timeout <seconds>",
-      "how long etcd may hold nothing of use after it went back in time before /livez fails; 0 for as long as it takes",
+      "how long /livez tolerates that etcd holds no usable data after a restore; 0 for no limit",
       parseCount,
       60,
     )
-    .option("--port <port>", "TCP port; that of the last start when left out, or a free one", parsePort)
+    .option("--port <port>", "TCP port (default: the previous port, or a free one)", parsePort)
     .option("--host <address>", "address to listen on", "127.0.0.1")
-    .option("--public-url <url>", "where browsers and clusters reach the server, when that is not where it listens", parseUrl)
+    .option("--public-url <url>", "URL for browsers and clusters, if it differs from the listen address", parseUrl)
     .option(
       "--trusted-proxies <networks>",
-      "whose X-Forwarded-For is believed, as 10.0.0.0/8,192.0.2.1; nobody's when left out",
+      "proxies whose X-Forwarded-For is trusted, such as 10.0.0.0/8,192.0.2.1 (default: none)",
       parseNetworks,
     )
-    .option("--config <file>", "configuration of the platform, read again when it changes; defaults when left out")
-    .option("--tls-cert <file>", "certificate chain of the server (PEM); one is made when left out")
+    .option("--config <file>", "configuration of the platform, reloaded when it changes (default: built-in settings)")
+    .option("--tls-cert <file>", "certificate chain of the server (PEM; default: generated)")
     .option("--tls-key <file>", "key of that certificate (PEM)")
-    .option("--http", "serve plain HTTP, on a loopback address only; for curl, since kubectl shows no key there")
-    .option("--admin-key-file <file>", "file with the administrator's access key; one is made and shown when left out")
-    .option("--encryption-key-file <file>", "file with the keys that encrypt the data; ENDPOINT_SYNC_ENCRYPTION_KEY holds them as well")
-    .option("--max-requests-inflight <count>", "reading requests that may be under way at once", parsePositive, 400)
-    .option("--max-mutating-requests-inflight <count>", "writing requests that may be under way at once", parsePositive, 200)
-    .option("--max-watches <count>", "watches that may be open at once", parsePositive, 2_000)
-    .option("--max-connections <count>", "connections that may be open at once", parsePositive, 4_000)
-    .option("--max-bodies-inflight <MiB>", "bodies of requests under way, together", parsePositive, 128)
-    .option("--max-body-values <count>", "fields and list items in the body of one request", parsePositive, MANAGEMENT_BODY_VALUES_MAX)
-    .option("--max-objects-per-owner <count>", "objects of one kind stored for one user or team", parsePositive, OBJECTS_PER_OWNER_MAX)
+    .option("--http", "serve plain HTTP, on loopback only; for curl, because kubectl sends no key over HTTP")
+    .option("--admin-key-file <file>", "file with the administrator's access key (default: generated and printed)")
+    .option("--encryption-key-file <file>", "file with the keys that encrypt the data; or set ENDPOINT_SYNC_ENCRYPTION_KEY")
+    .option("--max-requests-inflight <count>", "maximum reading requests in progress", parsePositive, 400)
+    .option("--max-mutating-requests-inflight <count>", "maximum writing requests in progress", parsePositive, 200)
+    .option("--max-watches <count>", "maximum open watches", parsePositive, 2_000)
+    .option("--max-connections <count>", "maximum open connections", parsePositive, 4_000)
+    .option("--max-bodies-inflight <MiB>", "maximum total size of request bodies in progress", parsePositive, 128)
+    .option("--max-body-values <count>", "maximum fields and list items in one request body", parsePositive, MANAGEMENT_BODY_VALUES_MAX)
+    .option("--max-objects-per-owner <count>", "maximum objects of one kind per user or team", parsePositive, OBJECTS_PER_OWNER_MAX)
     .option(
       "--max-bytes-per-owner <MiB>",
-      "objects stored for one user or team, together",
+      "maximum total size of objects per user or team",
       parsePositive,
       BYTES_PER_OWNER_MAX / 1024 / 1024,
     )
-    .option("--max-stored <MiB>", "memory for all objects together; more is refused", parsePositive, STORED_MIB)
+    .option("--max-stored <MiB>", "maximum memory for all objects; writes beyond it are refused", parsePositive, STORED_MIB)
     .option(
       "--max-history <MiB>",
-      "memory for replaced and deleted objects, which watches begin from",
+      "maximum memory for replaced and deleted objects, so that watches can start from earlier versions",
       parsePositive,
       HISTORY_BYTES / 1024 / 1024,
     )
-    .option("--request-timeout <seconds>", "all of a request must have arrived within this time", parsePositive, 60)
-    .option("--read-timeout <seconds>", "64 KiB of a long answer or of a watch must be read within this time", parsePositive, 30)
-    .option("--metrics-address <address>", "where /metrics is served, as :8080; nowhere when left out", "")
+    .option("--request-timeout <seconds>", "time within which a whole request must arrive", parsePositive, 60)
+    .option("--read-timeout <seconds>", "time within which the client must read 64 KiB of a long answer or a watch", parsePositive, 30)
+    .option("--metrics-address <address>", "address that serves /metrics, such as :8080 (default: none)", "")
     .option("--name <name>", "name of the kubeconfig's context and user", parseLabel, "platform")
-    .option("--kubeconfig <file>", "where to write the kubeconfig; <name>.kubeconfig when left out")
-    .addOption(new Option("--log-format <format>", "form of log lines").choices(["json", "text"]).default("text"))
-    .addOption(new Option("--log-level <level>", "lines below it are dropped").choices(LOG_LEVELS).default("info"))
+    .option("--kubeconfig <file>", "where to write the kubeconfig (default: <name>.kubeconfig)")
+    .addOption(new Option("--log-format <format>", "format of log lines").choices(["json", "text"]).default("text"))
+    .addOption(new Option("--log-level <level>", "minimum level of log lines").choices(LOG_LEVELS).default("info"))
     .addHelpText(
       "after",
       examples(

@@ -13,8 +13,8 @@ export function definePlatformData(command: Command, context: CommandContext): v
   withStore(
     command
       .command("backup")
-      .argument("<folder>", "the new folder; it must not exist, or be empty")
-      .description("copy everything at one state into a new folder, also while servers run"),
+      .argument("<folder>", "the new folder; it must be empty or not exist")
+      .description("copy one consistent state into a new folder, also while servers run"),
   )
     .addHelpText("after", examples(BACKUP))
     .action(async (folder: string, flags: PlatformDataFlags) => (await load()).backUp(context, folder, flags));
@@ -22,32 +22,27 @@ export function definePlatformData(command: Command, context: CommandContext): v
     command
       .command("restore")
       .argument("<folder>", "the backup")
-      .description("copy a backup into an empty folder or etcd, for servers to start with")
-      .option(
-        "--without-manifest",
-        "restore what the folder holds although it is not, or may not be, what was backed up; says what is wrong",
-      ),
+      .description("copy a backup into an empty folder or etcd, where servers can start with it")
+      .option("--without-manifest", "restore the folder even if it differs, or may differ, from the backup; reports what is wrong"),
   )
     .addHelpText("after", examples("endpoint-sync platform-data restore backup-1 --etcd https://127.0.0.1:2379 --etcd-ca ca.pem"))
     .action(async (folder: string, flags: RestoreFlags) => (await load()).restore(context, folder, flags));
   withStore(
     command
       .command("check")
-      .argument("[backup]", "the folder of a backup; data of a server, or a backup, are named by --data or --etcd")
-      .description("open and check every value of a backup or of data; count them; tell their digest"),
+      .argument("[backup]", "the folder of a backup; for data of a server use --data or --etcd")
+      .description("open, check and count every value of a backup or of data, and print a digest"),
   )
     .addHelpText("after", examples("endpoint-sync platform-data check backup-1 --encryption-key-file platform.key"))
     .action(async (backup: string | undefined, flags: PlatformDataFlags) => (await load()).checkData(context, backup, flags));
-  withStore(command.command("keys").description("tell how many values each encryption key seals, also while the server runs"))
+  withStore(command.command("keys").description("print how many values each encryption key encrypts, also while the server runs"))
     .addHelpText("after", examples("endpoint-sync platform-data keys --data platform-data --encryption-key-file platform.key"))
     .action(async (flags: PlatformDataFlags) => (await load()).tellKeys(context, flags));
 }
 
 function withStore(command: Command): Command {
-  const withData = command
-    .helpOption("-h, --help", "this help")
-    .option("--data <folder>", "folder of the data, as management --data names it");
+  const withData = command.helpOption("-h, --help", "this help").option("--data <folder>", "data folder of management --data");
   return addEtcdFlags(withData)
-    .option("--encryption-key-file <file>", "file with the keys that encrypt the data; ENDPOINT_SYNC_ENCRYPTION_KEY holds them as well")
+    .option("--encryption-key-file <file>", "file with the keys that encrypt the data; or set ENDPOINT_SYNC_ENCRYPTION_KEY")
     .addOption(outputOption());
 }

@@ -23,7 +23,7 @@ const PAGE = new URL("../../../dist/playground/index.html", import.meta.url);
 /** `playground`: the page on loopback until it is stopped. */
 export function definePlayground(command: Command, { terminal }: CommandContext): void {
   command
-    .option("--port <port>", "TCP port on loopback; a free one when left out", parsePort)
+    .option("--port <port>", "TCP port on loopback (default: a free port)", parsePort)
     .addHelpText("after", examples("endpoint-sync playground --port 7070"))
     .action((options: { readonly port?: number }) => servePlayground(terminal, options));
 }

@@ -30,9 +30,9 @@ export function defineRender(command: Command, context: CommandContext): void {
   const withFiles = command
     .addOption(configOption().makeOptionMandatory())
     .requiredOption("-f, --filename <file>", "objects in YAML or JSON; - is standard input")
-    .addOption(new Option("--direction <direction>", "which way").choices(["toHost", "toTenant"]).default("toHost"))
+    .addOption(new Option("--direction <direction>", "direction of the sync").choices(["toHost", "toTenant"]).default("toHost"))
     .option("--host-object <file>", "the object on the host, for context.hostObject")
-    .option("--tenant-object <file>", "the object in the tenant cluster, for context.virtualObject; gives the name on the way back")
+    .option("--tenant-object <file>", "the tenant object, for context.virtualObject; provides the name for toTenant")
     .addOption(settingsOption());
   addVclusterOptions(withFiles)
     .addOption(outputOption().default("yaml"))

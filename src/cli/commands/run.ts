@@ -11,22 +11,22 @@ import type { SidecarOptions } from "../run/sidecar.ts";
 export function defineRun(command: Command, context: CommandContext): void {
   addClusterFlags(command)
     .addOption(
-      new Option("--services <who>", "who makes host Services: this syncer, or another one beside it")
+      new Option("--services <who>", "who creates host Services: this syncer (managed) or another one (external)")
         .choices(["managed", "external"])
         .default("managed"),
     )
     .option("--enable-endpoints", "sync Endpoints even if the configuration tells another syncer not to")
-    .option("--adopt <prefix>", "take over the copies of another syncer, which is stopped, by the prefix of its markers")
-    .option("--adopt-cluster <uid>", "this virtual cluster was rebuilt: its copies from the tenant cluster of this uid are ours")
-    .option("--confirm-deletes <number>", "let at most so many deletes pass that the delete brake would hold", parseCount)
-    .option("--host-qps <number>", "at most so many writes a second to the host; no limit when left out", parseRate)
-    .option("--leader-elect", "of several processes for one virtual cluster, let one write and the others stand by")
-    .option("--allow-empty", "take an empty configuration or settings file for one that sets nothing, also when it is read again")
-    .option("--no-laws", "do not look, in the background, for patches that would never come to rest")
-    .option("--metrics-address <address>", "where /metrics is served; empty for nowhere", ":8080")
-    .option("--health-address <address>", "where /healthz, /livez and /readyz are served; empty for nowhere", ":8081")
-    .addOption(new Option("--log-format <format>", "form of log lines").choices(["json", "text"]).default("text"))
-    .addOption(new Option("--log-level <level>", "lines below it are dropped").choices(LOG_LEVELS).default("info"))
+    .option("--adopt <prefix>", "take over the copies of a stopped syncer, by the prefix of its markers")
+    .option("--adopt-cluster <uid>", "after a rebuild of the virtual cluster: take over its copies from the tenant cluster with this uid")
+    .option("--confirm-deletes <number>", "allow up to this many deletes that the delete brake holds", parseCount)
+    .option("--host-qps <number>", "maximum writes per second to the host (default: no limit)", parseRate)
+    .option("--leader-elect", "let one of several processes for a virtual cluster write while the others stand by")
+    .option("--allow-empty", "accept an empty configuration or settings file, also on reload")
+    .option("--no-laws", "disable the background check for oscillating patches")
+    .option("--metrics-address <address>", "address that serves /metrics; empty to disable", ":8080")
+    .option("--health-address <address>", "address that serves /healthz, /livez and /readyz; empty to disable", ":8081")
+    .addOption(new Option("--log-format <format>", "format of log lines").choices(["json", "text"]).default("text"))
+    .addOption(new Option("--log-level <level>", "minimum level of log lines").choices(LOG_LEVELS).default("info"))
     .addHelpText(
       "after",
       examples(

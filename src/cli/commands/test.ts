@@ -10,20 +10,16 @@ import type { TestFlags } from "../test/test-run.ts";
 export function defineTest(command: Command, context: CommandContext): void {
   command
     .addArgument(
-      new Argument("[files...]", "test files, folders or globs in quotes; all *.patch-test.yaml below the working folder when left out"),
+      new Argument("[files...]", "test files, folders or quoted globs (default: all *.patch-test.yaml below the working folder)"),
     )
-    .option("--filter <text>", "only tests whose name holds this text, or matches this /regular expression/", parseFilter)
-    .addOption(new Option("--fail-fast", "run no further file after the first with a failure").conflicts("watch"))
-    .option("-u, --update", "write golden files again")
-    .option("--coverage", "tell which patches and branches of expressions no test reaches")
-    .option("--threshold <percent>", "fail when less of the patches, or of the branches, is covered; measures coverage", parsePercent)
-    .option(
-      "--reporter <name[=file]>",
-      `how results are told: ${REPORTER_NAMES.join(", ")}; pretty when left out; may be given several times`,
-      parseReporter,
-    )
-    .option("--pass-with-no-tests", "having no tests is no error")
-    .option("--watch", "run tests again when files that they depend on change, until stopped")
+    .option("--filter <text>", "only tests whose name contains this text or matches this /regular expression/", parseFilter)
+    .addOption(new Option("--fail-fast", "stop after the first file with a failure").conflicts("watch"))
+    .option("-u, --update", "update golden files")
+    .option("--coverage", "report patches and branches of expressions that no test reaches")
+    .option("--threshold <percent>", "fail if coverage of patches or branches is below this; measures coverage", parsePercent)
+    .option("--reporter <name[=file]>", `output format: ${REPORTER_NAMES.join(", ")} (default: pretty); repeatable`, parseReporter)
+    .option("--pass-with-no-tests", "succeed if there are no tests")
+    .option("--watch", "rerun tests when their files change, until stopped")
     .addHelpText(
       "after",
       examples("endpoint-sync test", "endpoint-sync test --filter 'pod IPs' --reporter pretty --reporter junit=report.xml"),
@@ -32,8 +28,8 @@ export function defineTest(command: Command, context: CommandContext): void {
   command
     .helpCommand(false)
     .command("init")
-    .argument("[folder]", "the folder of `vcluster.yaml`, below which the tests are written; the working folder when left out")
-    .description("write a first test of the configuration in a folder, which passes at once; nothing is overwritten")
+    .argument("[folder]", "the folder of `vcluster.yaml`, where the tests are written (default: the working folder)")
+    .description("write a first, passing test of the configuration in a folder, without overwriting anything")
     .helpOption("-h, --help", "this help")
     .addHelpText("after", examples("endpoint-sync test init"))
     .action(async (folder: string | undefined) => (await import("../test/init.ts")).initTests(context, folder ?? "."));

@@ -25,9 +25,9 @@ interface ValidateOptions extends ConfigurationOptions {
 export function defineValidate(command: Command, context: CommandContext): void {
   addVclusterOptions(command.addOption(configOption().makeOptionMandatory()).addOption(settingsOption()))
     .addOption(outputOption())
-    .option("--laws", "also try the patches on many values: which come back from the host, drift, or never come to rest")
-    .option("-f, --filename <file>", "with --laws: objects whose values are tried too; - is standard input")
-    .option("--seed <number>", "with --laws: what chance is made of; 1 when left out", parseCount)
+    .option("--laws", "also try the patches on many values, to find those that drift or oscillate")
+    .option("-f, --filename <file>", "with --laws: objects whose values to try too; - is standard input")
+    .option("--seed <number>", "with --laws: random seed (default: 1)", parseCount)
     .addHelpText(
       "after",
       examples(

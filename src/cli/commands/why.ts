@@ -22,7 +22,7 @@ const KINDS = [ENDPOINTS, SERVICES, ENDPOINT_SLICES];
 export function defineWhy(command: Command, context: CommandContext): void {
   addInspectionFlags(command)
     .argument("<kind>", "endpoints, services or endpointslices")
-    .argument("<object>", "namespace/name in the tenant cluster; it need not exist")
+    .argument("<object>", "namespace/name in the tenant cluster; the object need not exist")
     .addHelpText(
       "after",
       examples(
