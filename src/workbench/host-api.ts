@@ -3,7 +3,9 @@
  *
  * @module
  */
-import { EngineError, isEngineError } from "../base/errors.ts";
+import { isEngineError } from "../base/errors.ts";
+import type { EngineError } from "../base/errors.ts";
+import { isRecord } from "../base/json.ts";
 import type { FieldError } from "../apiserver/types/field-error.ts";
 import type { ResourceDefinition } from "../apiserver/types/resource-definition.ts";
 import { invalidObject } from "../apiserver/types/status.ts";
@@ -65,10 +67,20 @@ export function patchOfRefusal({ field }: FieldError, { outcomes, object }: Pick
   );
 }
 
-/** Tells whether Endpoints or a slice had addresses, and has none left since the address policy took them. */
-export function endsEmpty(tenant: KubeObject, { object, refusedAddresses }: Pick<Patched, "object" | "refusedAddresses">): boolean {
-  const count = (from: KubeObject) => [from["subsets"], from["endpoints"]].flatMap((list) => (Array.isArray(list) ? list : [])).length;
-  return refusedAddresses.length > 0 && count(tenant) > 0 && count(object) === 0;
+/** Every address of Endpoints or of a slice, in order; none for other objects. */
+export function addressesOf(object: KubeObject): readonly string[] {
+  const items = (list: unknown): readonly unknown[] => (Array.isArray(list) ? list : []);
+  const records = (list: unknown) => items(list).filter(isRecord);
+  const inSubsets = records(object["subsets"]).flatMap((subset) =>
+    [...records(subset["addresses"]), ...records(subset["notReadyAddresses"])].map(({ ip }) => ip),
+  );
+  const inEndpoints = records(object["endpoints"]).flatMap(({ addresses }) => items(addresses));
+  return [...inSubsets, ...inEndpoints].filter((address) => typeof address === "string");
+}
+
+/** Tells whether Endpoints or a slice had addresses, and has none left on the host. */
+export function endsEmpty(tenant: KubeObject, { object }: Pick<Patched, "object">): boolean {
+  return addressesOf(tenant).length > 0 && addressesOf(object).length === 0;
 }
 
 /** The answer of an API server that refuses an object, API_INVALID; undefined when it takes it. */

@@ -35,6 +35,7 @@ const files: Record<string, string> = {
   "refused-values.yaml":
     "sync: {toHost: {endpoints: {patches: [{path: 'subsets[*].addresses[*].hostname', expression: value.toUpperCase()}, {path: 'subsets[*].ports[*].name', expression: value.repeat(64)}]}}}\n",
   "moved.yaml": one("subsets[*].addresses[*].ip", 'value.replace("10.1.", "172.20.")'),
+  "moved-pods.yaml": "addressPolicy: {allow: [172.20.0.0/16]}\n",
   "pods.yaml": "addressPolicy: {allow: [10.1.0.0/16]}\n",
   "nameless.yaml": "{apiVersion: v1, kind: Endpoints}\n",
   "server-list.json": '{"apiVersion":"v1","kind":"EndpointsList","metadata":{},"items":[{"metadata":{"name":"a","namespace":"x"}}]}',
