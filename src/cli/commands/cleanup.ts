@@ -117,7 +117,7 @@ async function confirm(
   if (output !== undefined) terminal.err(table.trimEnd());
   const answer = await terminal.ask?.(`Remove ${copies.length} objects from the host? Type yes: `);
   if (answer?.trim() === "yes") return;
-  const hint = "Say --yes, once the list is what should go";
+  const hint = "Pass --yes to delete the objects listed above";
   throw new EngineError("USAGE", `Nothing was removed: ${copies.length} objects wait for a confirmation`, { details: { hint } });
 }
 
