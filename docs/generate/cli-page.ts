@@ -91,8 +91,9 @@ function argumentRow(argument: Argument): string[] {
   return [code(name), defaultText({ mandatory: required, defaultValue }), prose(description) + choicesText(argChoices)];
 }
 
-function optionRow({ flags, description, mandatory, defaultValue, argChoices }: Option): string[] {
-  return [code(flags), defaultText({ mandatory, defaultValue: defaultValue as unknown }), prose(description) + choicesText(argChoices)];
+function optionRow({ flags, description, mandatory, defaultValue, argChoices, envVar }: Option): string[] {
+  const meaning = prose(description) + choicesText(argChoices) + (envVar === undefined ? "" : `; else from ${code(envVar)}`);
+  return [code(flags), defaultText({ mandatory, defaultValue: defaultValue as unknown }), meaning];
 }
 
 function defaultText({ mandatory, defaultValue }: { mandatory: boolean; defaultValue: unknown }): string {

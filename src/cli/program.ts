@@ -97,6 +97,7 @@ const COMMANDS: readonly CommandEntry[] = [
     summary: "read a SharedSecret of the management API, or keep a Secret current with it",
     load: async () => (await import("./commands/secret.ts")).defineSecret,
   },
+  { name: "version", summary: "print the version", load: async () => (await import("./commands/version.ts")).defineVersion },
   {
     name: "explain",
     summary: "what an error code means and what to do about it",
@@ -137,12 +138,25 @@ export async function createProgram(context: CommandContext, { named }: { named?
   return program;
 }
 
+/** Commands of other programs, and what they are called here. */
+const HABITS: Readonly<Record<string, string>> = {
+  ...{ lint: "validate", check: "validate", verify: "validate", template: "render", build: "render", diff: "plan", preview: "plan" },
+  ...{ apply: "run", sync: "run", start: "run", describe: "why", status: "audit", drift: "audit", delete: "cleanup", uninstall: "cleanup" },
+};
+
+/** Commander suggests only what is spelt alike. */
+function withHabit(text: string): string {
+  return text.replace(/^error USAGE: unknown command '(\w+)'(?!\n\(Did)/, (told, name: string) =>
+    Object.hasOwn(HABITS, name) ? `${told}\n(Did you mean ${HABITS[name]}?)` : told,
+  );
+}
+
 function withOutput(program: Command, terminal: Terminal): Command {
   const width = () => terminal.screen?.columns ?? 80;
   return program.configureOutput({
     writeOut: (text) => terminal.out(text),
     writeErr: (text) => terminal.err(text.trimEnd()),
-    outputError: (text, write) => write(text.replace(/^error: /, "error USAGE: ")),
+    outputError: (text, write) => write(withHabit(text.replace(/^error: /, "error USAGE: "))),
     getOutHelpWidth: width,
     getErrHelpWidth: width,
     getOutHasColors: () => false,

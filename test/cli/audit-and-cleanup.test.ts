@@ -19,7 +19,7 @@ describe("audit", () => {
   test("is clean after a run, and changes nothing", async () => {
     await synced();
     const before = await stateOf(sides);
-    expect(await cli("audit")).toEqual({ code: 0, stdout: "Clean: 1 copies are as they should be.\n", stderr: "" });
+    expect(await cli("audit")).toEqual({ code: 0, stdout: "No drift: 1 copy is in sync.\n", stderr: "" });
     expect(await stateOf(sides)).toBe(before);
   });
 

@@ -31,9 +31,20 @@ const files: Record<string, string> = {
     "- {apiVersion: v1, kind: Pod, metadata: {name: p, namespace: shop}}",
     "",
   ].join("\n"),
+  "text-port.yaml": one("subsets[*].ports[*].port", "String(value + 1)"),
+  "refused-values.yaml":
+    "sync: {toHost: {endpoints: {patches: [{path: 'subsets[*].addresses[*].hostname', expression: value.toUpperCase()}, {path: 'subsets[*].ports[*].name', expression: value.repeat(64)}]}}}\n",
+  "moved.yaml": one("subsets[*].addresses[*].ip", 'value.replace("10.1.", "172.20.")'),
+  "moved-pods.yaml": "addressPolicy: {allow: [172.20.0.0/16]}\n",
+  "pods.yaml": "addressPolicy: {allow: [10.1.0.0/16]}\n",
   "nameless.yaml": "{apiVersion: v1, kind: Endpoints}\n",
   "server-list.json": '{"apiVersion":"v1","kind":"EndpointsList","metadata":{},"items":[{"metadata":{"name":"a","namespace":"x"}}]}',
 };
+
+/** One patch on Endpoints. */
+function one(path: string, expression: string): string {
+  return `sync: {toHost: {endpoints: {patches: [{path: "${path}", expression: '${expression}'}]}}}\n`;
+}
 
 interface Case extends TestTerminalOptions {
   readonly why: string;

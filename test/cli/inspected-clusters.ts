@@ -39,7 +39,12 @@ sync:
           expression: (context.hostObject?.metadata.annotations["example.com/team"] ?? "") + "x"
 `;
 const OFF = "sync: { toHost: { endpoints: { enabled: false }, services: { enabled: false } } }\n";
+/** One patch on Endpoints. */
+const one = (path: string, expression: string) =>
+  `sync: { toHost: { endpoints: { patches: [{ path: "${path}", expression: "${expression}" }] } } }\n`;
 export const files = {
+  "text-port.yaml": one("subsets[*].ports[*].port", "String(value)"),
+  "capitals.yaml": one("subsets[*].addresses[*].hostname", "value.toUpperCase()"),
   "vcluster.yaml": CONFIG,
   "drift.yaml": DRIFT,
   "off.yaml": OFF,

@@ -50,6 +50,7 @@ describe("validate --laws", () => {
       '  fails: tenant "a" → host fails',
       "endpoints.patches all together: one-way; none has to do with another",
       "2 patches, many checks, seed 1",
+      "Found 2 patches on endpoints.",
       "The configuration is valid.",
       "",
     ]);
@@ -122,13 +123,10 @@ describe("validate --laws", () => {
     expect(stderr).toMatch(/CONFIG_TYPE/);
   });
 
-  test.each([
-    ["-f", "seldom.yaml"],
-    ["--seed", "1"],
-  ])("refuses %s without --laws", async (flag, value) => {
-    const { code, stderr } = await validate("--config", "good.yaml", flag, value);
+  test("refuses --seed without --laws", async () => {
+    const { code, stderr } = await validate("--config", "good.yaml", "--seed", "1");
     expect(code).toBe(2);
-    expect(stderr).toMatch(/^error USAGE: --\w+ is for --laws\n {2}Add --laws\n$/);
+    expect(stderr).toMatch(/^error USAGE: --seed is for --laws\n {2}Add --laws/);
   });
 });
 

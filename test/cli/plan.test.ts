@@ -19,7 +19,7 @@ describe("plan", () => {
     const { code, stdout } = await cli("plan");
     expect(stdout).toMatch(/^--- \/dev\/null\n\+\+\+ host Endpoints vc-blue\/web-x-shop-x-blue\n@@ -0,0 \+1,\d+ @@\n\+apiVersion: v1\n/);
     expect(stdout).toContain("+    example.com/team: blue-ops\n");
-    expect(stdout).toMatch(/\n1 write, to objects: 1 on the host\. After it nothing is left to do\.\n$/);
+    expect(stdout).toMatch(/\nPlan: 1 to create, 0 to update, 0 to delete\. Converges\.\n$/);
     expect(code).toBe(1);
     expect(await stateOf(sides)).toBe(before);
   });
@@ -29,15 +29,26 @@ describe("plan", () => {
     expect(await cli("plan")).toEqual({ code: 0, stdout: "Nothing to do.\n", stderr: "" });
   });
 
-  test("names a host namespace that is missing once, and what waits for it", async () => {
+  test("is blocked by a host namespace that is missing, names it once and what waits for it, and ends with 2", async () => {
     await sides.tenant.client.create(SERVICES, object(SERVICES, "shop/web", { spec: { ports: [{ port: 80 }] } }));
     await sides.tenant.client.create(ENDPOINTS, web());
     await sides.host.client.delete(NAMESPACES, { namespace: "", name: "vc-blue" });
     expect(await cli("plan")).toEqual({
-      code: 0,
-      stdout: "Nothing to do before somebody creates vc-blue on the host.\n",
-      stderr: 'warning HOST_NAMESPACE_MISSING: 2 copies wait for namespace "vc-blue" of the host, which is never created\n',
+      code: 2,
+      stdout: 'Blocked: host namespace "vc-blue" does not exist. Create it, or check --namespace and the namespace mappings.\n',
+      stderr: 'warning HOST_NAMESPACE_MISSING: 2 copies wait for host namespace "vc-blue", which endpoint-sync never creates\n',
     });
+  });
+
+  test.each([
+    { what: "a port as text", config: "text-port.yaml", why: "subsets.ports.port: Invalid type: found string, wanted int32" },
+    { what: "a hostname in capitals", config: "capitals.yaml", why: 'subsets[0].addresses[0].hostname: Invalid value: "DB-0": ' },
+  ])("is blocked by a result that the host would refuse: $what", async ({ config, why }) => {
+    const addresses = [{ ip: "10.0.0.1", hostname: "db-0" }];
+    await sides.tenant.client.create(ENDPOINTS, { ...web(), subsets: [{ addresses, ports: [{ port: 80 }] }] });
+    const { code, stdout, stderr } = await cli("plan", [], { config });
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "Blocked: endpoints shop/web would be refused; see the warning above.\n" });
+    expect(stderr).toContain(`warning API_INVALID: endpoints shop/web: The host's API server refuses the object as invalid: ${why}`);
   });
 
   test("shows both writes of a host edit, and that the version of the first is not known", async () => {
@@ -49,7 +60,7 @@ describe("plan", () => {
     expect(stdout).toContain("--- tenant Endpoints shop/web\n");
     expect(stdout).toMatch(/-\s+example.com\/team: ops\n\+\s+example.com\/team: dev\n/);
     expect(stdout).toContain("(known after the write)");
-    expect(stdout).toMatch(/\n2 writes, to objects: 1 on the host and 1 in the tenant\. After them nothing is left to do\.\n$/);
+    expect(stdout).toMatch(/\nPlan: 0 to create, 2 to update, 0 to delete \(1 in the tenant\)\. Converges\.\n$/);
   });
 
   test("hides the values of a Secret, and shows which of them change", async () => {
@@ -68,7 +79,7 @@ describe("plan", () => {
   test("names an object that never comes to rest", async () => {
     await sides.tenant.client.create(ENDPOINTS, web({ "example.com/team": "ops" }));
     const { code, stdout } = await cli("plan", [], { config: "drift.yaml" });
-    expect(stdout).toContain("After them these would still be written, again and again:\n  endpoints shop/web: ");
+    expect(stdout).toContain(" Does not converge; these would be written again and again:\n  endpoints shop/web: ");
     expect(code).toBe(1);
     const report = JSON.parse((await cli("plan", ["-o", "json"], { config: "drift.yaml" })).stdout) as { settled: boolean };
     expect(report.settled).toBe(false);
@@ -106,7 +117,7 @@ describe("plan", () => {
     const held = await cli("plan");
     expect(held).toMatchObject({ code: 0, stdout: "Nothing to do.\n" });
     expect(held.stderr).toBe("warning DELETE_BRAKE: 25 copies are kept, though their tenant objects are missing\n");
-    expect((await cli("plan", ["--confirm-deletes", "25"])).stdout).toMatch(/\n25 writes, to objects: 25 on the host\./);
+    expect((await cli("plan", ["--confirm-deletes", "25"])).stdout).toMatch(/\nPlan: 0 to create, 0 to update, 25 to delete\./);
   });
 });
 
@@ -125,7 +136,7 @@ describe("permissions", () => {
   test("to list are all that plan, why and audit need", async () => {
     await sides.tenant.client.create(ENDPOINTS, web({ "example.com/team": "ops" }));
     for (const side of ["tenant", "host"] as const) await asJane(side, LISTS);
-    expect((await cli("plan")).stdout).toMatch(/\n1 write, to objects: 1 on the host\./);
+    expect((await cli("plan")).stdout).toMatch(/\nPlan: 1 to create, /);
     expect(await cli("why", ["ep", "shop/web"])).toMatchObject({ code: 0, stderr: "" });
     const { code, stderr } = await cli("audit");
     expect(code).toBe(1);

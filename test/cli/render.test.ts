@@ -38,6 +38,34 @@ testCommand("render", [
     err: /byName\.shop: Expected a host namespace other than "default", in which the virtual cluster lives/,
   },
   {
+    why: "fails for a result of a type that API servers refuse, names the patch, and shows the result all the same",
+    argv: ["render", "--config", "text-port.yaml", "-f", "-"],
+    stdin:
+      "{apiVersion: v1, kind: Endpoints, metadata: {name: web, namespace: shop}, subsets: [{addresses: [{ip: 10.0.0.1}], ports: [{port: 80}]}]}",
+    code: 1,
+    out: /port: '81'/,
+    err: /^error API_INVALID: Endpoints shop\/web, patch of subsets\[\*\]\.ports\[\*\]\.port: an API server refuses the result: subsets\.ports\.port: Invalid type: found string, wanted int32\n/,
+  },
+  {
+    why: "fails for values that API servers refuse, each at its place",
+    argv: ["render", "--config", "refused-values.yaml", "-f", "-"],
+    stdin:
+      "{apiVersion: v1, kind: Endpoints, metadata: {name: web, namespace: shop}, subsets: [{addresses: [{ip: 10.0.0.1, hostname: db-0}], ports: [{name: a, port: 80}]}]}",
+    code: 1,
+    out: /hostname: DB-0/,
+    err: /subsets\[0\]\.addresses\[0\]\.hostname: Invalid value: "DB-0": [^]*subsets\[0\]\.ports\[0\]\.name: Invalid value: "a{64}": must be no more than 63/,
+  },
+  {
+    why: "says which addresses the policy left out after the patches, and that none is left",
+    argv: ["render", "--config", "moved.yaml", "-f", "-", "--settings", "pods.yaml"],
+    stdin: "{apiVersion: v1, kind: Endpoints, metadata: {name: web, namespace: shop}, subsets: [{addresses: [{ip: 10.1.0.11}]}]}",
+    out: /subsets: \[\]/,
+    err: [
+      'warning ADDRESS_REFUSED: Endpoints shop/web: "172.20.0.11" was left out: not in addressPolicy.allow, which judges addresses as patches wrote them',
+      "warning ADDRESS_REFUSED: Endpoints shop/web has no address left on the host",
+    ],
+  },
+  {
     why: "goes the way back, references included",
     argv: [
       "render",

@@ -7,12 +7,12 @@ testCommand("validate", [
   {
     why: "says that all is well",
     argv: ["validate", "--config", "vcluster.yaml", "--settings", "settings.yaml"],
-    out: "The configuration is valid.\n",
+    out: "Found 3 patches on endpoints, 1 reference.\nThe configuration is valid.\n",
   },
   {
     why: "warns while any address is allowed, also without settings",
     argv: ["validate", "--config", "vcluster.yaml"],
-    out: "The configuration is valid, with 1 warning.\n",
+    out: "Found 3 patches on endpoints, 1 reference.\nThe configuration is valid, with 1 warning.\n",
     err: [OPEN],
   },
   {
@@ -99,17 +99,17 @@ testCommand("validate", [
     why: "reads standard input",
     argv: ["validate", "--config", "-", "--settings", "settings.yaml"],
     stdin: "sync: {}",
-    out: "The configuration is valid.\n",
+    out: "Found no patches.\nThe configuration is valid.\n",
   },
   {
     why: "does not hold a mapping against a name that nobody gave",
     argv: ["validate", "--config", "mapped.yaml", "--settings", "settings.yaml"],
-    out: "The configuration is valid.\n",
+    out: "Found no patches.\nThe configuration is valid.\n",
   },
   {
     why: "does not hold it against half a name either",
     argv: ["validate", "--config", "mapped.yaml", "--settings", "settings.yaml", "--name", "blue"],
-    out: "The configuration is valid.\n",
+    out: "Found no patches.\nThe configuration is valid.\n",
   },
   {
     why: "holds it against a name that was given",
@@ -121,7 +121,101 @@ testCommand("validate", [
     why: "paints severities on a screen that shows colours",
     argv: ["validate", "--config", "vcluster.yaml"],
     colours: true,
-    out: "The configuration is valid, with 1 warning.\n",
+    out: "Found 3 patches on endpoints, 1 reference.\nThe configuration is valid, with 1 warning.\n",
     err: [OPEN.replace("warning", "\u001b[1;33mwarning\u001b[0m")],
+  },
+  {
+    why: "takes files without an option, together with those of --config",
+    argv: ["validate", "bad.yaml", "--config", "vcluster.yaml"],
+    code: 2,
+    err: /CONFIG_UNKNOWN_FIELD/,
+  },
+  {
+    why: "asks for a file",
+    argv: ["validate"],
+    code: 2,
+    err: ["error USAGE: Name a configuration file to validate", "  endpoint-sync validate vcluster.yaml"],
+  },
+  {
+    why: "warns of an empty file",
+    argv: ["validate", "empty.yaml", "--settings", "settings.yaml"],
+    out: "Found no patches.\nThe configuration is valid, with 1 warning.\n",
+    err: ["empty.yaml: warning CONFIG_FILE: The file is empty, so every default applies. Write {} if nothing is to be configured"],
+  },
+  {
+    why: "takes the warning for an error with --strict",
+    argv: ["validate", "empty.yaml", "--settings", "settings.yaml", "--strict"],
+    code: 2,
+    err: /^empty\.yaml: error CONFIG_FILE: The file is empty[^]*\n1 error\n$/,
+  },
+  {
+    why: "does not take what nobody gave settings for as an error with --strict",
+    argv: ["validate", "vcluster.yaml", "--strict"],
+    out: /The configuration is valid, with 1 warning\.\n$/,
+    err: [OPEN],
+  },
+  {
+    why: "takes a misspelt section for an error with --strict",
+    argv: ["validate", "-", "--settings", "settings.yaml", "--strict"],
+    stdin: "sync: {tohost: {}}",
+    code: 2,
+    err: /error CONFIG_UNKNOWN_FIELD sync: Unknown field "tohost". Did you mean "toHost"\?/,
+  },
+  ...[
+    { text: "toHost: {endpoints: {}}", says: ': "toHost" is not read at the top level. Move it to sync.toHost' },
+    { text: "endpoints: {patches: []}", says: ': "endpoints" is not read at the top level. Move it to sync.toHost.endpoints' },
+    {
+      text: "patches: []",
+      says: ': "patches" is not read at the top level. Move it to the kind that it patches, as sync.toHost.endpoints.patches',
+    },
+    { text: "sync: {services: {}}", says: ' sync: "services" is not read here. Move it to sync.toHost.services' },
+    {
+      text: "sync: {toHost: {patches: []}}",
+      says: ' sync.toHost: "patches" is not read here. Move it to the kind that it patches, as sync.toHost.endpoints.patches',
+    },
+  ].map(({ text, says }) => ({
+    why: `names a section that is at the wrong level: ${text}`,
+    argv: ["validate", "-", "--settings", "settings.yaml"],
+    stdin: `controlPlane: {}\n${text}\n`,
+    out: "Found no patches.\nThe configuration is valid, with 1 warning.\n",
+    err: new RegExp(`warning CONFIG_UNKNOWN_FIELD${says.replace(/[.?]/g, "\\$&")}\\n`),
+  })),
+  {
+    why: "tries patches on samples: a type that API servers refuse is an error at the patch",
+    argv: ["validate", "text-port.yaml", "--settings", "settings.yaml"],
+    code: 2,
+    err: /^text-port\.yaml:1:\d+: error API_INVALID sync\.toHost\.endpoints\.patches\[0\]: Tried on a sample of Endpoints: an API server refuses the result: subsets\.ports\.port: Invalid type: found string, wanted int32\n/,
+  },
+  {
+    why: "tries patches on samples: a value that API servers refuse is a warning, for the tenant may have others",
+    argv: ["validate", "refused-values.yaml", "--settings", "settings.yaml"],
+    out: "Found 2 patches on endpoints.\nThe configuration is valid, with 2 warnings.\n",
+    err: /patches\[0\]: Tried on a sample of Endpoints: [^\n]*hostname: Invalid value: "WEB-0"[^]*patches\[1\]: Tried on a sample of Endpoints: [^\n]*ports\[0\]\.name: Invalid value/,
+  },
+  {
+    why: "tries patches on objects that are given, where such a value is an error",
+    argv: ["validate", "refused-values.yaml", "--settings", "settings.yaml", "-f", "-"],
+    stdin:
+      "{apiVersion: v1, kind: Endpoints, metadata: {name: web, namespace: shop}, subsets: [{addresses: [{ip: 10.0.0.1, hostname: db-0}], ports: [{name: a, port: 80}]}]}",
+    code: 2,
+    err: /error API_INVALID sync\.toHost\.endpoints\.patches\[0\]: Endpoints shop\/web: an API server refuses the result: subsets\[0\]\.addresses\[0\]\.hostname: Invalid value: "DB-0"/,
+  },
+  {
+    why: "says that the address policy judges what patches write",
+    argv: ["validate", "moved.yaml", "--settings", "pods.yaml"],
+    out: "Found 1 patch on endpoints.\nThe configuration is valid, with 1 warning.\n",
+    err: /warning ADDRESS_REFUSED sync\.toHost\.endpoints\.patches\[0\]: The host gets none of the addresses that the patch writes: 10\.1\.0\.11 becomes 172\.20\.0\.11, which is left out: not in addressPolicy\.allow\. addressPolicy judges addresses as patches wrote them: list the networks that patches write, not the tenant's\n/,
+  },
+  {
+    why: "has nothing to say of a policy that allows what patches write",
+    argv: ["validate", "moved.yaml", "--settings", "moved-pods.yaml"],
+    out: "Found 1 patch on endpoints.\nThe configuration is valid.\n",
+  },
+  {
+    why: "warns of given Endpoints that end without an address",
+    argv: ["validate", "moved.yaml", "--settings", "pods.yaml", "-f", "-"],
+    stdin: "{apiVersion: v1, kind: Endpoints, metadata: {name: web, namespace: shop}, subsets: [{addresses: [{ip: 10.1.0.7}]}]}",
+    out: /with 2 warnings\.\n$/,
+    err: /warning ADDRESS_REFUSED sync\.toHost\.endpoints\.patches: Endpoints shop\/web: no address is left on the host\n/,
   },
 ]);

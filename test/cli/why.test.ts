@@ -103,12 +103,33 @@ describe("why", () => {
     expect(text).toMatch(/EXCLUDED +The object carries the pause annotation/);
   });
 
-  test("tells what stands on the host when there is no tenant object", async () => {
-    expect(await lines(["ep", "shop/none"])).toBe(
-      "Endpoints shop/none\n  tenant  does not exist\n  host    vc-blue/none-x-shop-x-blue, nothing there\n  state   absent: there is no copy, and there should be none\n",
+  test("fails for a name that is nowhere, after what it found, and tells the nearest", async () => {
+    await sides.tenant.client.create(ENDPOINTS, web());
+    const nowhere = await cli("why", ["ep", "shop/wbe"]);
+    expect(nowhere.stdout).toBe(
+      "Endpoints shop/wbe\n  tenant  does not exist\n  host    vc-blue/wbe-x-shop-x-blue, nothing there\n  state   absent: there is no copy, and there should be none\n",
     );
+    expect(nowhere).toMatchObject({
+      code: 1,
+      stderr: 'error API_NOT_FOUND: Neither the tenant has Endpoints "shop/wbe", nor the host a copy of it\n  Did you mean shop/web?\n',
+    });
+    expect((await cli("why", ["ep", "shpo/web"])).stderr).toContain("\n  Did you mean shop/web?\n");
+    expect((await cli("why", ["ep", "other/thing"])).stderr).toContain("\n  Check the namespace and the name\n");
     await sides.host.client.create(ENDPOINTS, object(ENDPOINTS, "vc-blue/none-x-shop-x-blue"));
-    expect(await lines(["ep", "shop/none"])).toMatch(/host {4}vc-blue\/none-x-shop-x-blue, version \d+, not ours\n/);
+    const foreign = await cli("why", ["ep", "shop/none"]);
+    expect(foreign.stdout).toMatch(/host {4}vc-blue\/none-x-shop-x-blue, version \d+, not ours\n/);
+    expect(foreign.code).toBe(1);
+  });
+
+  test("takes the name of a copy on the host", async () => {
+    await synced({ "example.com/team": "ops" });
+    expect(await lines(["ep", "vc-blue/web-x-shop-x-blue"])).toBe(await lines(["ep", "shop/web"]));
+  });
+
+  test("explains a copy whose tenant object is gone", async () => {
+    await synced();
+    await sides.tenant.client.delete(ENDPOINTS, { namespace: "shop", name: "web" });
+    expect(await lines(["ep", "vc-blue/web-x-shop-x-blue"])).toMatch(/^Endpoints shop\/web\n {2}tenant {2}does not exist\n/);
   });
 
   test("prints a reference with what is missing for it, as JSON", async () => {

@@ -7,6 +7,8 @@ import type { Claim, ResourceDefinition } from "../types/resource-definition.ts"
 import { SYSTEM_USER } from "./resource-context.ts";
 import type { WriteOptions } from "./resource-context.ts";
 import { invalidObject } from "../types/status.ts";
+import type { FieldError } from "../types/field-error.ts";
+import { readBody } from "./body.ts";
 
 /** An object ready to be stored, and what it holds until that is decided. */
 export interface Finished {
@@ -62,6 +64,17 @@ const untold = new WeakMap<KubeObject, KubeObject>();
 /** The stored object behind what the author of a write was answered: what others may be told of it. */
 export function withoutAnswer(object: KubeObject): KubeObject {
   return untold.get(object) ?? object;
+}
+
+/**
+ * What a creation of `body` would be refused for, as far as the body alone tells: nothing is allotted, looked up or stored. Unknown
+ * fields are dropped, as the verb drops them.
+ *
+ * @throws API_BAD_REQUEST when the body is no object of the kind.
+ */
+export function checkCreation(definition: ResourceDefinition, body: unknown): readonly FieldError[] {
+  const object = readBody(definition, body, { fieldValidation: "Ignore" });
+  return validationErrors(definition, definition.strategy.prepare?.(object, undefined, SYSTEM_USER) ?? object, undefined);
 }
 
 function validationErrors({ type, strategy }: ResourceDefinition, object: KubeObject, old: KubeObject | undefined) {

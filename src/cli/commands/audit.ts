@@ -45,7 +45,7 @@ async function audit({ terminal, exit }: CommandContext, { output }: InspectionF
   tellNarrowed(terminal, found);
   if (findings.length > 0) exit(EXIT_FAILED);
   if (output !== undefined) return terminal.out(formatValue(findings.map(shown), output));
-  if (findings.length === 0) return terminal.out(`Clean: ${copies.length} copies are as they should be.\n`);
+  if (findings.length === 0) return terminal.out(`No drift: ${copies.length} ${copies.length === 1 ? "copy is" : "copies are"} in sync.\n`);
   const rows = findings.map(shown).map((one) => [one.finding, one.kind, one.host ?? "-", one.tenant, one.message]);
   terminal.out(formatTable([["FINDING", "KIND", "HOST", "TENANT", "WHY"], ...rows]));
 }

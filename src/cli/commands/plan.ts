@@ -45,6 +45,8 @@ interface PlanReport {
   readonly changes: readonly Change[];
   readonly unsettled: readonly { readonly object: string; readonly reason: string }[];
   readonly notes: readonly Remark[];
+  /** What stands in the way of a run, one sentence each. */
+  readonly blocked: readonly string[];
 }
 
 /** As wanted, and so nothing to warn of. */
@@ -71,6 +73,8 @@ export function definePlan(command: Command, context: CommandContext): void {
 async function plan({ terminal, exit }: CommandContext, { output }: InspectionFlags, inspection: Inspection): Promise<void> {
   const report = reportOf(inspection, await inspection.preview());
   if (report.writes > 0) exit(EXIT_FAILED);
+  // A gate must stop here: what a run cannot write is no plan to approve.
+  if (report.blocked.length > 0) exit(EXIT_USAGE);
   if (output !== undefined) return terminal.out(formatValue(report, output));
   for (const { diff } of report.changes) terminal.out(visible(diff));
   tellNotes(terminal, report.notes);
@@ -78,6 +82,9 @@ async function plan({ terminal, exit }: CommandContext, { output }: InspectionFl
 }
 
 function reportOf(inspection: Inspection, { writes, unsettled, records }: Preview): PlanReport {
+  const notes: Remark[] = records.flatMap(({ resource, tenantKey, hostKey, notes: own }) =>
+    own.map((note) => ({ object: `${resource} ${formatKey(tenantKey)}`, ...note, ...(hostKey && { hostNamespace: hostKey.namespace }) })),
+  );
   return {
     writes: writes.length,
     settled: unsettled.length === 0,
@@ -85,13 +92,8 @@ function reportOf(inspection: Inspection, { writes, unsettled, records }: Previe
       .filter(({ before, after }) => before !== after)
       .map((change) => changeOf(inspection, change)),
     unsettled: unsettled.map(({ id, operation }) => ({ object: nameOfId(id), reason: operation.reason })),
-    notes: records.flatMap(({ resource, tenantKey, hostKey, notes }) =>
-      notes.map((note) => ({
-        object: `${resource} ${formatKey(tenantKey)}`,
-        ...note,
-        ...(hostKey && { hostNamespace: hostKey.namespace }),
-      })),
-    ),
+    notes,
+    blocked: blockersOf(notes),
   };
 }
 
@@ -121,7 +123,7 @@ function tellNotes(terminal: Terminal, notes: readonly Remark[]): void {
   for (const [namespace, waiting] of missing) {
     tellWarning(
       terminal,
-      `HOST_NAMESPACE_MISSING: ${waiting} copies wait for namespace "${namespace}" of the host, which is never created`,
+      `HOST_NAMESPACE_MISSING: ${waiting} ${waiting === 1 ? "copy waits" : "copies wait"} for host namespace "${namespace}", which endpoint-sync never creates`,
     );
   }
   if (held > 0) tellWarning(terminal, `DELETE_BRAKE: ${held} copies are kept, though their tenant objects are missing`);
@@ -138,14 +140,26 @@ function missingNamespaces(notes: readonly Remark[]): ReadonlyMap<string, number
   return counts;
 }
 
-function summaryOf({ writes, settled, unsettled, changes, notes }: PlanReport): string {
-  const missing = [...missingNamespaces(notes).keys()];
-  if (missing.length > 0 && writes === 0) return `Nothing to do before somebody creates ${missing.join(" and ")} on the host.\n`;
-  if (writes === 0) return "Nothing to do.\n";
-  const on = (side: Change["cluster"]) => changes.filter(({ cluster }) => cluster === side).length;
-  const objects = [`${on("host")} on the host`, ...(on("tenant") > 0 ? [`${on("tenant")} in the tenant`] : [])].join(" and ");
-  const counted = `${writes} write${writes === 1 ? "" : "s"}, to objects: ${objects}.`;
-  if (settled) return `${counted} After ${writes === 1 ? "it" : "them"} nothing is left to do.\n`;
+function blockersOf(notes: readonly Remark[]): string[] {
+  const missing = [...missingNamespaces(notes).keys()].map(
+    (namespace) => `host namespace "${namespace}" does not exist. Create it, or check --namespace and the namespace mappings`,
+  );
+  const refused = notes
+    .filter(({ code }) => code === "API_INVALID")
+    .map(({ object }) => `${object} would be refused; see the warning above`);
+  return [...missing, ...refused];
+}
+
+function summaryOf({ settled, unsettled, changes, blocked }: PlanReport): string {
+  const stops = blocked.map((why) => `Blocked: ${why}.\n`).join("");
+  if (changes.length === 0) return stops === "" ? "Nothing to do.\n" : stops;
+  const tenant = changes.filter(({ cluster }) => cluster === "tenant").length;
+  const inTenant = tenant === 0 ? "" : ` (${tenant} in the tenant)`;
+  const counts = (["create", "update", "delete"] as const).map(
+    (action) => `${changes.filter((one) => one.action === action).length} to ${action}`,
+  );
+  const counted = `Plan: ${counts.join(", ")}${inTenant}.`;
+  if (settled) return `${counted} Converges.\n${stops}`;
   const drifting = unsettled.map(({ object, reason }) => `  ${object}: ${reason}\n`).join("");
-  return `${counted} After them these would still be written, again and again:\n${drifting}`;
+  return `${counted} Does not converge; these would be written again and again:\n${drifting}${stops}`;
 }

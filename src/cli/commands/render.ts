@@ -1,6 +1,8 @@
 import { Option } from "commander";
 import type { Command } from "commander";
 import { EngineError, isEngineError } from "../../base/errors.ts";
+import type { FieldError } from "../../apiserver/types/field-error.ts";
+import type { Outcome } from "../../engine/patch/types.ts";
 import type { Direction } from "../../engine/patch/patch-definition.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 import { createPatcher } from "../../engine/patcher.ts";
@@ -8,9 +10,11 @@ import type { Patched, Patcher } from "../../engine/patcher.ts";
 import { WHY_LEFT_OUT } from "../../engine/reconcile/copy/plan-report.ts";
 import { examples, outputOption } from "../process/command.ts";
 import type { CommandContext } from "../process/command.ts";
+import { EXIT_FAILED } from "../process/exit-codes.ts";
+import { endsEmpty, formatRefusals, patchOfRefusal, refusalsOf } from "../../workbench/host-api.ts";
 import { loadConfiguration } from "../input/configuration.ts";
 import type { ConfigurationOptions } from "../input/configuration.ts";
-import { tellWarning } from "../output/messages.ts";
+import { tellFailure, tellWarning } from "../output/messages.ts";
 import { displayName, readObject, readObjects } from "../input/objects.ts";
 import { addVclusterOptions, configOption, settingsOption } from "../input/options.ts";
 import { formatObjects } from "../output/output.ts";
@@ -57,9 +61,10 @@ async function render(context: CommandContext, options: RenderOptions): Promise<
   const patcher = await createPatcher(loaded);
   try {
     const apply = (object: KubeObject) =>
-      options.direction === "toHost" ? patcher.toHost(object, host && { host }) : patcher.toTenant(object, tenant && { tenant });
-    const rejection = options.direction === "toHost" ? "would not be written" : "is shown with the body that the tenant has";
-    const results = objects.flatMap((object) => patched(terminal, { patcher, object, apply, rejection }));
+      toHost ? patcher.toHost(object, host && { host }) : patcher.toTenant(object, tenant && { tenant });
+    const toHost = options.direction === "toHost";
+    const rejection = toHost ? "would not be written" : "is shown with the body that the tenant has";
+    const results = objects.flatMap((object) => patched(context, { patcher, object, apply, rejection, toHost }));
     terminal.out(formatObjects(results, options.output));
   } finally {
     patcher.dispose();
@@ -73,10 +78,11 @@ interface Rendering {
   readonly apply: (object: KubeObject) => Patched;
   /** What it means that the result is rejected. */
   readonly rejection: string;
+  readonly toHost: boolean;
 }
 
-/** The patched object, or nothing when it is not synced, which is told. */
-function patched(terminal: Terminal, { patcher, object, apply, rejection }: Rendering): KubeObject[] {
+/** The patched object, or nothing when it is not synced, which is told. One that no cluster would take is a failure, and shown all the same. */
+function patched({ terminal, exit }: CommandContext, { patcher, object, apply, rejection, toHost }: Rendering): KubeObject[] {
   if (!patcher.knows(object)) {
     tellWarning(terminal, `${displayName(object)} is left out: objects of this kind are not synced`);
     return [];
@@ -84,7 +90,12 @@ function patched(terminal: Terminal, { patcher, object, apply, rejection }: Rend
   if (!object.metadata.name) throw new EngineError("USAGE", `Cannot render ${object.kind} without metadata.name`);
   try {
     const result = apply(object);
-    tellTrouble(terminal, displayName(object), result);
+    tellTrouble(terminal, object, result);
+    // What the tenant's own object holds on the way back, its API server took long ago.
+    const refusals = toHost ? refusalsOf(result.object) : [];
+    for (const refusal of refusals) tellRefusal(terminal, displayName(object), refusal, patchOfRefusal(refusal, result));
+    if (refusals.length > 0) exit(EXIT_FAILED);
+    if (endsEmpty(object, result)) tellWarning(terminal, `ADDRESS_REFUSED: ${displayName(object)} has no address left on the host`);
     if (result.rejected !== undefined) tellWarning(terminal, `${displayName(object)} ${rejection}: ${result.rejected}`);
     return [result.object];
   } catch (error) {
@@ -94,11 +105,26 @@ function patched(terminal: Terminal, { patcher, object, apply, rejection }: Rend
   }
 }
 
+function tellRefusal(terminal: Terminal, name: string, refusal: FieldError, patch: Outcome | undefined): void {
+  const whose = patch === undefined ? "" : `, patch of ${patch.path}`;
+  tellFailure(
+    terminal,
+    new EngineError("API_INVALID", `${name}${whose}: an API server refuses the result: ${formatRefusals([refusal])}`, {
+      details: { hint: "Nothing of the object would be written. Change what the patch makes of the field" },
+    }),
+  );
+}
+
 /** What did not go as the configuration says, on standard error beside the result. */
-function tellTrouble(terminal: Terminal, name: string, { outcomes, refusedAddresses, leftOut }: Patched): void {
+function tellTrouble(terminal: Terminal, object: KubeObject, { outcomes, refusedAddresses, leftOut }: Patched): void {
+  const name = displayName(object);
   for (const { path, failures = [] } of outcomes) {
     for (const { place, code, message } of failures) tellWarning(terminal, `${code}: ${name}, patch of ${path}, at ${place}: ${message}`);
   }
-  for (const { ip, reason } of refusedAddresses) tellWarning(terminal, `ADDRESS_REFUSED: ${name}: "${ip}" was left out: ${reason}`);
+  for (const { ip, reason } of refusedAddresses) {
+    const isPatched = !JSON.stringify(object).includes(JSON.stringify(ip));
+    const judged = isPatched ? ", which judges addresses as patches wrote them" : "";
+    tellWarning(terminal, `ADDRESS_REFUSED: ${name}: "${ip}" was left out: ${reason}${reason.includes("addressPolicy") ? judged : ""}`);
+  }
   for (const place of leftOut) tellWarning(terminal, `FIELD_LEFT_OUT: ${name}: ${place} was left out: ${WHY_LEFT_OUT}`);
 }

@@ -5,17 +5,20 @@ import type { Problem } from "../../schema/problem.ts";
 import { examples, outputOption } from "../process/command.ts";
 import type { CommandContext } from "../process/command.ts";
 import { EXIT_USAGE } from "../process/exit-codes.ts";
-import { checkConfiguration, problemText } from "../input/configuration.ts";
-import type { CheckedConfiguration, ConfigurationOptions, LoadedConfiguration } from "../input/configuration.ts";
+import type { Config } from "../../engine/config/config.ts";
+import type { KubeObject } from "../../kube/object/types.ts";
+import { saysNothing } from "../../schema/says-nothing.ts";
+import { checkConfiguration, NO_SETTINGS, problemText } from "../input/configuration.ts";
+import type { ConfigurationOptions, LoadedConfiguration } from "../input/configuration.ts";
 import { tellProblem } from "../output/messages.ts";
 import { readObjects } from "../input/objects.ts";
 import { addVclusterOptions, configOption, parseCount, settingsOption } from "../input/options.ts";
 import { formatValue } from "../output/output.ts";
 import type { OutputFormat } from "../output/output.ts";
-import type { Terminal } from "../process/terminal.ts";
 
 interface ValidateOptions extends ConfigurationOptions {
   readonly output?: OutputFormat;
+  readonly strict?: boolean;
   readonly laws?: boolean;
   readonly filename?: string;
   readonly seed?: number;
@@ -23,66 +26,103 @@ interface ValidateOptions extends ConfigurationOptions {
 
 /** `validate`: every problem and warning of a configuration, with its place. */
 export function defineValidate(command: Command, context: CommandContext): void {
-  addVclusterOptions(command.addOption(configOption().makeOptionMandatory()).addOption(settingsOption()))
+  addVclusterOptions(
+    command.argument("[files...]", "configuration files, as with --config").addOption(configOption()).addOption(settingsOption()),
+  )
     .addOption(outputOption())
-    .option("--laws", "also try the patches on many values, to find those that drift or oscillate")
-    .option("-f, --filename <file>", "with --laws: objects whose values to try too; - is standard input")
-    .option("--seed <number>", "with --laws: random seed (default: 1)", parseCount)
+    .option("--strict", "treat warnings as errors, except about settings when no --settings is given")
+    .option("--laws", "also try the patches on many values: which come back from the host, drift, or oscillate")
+    .option("-f, --filename <file>", "objects to try the patches on; - is standard input")
+    .option("--seed <number>", "with --laws: random seed (default 1)", parseCount)
     .addHelpText(
       "after",
       examples(
-        "endpoint-sync validate --config vcluster.yaml",
-        "endpoint-sync validate --config vcluster.yaml --settings settings.yaml -o json",
+        "endpoint-sync validate vcluster.yaml",
+        "endpoint-sync validate --config vcluster.yaml --settings settings.yaml --strict -o json",
+        "endpoint-sync validate vcluster.yaml -f endpoints.yaml",
         "endpoint-sync validate --config vcluster.yaml --laws",
       ),
     )
-    .action((options: ValidateOptions) => validate(context, options));
+    .action((files: string[], options: ValidateOptions) =>
+      validate(context, { ...options, config: [...files, ...(options.config ?? [])] }),
+    );
 }
 
-async function validate(context: CommandContext, options: ValidateOptions): Promise<void> {
-  const { terminal, exit } = context;
-  if (options.laws !== true) refuseLawOptions(options);
+async function validate({ terminal, exit }: CommandContext, options: ValidateOptions): Promise<void> {
+  const { laws: wantsLaws = false, strict = false, output, filename } = options;
+  refuseIdleOptions(options);
   const { problems, texts, loaded } = await checkConfiguration(terminal, options);
-  if (loaded === undefined) exit(EXIT_USAGE);
-  if (options.laws === true && loaded !== undefined) return validateLaws(context, options, { problems, texts, loaded });
-  if (options.output !== undefined) return terminal.out(formatValue(problems, options.output));
-  tellProblems(terminal, problems, texts);
-  if (loaded === undefined) terminal.err(countOf(problems));
-  else terminal.out(problems.length === 0 ? "The configuration is valid.\n" : `The configuration is valid, with ${countOf(problems)}.\n`);
-}
-
-interface Valid extends CheckedConfiguration {
-  readonly loaded: LoadedConfiguration;
-}
-
-async function validateLaws(
-  { terminal, exit }: CommandContext,
-  options: ValidateOptions,
-  { problems, texts, loaded }: Valid,
-): Promise<void> {
-  const { config = [], filename, seed, output } = options;
-  const objects = filename === undefined ? [] : await readObjects(terminal, filename);
-  // Loaded only here: plain `validate` does not wait for it.
-  const { checkConfigurationLaws, formatLawReport, lawProblems } = await import("../test/laws.ts");
-  const laws = await checkConfigurationLaws(loaded, { objects, ...(seed !== undefined && { seed }) });
-  const files = config.map((file) => ({ file, text: texts.get(file) ?? "" }));
-  const all = sortProblems([...problems, ...lawProblems(laws, files)]);
+  const files = options.config!.flatMap((file) => ({ file, text: texts.get(file) ?? "" }));
+  const empty = files.filter(({ file, text }) => texts.has(file) && saysNothing(text)).map(({ file }) => emptyProblem(file));
+  const objects = filename === undefined || loaded === undefined ? [] : await readObjects(terminal, filename);
+  const tried = loaded === undefined ? [] : await tryObjects(loaded, { files, objects });
+  const laws = loaded === undefined || !wantsLaws ? undefined : await tryLaws(loaded, { options, files, objects });
+  const found = sortProblems([...problems, ...empty, ...tried, ...(laws?.problems ?? [])]);
+  const all = strict ? found.map(madeError) : found;
   const failed = all.some(({ severity }) => severity === "error");
   if (failed) exit(EXIT_USAGE);
-  if (output !== undefined) return terminal.out(formatValue({ problems: all, laws }, output));
-  tellProblems(terminal, all, texts);
-  terminal.out(formatLawReport(laws));
-  if (failed) terminal.err(countOf(all));
-  else terminal.out(all.length === 0 ? "The configuration is valid.\n" : `The configuration is valid, with ${countOf(all)}.\n`);
+  if (output !== undefined) return terminal.out(formatValue(laws === undefined ? all : { problems: all, laws: laws.report }, output));
+  for (const problem of all) tellProblem(terminal, problem, problemText(problem, texts));
+  if (laws !== undefined) terminal.out(laws.text);
+  if (failed) return terminal.err(countOf(all));
+  terminal.out(`Found ${contentsOf(loaded!.config)}.\n`);
+  terminal.out(all.length === 0 ? "The configuration is valid.\n" : `The configuration is valid, with ${countOf(all)}.\n`);
 }
 
-function refuseLawOptions({ filename, seed }: ValidateOptions): void {
-  if (filename === undefined && seed === undefined) return;
-  throw new EngineError("USAGE", `${filename === undefined ? "--seed" : "--filename"} is for --laws`, { details: { hint: "Add --laws" } });
+interface ConfigFile {
+  readonly file: string;
+  readonly text: string;
 }
 
-function tellProblems(terminal: Terminal, problems: readonly Problem[], texts: CheckedConfiguration["texts"]): void {
-  for (const problem of problems) tellProblem(terminal, problem, problemText(problem, texts));
+interface TrialInput {
+  readonly files: readonly ConfigFile[];
+  readonly objects: readonly KubeObject[];
+}
+
+/** Loaded only where there is something to try: it brings the API server's validation along. */
+async function tryObjects(loaded: LoadedConfiguration, input: TrialInput): Promise<readonly Problem[]> {
+  const { config } = loaded;
+  if (input.objects.length === 0 && PATCHED.every((list) => config[list].patches.length === 0)) return [];
+  const { sampleProblems } = await import("../test/sample-problems.ts");
+  return sampleProblems(loaded, input);
+}
+
+/** Loaded only here: plain `validate` does not wait for it. */
+async function tryLaws(loaded: LoadedConfiguration, { options, files, objects }: TrialInput & { options: ValidateOptions }) {
+  const { seed } = options;
+  const { checkConfigurationLaws, formatLawReport, lawProblems } = await import("../test/laws.ts");
+  const report = await checkConfigurationLaws(loaded, { objects, ...(seed !== undefined && { seed }) });
+  return { report, problems: lawProblems(report, files), text: formatLawReport(report) };
+}
+
+/** @throws USAGE when nothing is to be checked, or an option would do nothing. */
+function refuseIdleOptions({ config = [], seed, laws }: ValidateOptions): void {
+  const hint = "endpoint-sync validate vcluster.yaml";
+  if (config.length === 0) throw new EngineError("USAGE", "Name a configuration file to validate", { details: { hint } });
+  if (seed !== undefined && laws !== true) throw new EngineError("USAGE", "--seed is for --laws", { details: { hint: "Add --laws" } });
+}
+
+function emptyProblem(file: string): Problem {
+  const message = "The file is empty, so every default applies";
+  const hint = "Write {} if nothing is to be configured";
+  return { code: "CONFIG_FILE", severity: "warning", message, file, line: 0, column: 0, field: "", hint };
+}
+
+/** What nobody gave settings for is not the file's fault. */
+function madeError(problem: Problem): Problem {
+  return problem.file === NO_SETTINGS ? problem : { ...problem, severity: "error" };
+}
+
+const PATCHED = ["endpoints", "services", "endpointSlices"] as const;
+
+/** `10 patches on endpoints, 1 reference`. */
+function contentsOf(config: Config): string {
+  const counted = (count: number, one: string, many: string) => `${count} ${count === 1 ? one : many}`;
+  const lists = PATCHED.filter((list) => config[list].patches.length > 0);
+  if (lists.length === 0) return "no patches";
+  const patches = lists.map((list) => `${counted(config[list].patches.length, "patch", "patches")} on ${list}`);
+  const references = lists.flatMap((list) => config[list].patches).filter(({ reference }) => reference !== undefined).length;
+  return [...patches, ...(references > 0 ? [counted(references, "reference", "references")] : [])].join(", ");
 }
 
 /** `2 errors, 1 warning`. */

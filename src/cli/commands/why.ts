@@ -1,9 +1,12 @@
 import type { Command } from "commander";
 import { EngineError } from "../../base/errors.ts";
-import { formatKey, parseKey } from "../../kube/object/key.ts";
+import { suggest } from "../../base/suggest.ts";
+import { ourMarkers } from "../../engine/translate/identity.ts";
+import { formatKey, keyOf, parseKey } from "../../kube/object/key.ts";
 import type { ObjectKey } from "../../kube/object/key.ts";
 import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../kube/object/resource.ts";
 import type { ResourceType } from "../../kube/object/resource.ts";
+import type { ObjectExplanation } from "../../engine/sync/inspect/explanation.ts";
 import { explainObject } from "../../engine/sync/inspect/explanation.ts";
 import { syncId } from "../../engine/sync/state/sync-id.ts";
 import { examples } from "../process/command.ts";
@@ -13,6 +16,7 @@ import type { Inspection } from "../inspect/inspection.ts";
 import { findKind } from "../inspect/object-kind.ts";
 import { addInspectionFlags, withInspection } from "../inspect/open-inspection.ts";
 import type { InspectionFlags } from "../inspect/open-inspection.ts";
+import { tellFailure } from "../output/messages.ts";
 import { formatValue, visible } from "../output/output.ts";
 
 /** Kinds that are synced; others are only referred to. */
@@ -22,7 +26,7 @@ const KINDS = [ENDPOINTS, SERVICES, ENDPOINT_SLICES];
 export function defineWhy(command: Command, context: CommandContext): void {
   addInspectionFlags(command)
     .argument("<kind>", "endpoints, services or endpointslices")
-    .argument("<object>", "namespace/name in the tenant cluster; the object need not exist")
+    .argument("<object>", "namespace/name in the tenant cluster, or of the copy on the host")
     .addHelpText(
       "after",
       examples(
@@ -47,17 +51,47 @@ interface About {
   readonly inspection: Inspection;
 }
 
-async function why({ terminal }: CommandContext, { output }: InspectionFlags, { resource, key, inspection }: About): Promise<void> {
+async function why({ terminal, exit }: CommandContext, { output }: InspectionFlags, about: About): Promise<void> {
+  const { resource, inspection } = about;
   if (!inspection.rules.some(({ kind }) => kind.resource === resource)) throw notSynced(resource);
+  const key = tenantKeyOf(about);
   const preview = await inspection.preview({ ids: [syncId(resource.plural, key)] });
   const explanation = explainObject(preview, resource, key);
   if (explanation === undefined) throw new EngineError("INTERNAL", `Broken invariant: nobody looked at ${formatKey(key)}`);
   const uid = explanation.tenant?.uid;
   const slowed = uid === undefined ? [] : await inspection.slowed({ namespace: key.namespace, uid });
   const told = { ...explanation, notes: [...explanation.notes, ...slowed] };
+  if (isNowhere(explanation)) exit(tellFailure(terminal, notFound({ ...about, key })));
   const { resource: _resource, ...rest } = told;
   if (output !== undefined) return terminal.out(formatValue(plain({ kind: resource.kind, ...rest }), output));
   terminal.out(visible(describeExplanation(told)));
+}
+
+/** The tenant key that is meant: a key that only the host has, with one of our copies, is that of the tenant object. */
+function tenantKeyOf({ resource, key, inspection }: About): ObjectKey {
+  const copy = inspection.host.now(resource, key);
+  if (copy === undefined || inspection.tenant.now(resource, key) !== undefined) return key;
+  const rules = inspection.rules.find(({ kind }) => kind.resource === resource)!;
+  const source = ourMarkers(rules, copy, resource);
+  return source === undefined ? key : { namespace: source.namespace, name: source.name };
+}
+
+function isNowhere({ tenant, host, orphans }: ObjectExplanation): boolean {
+  return tenant === undefined && host?.whose !== "copy" && orphans.length === 0;
+}
+
+/** With the nearest name: in the namespace, else the same name in another one. */
+function notFound({ resource, key, inspection }: About): EngineError {
+  const keys = inspection.tenant.source(resource).list().map(keyOf);
+  const inNamespace = keys.filter(({ namespace }) => namespace === key.namespace).map(({ name }) => name);
+  const nearest = suggest(key.name, inNamespace);
+  const elsewhere =
+    keys.find(({ name }) => name === key.name) ?? keys.find(({ namespace, name }) => suggest(formatKey(key), [`${namespace}/${name}`]));
+  const meant = nearest === undefined ? elsewhere : { namespace: key.namespace, name: nearest };
+  const hint = meant === undefined ? "Check the namespace and the name" : `Did you mean ${formatKey(meant)}?`;
+  return new EngineError("API_NOT_FOUND", `Neither the tenant has ${resource.kind} "${formatKey(key)}", nor the host a copy of it`, {
+    details: { hint },
+  });
 }
 
 /** Without fields that say nothing, which YAML cannot write. */

@@ -1,3 +1,4 @@
+import { Option } from "commander";
 import type { Command } from "commander";
 import { EngineError, isEngineError } from "../../base/errors.ts";
 import { loadKubeConfig } from "../../kube/client/kube-config.ts";
@@ -23,10 +24,20 @@ export interface KubeConfigs {
 /** Which clusters, which configuration, which virtual cluster. */
 export function addClusterFlags(command: Command): Command {
   const withFiles = command
-    .option("--tenant-kubeconfig <file>", "tenant cluster; in-cluster credentials when left out")
-    .option("--tenant-context <context>", "context in that file; its current one when left out")
-    .option("--host-kubeconfig <file>", "host cluster; in-cluster credentials when left out")
-    .option("--host-context <context>", "context in that file; its current one when left out")
+    .addOption(
+      new Option("--tenant-kubeconfig <file>", "tenant cluster; in-cluster credentials when left out").env(
+        "ENDPOINT_SYNC_TENANT_KUBECONFIG",
+      ),
+    )
+    .addOption(
+      new Option("--tenant-context <context>", "context in that file; its current one when left out").env("ENDPOINT_SYNC_TENANT_CONTEXT"),
+    )
+    .addOption(
+      new Option("--host-kubeconfig <file>", "host cluster; in-cluster credentials when left out").env("ENDPOINT_SYNC_HOST_KUBECONFIG"),
+    )
+    .addOption(
+      new Option("--host-context <context>", "context in that file; its current one when left out").env("ENDPOINT_SYNC_HOST_CONTEXT"),
+    )
     .addOption(configOption().makeOptionMandatory())
     .addOption(settingsOption());
   return addRequiredVclusterOptions(withFiles);

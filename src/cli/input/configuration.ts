@@ -59,7 +59,7 @@ export interface CheckedConfiguration {
 }
 
 /** Where problems of settings stand that nobody wrote. */
-const NO_SETTINGS = "settings (no --settings given)";
+export const NO_SETTINGS = "settings (no --settings given)";
 
 /** Reads configuration and settings and finds all that is wrong with them, files that cannot be read included. */
 export async function checkConfiguration(terminal: Terminal, options: ConfigurationOptions): Promise<CheckedConfiguration> {

@@ -6,27 +6,35 @@ import { DEFAULT_VCLUSTER } from "./configuration.ts";
 
 /** `--config`, which may be given several times. */
 export function configOption(use = "the virtual cluster's configuration"): Option {
-  return new Option("--config <file>", `vcluster.yaml: ${use}; may be given several times, later ones win`).argParser(collect);
+  return new Option("--config <file>", `vcluster.yaml: ${use}; may be given several times, later ones win`)
+    .env("ENDPOINT_SYNC_CONFIG")
+    .argParser(collect);
 }
 
 /** `--settings`. */
 export function settingsOption(): Option {
-  return new Option("--settings <file>", "settings of the engine");
+  return new Option("--settings <file>", "settings of the engine").env("ENDPOINT_SYNC_SETTINGS");
 }
 
 /** `--name` and `--namespace` of commands that need no cluster: names that are left out are not known, and only stand in. */
 export function addVclusterOptions(command: Command): Command {
   const { name, namespace } = DEFAULT_VCLUSTER;
-  return command
-    .option("--name <name>", `name of the virtual cluster; ${name} when left out`, parseLabel)
-    .option("--namespace <namespace>", `host namespace of the virtual cluster; ${namespace} when left out`, parseLabel);
+  return command.addOption(nameOption(`; ${name} when left out`)).addOption(namespaceOption(`; ${namespace} when left out`));
 }
 
 /** The same for commands that work on clusters, where a name must not be guessed. */
 export function addRequiredVclusterOptions(command: Command): Command {
-  return command
-    .requiredOption("--name <name>", "name of the virtual cluster", parseLabel)
-    .requiredOption("--namespace <namespace>", "host namespace of the virtual cluster", parseLabel);
+  return command.addOption(nameOption().makeOptionMandatory()).addOption(namespaceOption().makeOptionMandatory());
+}
+
+function nameOption(otherwise = ""): Option {
+  return new Option("--name <name>", `name of the virtual cluster${otherwise}`).env("ENDPOINT_SYNC_NAME").argParser(parseLabel);
+}
+
+function namespaceOption(otherwise = ""): Option {
+  return new Option("-n, --namespace <namespace>", `host namespace of the virtual cluster${otherwise}`)
+    .env("ENDPOINT_SYNC_NAMESPACE")
+    .argParser(parseLabel);
 }
 
 /** A DNS label, as names of virtual clusters and namespaces are. @throws InvalidArgumentError for another text. */

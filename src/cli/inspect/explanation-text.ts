@@ -3,7 +3,7 @@ import type { ObjectExplanation, PendingWrite, SeenOnHost } from "../../engine/s
 import { formatTable } from "../output/table.ts";
 
 const STATES: Readonly<Record<ObjectExplanation["state"], string>> = {
-  copied: "its copy is on the host, or about to be",
+  copied: "in sync, or pending write",
   absent: "there is no copy, and there should be none",
   waiting: "something else must happen first",
   left: "nothing is touched",

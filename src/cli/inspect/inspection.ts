@@ -21,6 +21,7 @@ import { reasonOf } from "../../engine/sync/report/events.ts";
 import { checkIdentity, readClusterUid } from "../../engine/sync/cluster/identity.ts";
 import { checkOtherSyncers } from "../../engine/sync/cluster/other-syncers.ts";
 import { engineParts } from "../../engine/sync/reconciler.ts";
+import { refusalOf } from "../../workbench/host-api.ts";
 import { preview } from "../../engine/sync/inspect/preview.ts";
 import type { Preview } from "../../engine/sync/inspect/preview.ts";
 import { hostScope } from "../input/followed-cluster.ts";
@@ -126,7 +127,7 @@ interface ViewOptions {
 
 async function view({ client, reads, kinds, scope }: ViewOptions): Promise<ClusterView> {
   const lists = await Promise.all(kinds.map(async (resource) => ({ resource, items: await reads.list(resource, scope) })));
-  return createClusterView({ lists, reads, namespaceExists: (name) => namespaceExists(client, name) });
+  return createClusterView({ lists, reads, namespaceExists: (name) => namespaceExists(client, name), refusalOf });
 }
 
 async function namespaceExists(client: ReadClient, name: string): Promise<boolean> {

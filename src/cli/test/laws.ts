@@ -7,14 +7,12 @@ import type { Code } from "../../base/codes.ts";
 import { createEngine } from "../../engine/engine.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 import { fieldPath, indexPath } from "../../schema/field.ts";
-import { keyStartOf, startOf, valueAt } from "../../schema/node.ts";
-import type { Node } from "../../schema/node.ts";
 import { Report } from "../../schema/problem.ts";
-import type { Position, Problem } from "../../schema/problem.ts";
-import { readYaml } from "../../schema/yaml.ts";
+import type { Problem } from "../../schema/problem.ts";
 import { breachesOf, checkLaws, formatLawSteps, meaningOf, nameTogether } from "../../workbench/laws/check-laws.ts";
-import type { LawName, LawReport, PairReport } from "../../workbench/laws/check-laws.ts";
+import type { LawName, LawReport } from "../../workbench/laws/check-laws.ts";
 import type { LoadedConfiguration } from "../input/configuration.ts";
+import { patchPlaces } from "./patch-places.ts";
 import { visible } from "../output/output.ts";
 
 /** Checks the patches of a configuration on values of its kinds and of `objects`. */
@@ -36,12 +34,12 @@ export async function checkConfigurationLaws(
  */
 export function lawProblems(laws: LawReport, texts: readonly { readonly file: string; readonly text: string }[]): readonly Problem[] {
   const report = new Report();
-  const roots = texts.map(({ file, text }) => readYaml(text, { file, report: new Report() }));
+  const places = patchPlaces(texts);
   for (const { list, patches, verdict, counterExample } of breachesOf(laws)) {
     // What happens between several patches is told at the last of them.
     const patch = patches.at(-1)!;
     const field = indexPath(fieldPath(fieldPath("sync.toHost", list), "patches"), patch);
-    const at = placeOf({ list, patch }, roots) ?? { file: texts.at(-1)?.file ?? "vcluster.yaml", line: 0, column: 0 };
+    const at = places({ list, patch, side: "reverseExpression" });
     const verb = verdict === "oscillates" ? "oscillate" : "drift";
     const subject =
       patches.length === 1 ? `The patch ${verb}s` : `Patches ${nameTogether(patches)} ${verb} together, though not each alone`;
@@ -50,16 +48,6 @@ export function lawProblems(laws: LawReport, texts: readonly { readonly file: st
     report[verdict === "oscillates" ? "error" : "warning"]({ code, at, field, message: message.replace(/\.$/, ""), hint: "" });
   }
   return report.problems;
-}
-
-/** The reverseExpression, or what the patch has instead, in the last file that has the list. */
-function placeOf({ list, patch }: Pick<PairReport, "list" | "patch">, roots: readonly (Node | undefined)[]): Position | undefined {
-  const lists = roots.map((root) => valueAt(valueAt(valueAt(valueAt(root, "sync"), "toHost"), list), "patches"));
-  const found = lists.findLast((node) => node?.kind === "list");
-  const node = found?.kind === "list" ? found.items[patch] : undefined;
-  if (node?.kind !== "map") return undefined;
-  const entry = node.entries.get("reverseExpression") ?? node.entries.get("expression");
-  return entry === undefined ? startOf(node) : keyStartOf(entry);
 }
 
 /** Laws that are told below a patch although they decide no verdict. */

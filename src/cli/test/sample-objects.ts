@@ -1,8 +1,19 @@
+import { isEngineError } from "../../base/errors.ts";
 import type { Config } from "../../engine/config/config.ts";
+import type { Outcome } from "../../engine/patch/types.ts";
+import type { Patched, Patcher } from "../../engine/patcher.ts";
+import { compilePath } from "../../engine/path/path.ts";
+import { setValue } from "../../workbench/asserts/set-value.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 
 /** A list of patches, as the configuration names it. */
 export type PatchList = "endpoints" | "services" | "endpointSlices";
+
+/** Every list of patches. */
+export const PATCH_LISTS: readonly PatchList[] = ["endpoints", "services", "endpointSlices"];
+
+/** What may stand at a place that a patch speaks of and no sample has: the first that the patch takes. */
+const EXAMPLES = ["example", "web.shop.svc", "10.1.0.11", "8080", '["example"]', '[{"name": "example"}]', '{"name": "example"}'] as const;
 
 const NAMESPACE = "shop";
 const PORTS = [{ name: "http", port: 8080, protocol: "TCP" }];
@@ -45,10 +56,44 @@ const SAMPLES: Readonly<Record<PatchList, KubeObject>> = {
 
 /** The lists that have patches and are synced, each with its sample. */
 export function samplesFor(config: Config): { readonly list: PatchList; readonly object: KubeObject }[] {
-  const lists = Object.keys(SAMPLES) as PatchList[];
-  return lists
-    .filter((list) => config[list].enabled && config[list].patches.length > 0)
-    .map((list) => ({ list, object: inNamespace(SAMPLES[list], syncedNamespace(config)) }));
+  return PATCH_LISTS.filter((list) => config[list].enabled && config[list].patches.length > 0).map((list) => ({
+    list,
+    object: inNamespace(SAMPLES[list], syncedNamespace(config)),
+  }));
+}
+
+/** A sample as one patch was shown it. */
+export interface Shown {
+  /** What was put at the place; undefined when the sample has something there, or nothing can be put there. */
+  readonly example: string | undefined;
+  readonly object: KubeObject;
+  readonly patched: Patched;
+  readonly outcome: Outcome;
+}
+
+/** What the patch of a path makes of the first example that it does not fail on; of the very first when it fails on all. */
+export function shownWith(sample: KubeObject, path: string, patcher: Patcher): Shown {
+  let first: Shown | undefined;
+  for (const example of EXAMPLES) {
+    const object = withPlace(sample, path, example);
+    const patched = patcher.toHost(object);
+    const outcome = patched.outcomes.find((one) => one.path === path)!;
+    const shown = { example: object === sample ? undefined : example, object, patched, outcome };
+    if (outcome.outcome !== "error" || object === sample) return shown;
+    first ??= shown;
+  }
+  return first!;
+}
+
+/** The object with an example where the path leads, if something can be put there. */
+function withPlace(object: KubeObject, path: string, example: string): KubeObject {
+  if (compilePath(path).find(object).length > 0) return object;
+  try {
+    return setValue(object, path, example) as KubeObject;
+  } catch (error) {
+    if (!isEngineError(error)) throw error;
+    return object;
+  }
 }
 
 /** A namespace that has a place on the host. */

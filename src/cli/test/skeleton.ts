@@ -1,4 +1,3 @@
-import { isEngineError } from "../../base/errors.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 import type { Outcome } from "../../engine/patch/types.ts";
 import { compilePath } from "../../engine/path/path.ts";
@@ -6,10 +5,9 @@ import { createPatcher } from "../../engine/patcher.ts";
 import type { Patcher } from "../../engine/patcher.ts";
 import { runSuite } from "../../workbench/patch-tests/run-suite.ts";
 import { PATCH_TEST_API_VERSION } from "../../workbench/patch-tests/suite/schema.ts";
-import { setValue } from "../../workbench/asserts/set-value.ts";
 import type { LoadedConfiguration } from "../input/configuration.ts";
 import { formatValue } from "../output/output.ts";
-import { samplesFor } from "./sample-objects.ts";
+import { samplesFor, shownWith } from "./sample-objects.ts";
 import type { PatchList } from "./sample-objects.ts";
 
 /** A text to write. */
@@ -45,9 +43,6 @@ const OBJECT_FILES: Readonly<Record<PatchList, string>> = {
   endpointSlices: "endpoint-slice.yaml",
 };
 
-/** What may stand at a place that a patch speaks of and no sample has: the first that the patch takes. */
-const EXAMPLES = ["example", "web.shop.svc", "10.1.0.11", "8080", '["example"]', '[{"name": "example"}]', '{"name": "example"}'] as const;
-
 /** Places of one patch that a test speaks of one by one. */
 const PLACES_MAX = 5;
 
@@ -75,49 +70,17 @@ export async function skeletonOf(options: SkeletonOptions): Promise<SkeletonFile
 }
 
 function testOf(list: PatchList, path: string, sample: KubeObject, patcher: Patcher): SkeletonTest {
-  const shown = firstTaken(sample, path, patcher);
+  const shown = shownWith(sample, path, patcher);
   const { outcome, matches, message } = shown.outcome;
   const test = { object: list, ...(shown.example !== undefined && { set: { [path]: shown.example } }) };
   if (outcome === "error") {
     const skip = `needs a value that the expression takes: ${message}`;
     return { it: `${list}: ${path}`, skip, ...test, patches: [{ path, outcome: "applied", matches }] };
   }
-  const has = compilePath(path).find(shown.host);
+  const has = compilePath(path).find(shown.patched.object);
   const isSpoken = outcome === "applied" && matches === has.length && matches <= PLACES_MAX;
   const asserts = isSpoken ? has.map((match) => ({ equal: { path: matches === 1 ? path : match.path, value: match.value } })) : [];
   return { it: `${list}: ${path}`, ...test, ...(asserts.length > 0 && { asserts }), patches: [{ path, outcome, matches }] };
-}
-
-interface Shown {
-  /** Undefined when the sample has something at the place, or nothing can be put there. */
-  readonly example: string | undefined;
-  readonly host: KubeObject;
-  readonly outcome: Outcome;
-}
-
-/** What the patch makes of the first example that it does not fail on; of the very first when it fails on all. */
-function firstTaken(sample: KubeObject, path: string, patcher: Patcher): Shown {
-  let first: Shown | undefined;
-  for (const example of EXAMPLES) {
-    const object = withPlace(sample, path, example);
-    const { outcomes, object: host } = patcher.toHost(object);
-    const outcome = outcomes.find((one) => one.path === path)!;
-    const shown = { example: object === sample ? undefined : example, host, outcome };
-    if (outcome.outcome !== "error" || object === sample) return shown;
-    first ??= shown;
-  }
-  return first!;
-}
-
-/** The object with an example where the path leads, if something can be put there. */
-function withPlace(object: KubeObject, path: string, example: string): KubeObject {
-  if (compilePath(path).find(object).length > 0) return object;
-  try {
-    return setValue(object, path, example) as KubeObject;
-  } catch (error) {
-    if (!isEngineError(error)) throw error;
-    return object;
-  }
 }
 
 /** Runs the tests before they are written. */

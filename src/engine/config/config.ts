@@ -21,6 +21,7 @@ import {
   warnOfUncopiedReferences,
   warnOfUnequalLists,
 } from "./patches/lists.ts";
+import { warnOfMisplacedSections } from "./misplaced-sections.ts";
 import { checkNamespaces, fillName } from "./namespaces.ts";
 import type { VclusterIdentity } from "./namespaces.ts";
 import type { PATCH } from "./patches/patch-schema.ts";
@@ -144,6 +145,7 @@ function checkRoot(node: Node, report: Report): Node | undefined {
 function resolve(root: Node, options: ConfigOptions & { report: Report }): ConfigResult {
   const { report } = options;
   const merged = decode(CONFIG_SCHEMA, root, { report });
+  warnOfMisplacedSections(root, report);
   checkSections(valueAt(valueAt(root, "sync"), "toHost"), options);
   const problems = sortProblems(report.problems);
   if (report.failed || merged === undefined) return { ok: false, problems };

@@ -6,6 +6,7 @@ import { patcherOf } from "../../engine/patcher.ts";
 import type { Patched } from "../../engine/patcher.ts";
 import { remembered } from "../../engine/reconcile/rules/remembered.ts";
 import type { Rules } from "../../engine/reconcile/rules/rules.ts";
+import { formatRefusals, refusalsOf } from "../host-api.ts";
 import type { AssertFinding } from "../asserts/asserts.ts";
 import { misfitOf } from "../asserts/kind-fields.ts";
 import { checkRun, fuelOf } from "./checks.ts";
@@ -54,7 +55,7 @@ export async function runTest(test: SuiteTest, entry: TestCase | undefined, opti
     const input = inputOf(test, entry);
     const { rules, counted } = options.rules;
     const names = withOwnNames(counted?.rules ?? rules, options.objects);
-    const patched = pass(names, { test, input });
+    const patched = judged(pass(names, { test, input }), { test, input, unpatched: options.rules.unpatched });
     const findings = checkRun({
       test,
       ...(entry && { entry }),
@@ -144,6 +145,20 @@ function patch(rules: readonly Rules[], { test, input }: { test: SuiteTest; inpu
   }
   const tenant = context.virtualObject && completeOnce(context.virtualObject)("default");
   return patcher.toTenant(input, tenant && { tenant });
+}
+
+/**
+ * The result, rejected as well where an API server would refuse what the patches made of the object. An object of a test need not be
+ * complete: what would be refused without patches too says nothing about them.
+ */
+function judged(patched: Patched, from: { test: SuiteTest; input: KubeObject; unpatched: readonly Rules[] }): Patched {
+  if (patched.rejected !== undefined) return patched;
+  const refusals = refusalsOf(patched.object);
+  if (refusals.length === 0) return patched;
+  const before = new Set(refusalsOf(baselineOf(from.unpatched, from)).map(({ field, message }) => field + message));
+  const made = refusals.filter(({ field, message }) => !before.has(field + message));
+  const side = from.test.direction === "toHost" ? "host" : "tenant";
+  return made.length === 0 ? patched : { ...patched, rejected: `the ${side}'s API server would refuse it: ${formatRefusals(made)}` };
 }
 
 function baselineOf(unpatched: readonly Rules[], from: { test: SuiteTest; input: KubeObject }): KubeObject {

@@ -36,6 +36,8 @@ export interface ClusterViewOptions {
   readonly reads: ClusterReads;
   /** Tells whether a namespace is there, or cannot be seen. Asked before something is created in it. */
   namespaceExists(name: string): Promise<boolean>;
+  /** What the cluster would refuse an object with, before it is written; undefined when it takes it. Default: it takes everything. */
+  readonly refusalOf?: (object: KubeObject) => EngineError | undefined;
 }
 
 /**
@@ -150,6 +152,7 @@ class MemoryView implements ClusterView {
     if (!(await this.#options.namespaceExists(key.namespace))) {
       throw new EngineError("API_NOT_FOUND", `namespaces "${key.namespace}" not found`);
     }
+    this.#check(object);
     if (this.now(resource, key) !== undefined) throw new EngineError("API_ALREADY_EXISTS", `"${formatKey(key)}" exists already`);
     return this.#store(resource, { ...object, metadata: { ...object.metadata, uid: `planned-${this.#version + 1n}` } });
   }
@@ -157,7 +160,13 @@ class MemoryView implements ClusterView {
   #update(resource: ResourceType, object: KubeObject): KubeObject {
     const found = this.#found(resource, keyOf(object), object.metadata);
     if (found === undefined) throw new EngineError("API_NOT_FOUND", `"${formatKey(keyOf(object))}" is gone`);
+    this.#check(object);
     return jsonEqual(found, object) ? found : this.#store(resource, object);
+  }
+
+  #check(object: KubeObject): void {
+    const refusal = this.#options.refusalOf?.(object);
+    if (refusal !== undefined) throw refusal;
   }
 
   #delete(resource: ResourceType, key: ObjectKey, preconditions: DeletePreconditions): "deleted" | "absent" {

@@ -4,6 +4,7 @@
  * @module
  */
 import { isRecord } from "../../../base/json.ts";
+import { createRandom } from "../../simulator/model/random.ts";
 import type { Random } from "../../simulator/model/random.ts";
 import { FORMATS } from "./formats.ts";
 import type { TextFormat } from "./formats.ts";
@@ -172,7 +173,24 @@ function* textEdges(format: TextFormat, words: Words): Generator<string> {
   const { samples, accepts: fits } = FORMATS[format];
   const [plain = "a"] = samples;
   const withWord = words.texts.flatMap((word) => [word + plain, word, plain + word, word + word + plain, word.slice(0, -1), word.slice(1)]);
-  yield* [plain, ...withWord, ...samples.slice(1)].filter(fits);
+  yield* new Set([plain, ...withWord, ...completions(format, words), ...samples.slice(1)].filter(fits));
+}
+
+/** Samples of one pattern. */
+const PATTERN_SAMPLES = 2;
+
+/**
+ * What expressions look for at the beginning of a value, as a whole value of the format: an address that begins with "10.1." for example.
+ * The same for every seed, since a pair is most often wrong just there.
+ */
+function completions(format: TextFormat, { texts, patterns }: Words): string[] {
+  const { samples, accepts: fits } = FORMATS[format];
+  const random = createRandom(1);
+  const matching = patterns.flatMap((pattern) => Array.from({ length: PATTERN_SAMPLES }, () => samplePattern(pattern, random)));
+  return [...texts, ...matching].flatMap((beginning) => {
+    const tails = samples.flatMap((sample) => Array.from(sample, (_character, index) => sample.slice(index)));
+    return tails.map((tail) => beginning + tail).find((text) => fits(text) && text !== beginning) ?? [];
+  });
 }
 
 /** Values like `value`, of the same JSON shape: what somebody may make of it by an edit. */

@@ -1,0 +1,31 @@
+import { keyStartOf, startOf, valueAt } from "../../schema/node.ts";
+import { Report } from "../../schema/problem.ts";
+import type { Position } from "../../schema/problem.ts";
+import { readYaml } from "../../schema/yaml.ts";
+import type { PatchList } from "./sample-objects.ts";
+
+/** A patch of a list, and which of its expressions is meant. */
+export interface PatchPlace {
+  readonly list: PatchList;
+  readonly patch: number;
+  readonly side: "expression" | "reverseExpression";
+}
+
+/**
+ * Finds patches in the files of a configuration, in the order in which later ones win: the wanted expression, or what the patch has
+ * instead; the last file as a whole where it cannot be found.
+ *
+ * @example
+ * patchPlaces([{ file, text }])({ list: "endpoints", patch: 0, side: "expression" }).line; // 6
+ */
+export function patchPlaces(files: readonly { readonly file: string; readonly text: string }[]): (place: PatchPlace) => Position {
+  const roots = files.map(({ file, text }) => readYaml(text, { file, report: new Report() }));
+  return ({ list, patch, side }) => {
+    const lists = roots.map((root) => valueAt(valueAt(valueAt(valueAt(root, "sync"), "toHost"), list), "patches"));
+    const found = lists.findLast((node) => node?.kind === "list");
+    const node = found?.kind === "list" ? found.items[patch] : undefined;
+    if (node?.kind !== "map") return { file: files.at(-1)?.file ?? "vcluster.yaml", line: 0, column: 0 };
+    const entry = node.entries.get(side) ?? node.entries.get("expression") ?? node.entries.get("reverseExpression");
+    return entry === undefined ? startOf(node) : keyStartOf(entry);
+  };
+}

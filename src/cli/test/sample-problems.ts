@@ -1,0 +1,182 @@
+/**
+ * What a configuration makes of objects, as far as a cluster would not take it or the host would have no use for it.
+ *
+ * @module
+ */
+import type { Code } from "../../base/codes.ts";
+import type { FieldError } from "../../apiserver/types/field-error.ts";
+import { createPatcher } from "../../engine/patcher.ts";
+import type { Patched, Patcher } from "../../engine/patcher.ts";
+import { compilePath } from "../../engine/path/path.ts";
+import { isEngineError } from "../../base/errors.ts";
+import type { KubeObject } from "../../kube/object/types.ts";
+import { fieldPath, indexPath } from "../../schema/field.ts";
+import { Report } from "../../schema/problem.ts";
+import type { Problem } from "../../schema/problem.ts";
+import { addressesOf, endsEmpty, formatRefusals, patchOfRefusal, refusalsOf } from "../../workbench/host-api.ts";
+import type { LoadedConfiguration } from "../input/configuration.ts";
+import { displayName } from "../input/objects.ts";
+import { patchPlaces } from "./patch-places.ts";
+import { PATCH_LISTS, samplesFor, shownWith } from "./sample-objects.ts";
+import type { PatchList } from "./sample-objects.ts";
+
+/** One object that was tried. */
+interface Tried {
+  readonly list: PatchList;
+  readonly object: KubeObject;
+  readonly patched: Patched;
+  /** Given by the author, not a sample of this program. */
+  readonly isGiven: boolean;
+}
+
+/** A file of the configuration. */
+interface ConfigFile {
+  readonly file: string;
+  readonly text: string;
+}
+
+/**
+ * Tries every patch on sample objects, and all of them on `objects`. An error where an API server would refuse what is made of an
+ * object of the author, or the type of what is made of a sample; a warning where it would refuse a sample's value, which the tenant may
+ * never have, and where addresses are left out by the address policy only because a patch changed them.
+ */
+export async function sampleProblems(
+  loaded: LoadedConfiguration,
+  { files, objects }: { readonly files: readonly ConfigFile[]; readonly objects: readonly KubeObject[] },
+): Promise<readonly Problem[]> {
+  const [patcher, plain] = await Promise.all([createPatcher(loaded), createPatcher(withoutPatches(loaded))]);
+  try {
+    const report = new Findings(files);
+    for (const tried of triedObjects(loaded, patcher, objects)) {
+      const known = new Set(refusalsOf(toHost(plain, tried.object)?.object ?? tried.object).map(({ field, message }) => field + message));
+      const refusals = refusalsOf(tried.patched.object).filter(({ field, message }) => tried.isGiven || !known.has(field + message));
+      for (const refusal of refusals) report.refused(tried, refusal);
+      if (tried.isGiven && endsEmpty(tried.object, tried.patched)) report.empty(tried);
+    }
+    for (const { list, object } of samplesFor(loaded.config)) moved(report, { list, object, loaded, patcher, plain });
+    return report.problems;
+  } finally {
+    patcher.dispose();
+    plain.dispose();
+  }
+}
+
+/** What the author gave comes first: nothing need be said of a sample then. */
+function* triedObjects({ config }: LoadedConfiguration, patcher: Patcher, objects: readonly KubeObject[]): Generator<Tried> {
+  const samples = samplesFor(config);
+  for (const object of objects) {
+    const list = samples.find((sample) => sample.object.kind === object.kind)?.list;
+    const patched = list === undefined ? undefined : toHost(patcher, object);
+    if (list !== undefined && patched !== undefined) yield { list, object, patched, isGiven: true };
+  }
+  for (const { list, object } of samples) {
+    for (const path of new Set(config[list].patches.map((patch) => compilePath(patch.path).canonical))) {
+      const shown = shownWith(object, path, patcher);
+      if (shown.outcome.outcome === "applied") yield { list, object: shown.object, patched: shown.patched, isGiven: false };
+    }
+  }
+}
+
+/** Undefined for an object that has no place on the host. */
+function toHost(patcher: Patcher, object: KubeObject): Patched | undefined {
+  try {
+    return patcher.toHost(object);
+  } catch (error) {
+    if (isEngineError(error, "NAME_NOT_MAPPED")) return undefined;
+    throw error;
+  }
+}
+
+function withoutPatches(loaded: LoadedConfiguration): LoadedConfiguration {
+  const lists = PATCH_LISTS.map((list) => [list, { ...loaded.config[list], patches: [] }] as const);
+  return { ...loaded, config: { ...loaded.config, ...Object.fromEntries(lists) } };
+}
+
+interface Moving {
+  readonly list: PatchList;
+  readonly object: KubeObject;
+  readonly loaded: LoadedConfiguration;
+  readonly patcher: Patcher;
+  readonly plain: Patcher;
+}
+
+/** Addresses that the policy takes as the tenant has them: if every one that patches change is left out then, the list is of the wrong side. */
+function moved(report: Findings, { list, object, loaded, patcher, plain }: Moving): void {
+  const moves = candidates(loaded).flatMap((ip) => {
+    const one = withAddress(object, ip);
+    const [before, after] = [toHost(plain, one), toHost(patcher, one)];
+    if (before === undefined || after === undefined || before.refusedAddresses.length > 0) return [];
+    const kept = addressesOf(after.object).filter((other) => other !== ip);
+    const lost = after.refusedAddresses.filter((refused) => refused.ip !== ip);
+    return kept.length + lost.length === 0 ? [] : [{ ip, one, after, kept, lost }];
+  });
+  const [first] = moves;
+  if (first === undefined || moves.some(({ kept }) => kept.length > 0)) return;
+  report.moved({ list, object: first.one, patched: first.after, isGiven: false }, first.ip, first.lost[0]!);
+}
+
+/** An address of the sample, and one of each network that is allowed. */
+function candidates({ settings }: LoadedConfiguration): string[] {
+  const inNetwork = (cidr: string) => /^((?:\d+\.){3})\d+\/(?:\d|1\d|2[0-6])$/.exec(cidr)?.[1];
+  const allowed = settings.addressPolicy.allow.flatMap((cidr) => inNetwork(cidr) ?? []).map((network) => `${network}11`);
+  return [...new Set(["10.1.0.11", ...allowed])];
+}
+
+/** The sample with one address at all places. */
+function withAddress(object: KubeObject, ip: string): KubeObject {
+  return JSON.parse(JSON.stringify(object).replace(/"10\.1\.0\.1\d"/g, JSON.stringify(ip))) as KubeObject;
+}
+
+/** Each finding once for a patch and a field. */
+class Findings {
+  readonly #report = new Report();
+  readonly #known = new Set<string>();
+  readonly #places: ReturnType<typeof patchPlaces>;
+
+  constructor(files: readonly ConfigFile[]) {
+    this.#places = patchPlaces(files);
+  }
+
+  get problems(): readonly Problem[] {
+    return this.#report.problems;
+  }
+
+  refused(tried: Tried, refusal: FieldError): void {
+    const isCertain = tried.isGiven || refusal.reason === "FieldValueTypeInvalid";
+    const message = `${subject(tried)}: an API server refuses the result: ${formatRefusals([refusal])}`;
+    const patch = patchOfRefusal(refusal, tried.patched)?.patch;
+    this.#add(isCertain ? "error" : "warning", { tried, patch, code: "API_INVALID", message, hint: "", about: refusal.field });
+  }
+
+  empty(tried: Tried): void {
+    const message = `${subject(tried)}: no address is left on the host`;
+    this.#add("warning", { tried, patch: undefined, code: "ADDRESS_REFUSED", message, hint: "", about: "" });
+  }
+
+  moved(tried: Tried, before: string, { ip, reason }: { readonly ip: string; readonly reason: string }): void {
+    const field = tried.list === "endpoints" ? "subsets[0].addresses[0].ip" : "endpoints[0].addresses[0]";
+    const patch = patchOfRefusal({ reason, field, message: "" }, { outcomes: tried.patched.outcomes, object: tried.object })?.patch;
+    const message = `The host gets none of the addresses that the patch writes: ${before} becomes ${ip}, which is left out: ${reason}`;
+    const hint = "addressPolicy judges addresses as patches wrote them: list the networks that patches write, not the tenant's";
+    this.#add("warning", { tried, patch, code: "ADDRESS_REFUSED", message, hint, about: "" });
+  }
+
+  #add(
+    severity: Problem["severity"],
+    found: { tried: Tried; patch: number | undefined; code: Code; message: string; hint: string; about: string },
+  ): void {
+    const { list } = found.tried;
+    const id = [found.code, list, found.patch, found.about.replace(/\[\d+\]/g, "")].join("|");
+    if (this.#known.has(id)) return;
+    this.#known.add(id);
+    const patches = fieldPath(fieldPath("sync.toHost", list), "patches");
+    const field = found.patch === undefined ? patches : indexPath(patches, found.patch);
+    const at = this.#places({ list, patch: found.patch ?? 0, side: "expression" });
+    const { code, message, hint } = found;
+    this.#report[severity]({ code, at, field, message, hint });
+  }
+}
+
+function subject({ isGiven, object }: Tried): string {
+  return isGiven ? displayName(object) : `Tried on a sample of ${object.kind}`;
+}

@@ -1,0 +1,93 @@
+/**
+ * What an API server says of an object before any cluster is asked: the embedded API server's own validation.
+ *
+ * @module
+ */
+import { isEngineError } from "../base/errors.ts";
+import type { EngineError } from "../base/errors.ts";
+import { isRecord } from "../base/json.ts";
+import type { FieldError } from "../apiserver/types/field-error.ts";
+import type { ResourceDefinition } from "../apiserver/types/resource-definition.ts";
+import { invalidObject } from "../apiserver/types/status.ts";
+import { checkCreation } from "../apiserver/verbs/stages.ts";
+import { configMaps } from "../cluster/kinds/config-maps.ts";
+import { endpointSlices } from "../cluster/kinds/endpoint-slices.ts";
+import { endpoints } from "../cluster/kinds/endpoints.ts";
+import { secrets } from "../cluster/kinds/secrets.ts";
+import { createServices } from "../cluster/kinds/services.ts";
+import type { Outcome } from "../engine/patch/types.ts";
+import type { Patched } from "../engine/patcher.ts";
+import { compilePath } from "../engine/path/path.ts";
+import type { KubeObject } from "../kube/object/types.ts";
+
+/** Nothing is allotted while an object is only judged, so no chance is ever asked. */
+const services = createServices({ fraction: () => 0 });
+/** The kinds that a syncer writes. */
+const DEFINITIONS: readonly ResourceDefinition[] = [endpoints, endpointSlices, services, secrets, configMaps];
+
+/**
+ * What an API server would refuse an object for: one entry per field, none when it takes the object, or the kind is not known here. A
+ * value of a wrong type is the only entry then, without an index in its field, as API servers report it.
+ *
+ * @example
+ * refusalsOf(endpointsWithHostname("DB-0"))[0]?.field; // "subsets[0].addresses[0].hostname"
+ */
+export function refusalsOf(object: KubeObject): readonly FieldError[] {
+  const definition = DEFINITIONS.find(({ type }) => type.kind === object.kind && type.apiVersion === object.apiVersion);
+  if (definition === undefined) return [];
+  try {
+    return checkCreation(definition, object);
+  } catch (error) {
+    if (!isEngineError(error, "API_BAD_REQUEST")) throw error;
+    const [, found, field = "", wanted] = /cannot unmarshal (.+) into Go struct field \w+\.(\S+) of type (\S+)$/.exec(error.message) ?? [];
+    const message = found === undefined ? error.message : `Invalid type: found ${found}, wanted ${wanted}`;
+    return [{ reason: "FieldValueTypeInvalid", field, message }];
+  }
+}
+
+/**
+ * Refusals for people.
+ *
+ * @example
+ * formatRefusals(refusals); // 'subsets[0].addresses[0].hostname: Invalid value: "DB-0": a lowercase RFC 1123 label must …'
+ */
+export function formatRefusals(refusals: readonly FieldError[]): string {
+  return refusals.map(({ field, message }) => (field === "" ? message : `${field}: ${message}`)).join("; ");
+}
+
+/** The patch that wrote what is refused, the last one when several may have; undefined when none did. */
+export function patchOfRefusal({ field }: FieldError, { outcomes, object }: Pick<Patched, "outcomes" | "object">): Outcome | undefined {
+  const bare = (place: string) => place.replace(/\[\d+\]/g, "");
+  const isAt = (place: string) => [place, bare(place)].some((one) => one === field || one.startsWith(`${field}.`) || field.startsWith(one));
+  const applied = outcomes.filter(({ outcome }) => outcome === "applied");
+  return applied.findLast(({ path }) =>
+    compilePath(path)
+      .find(object)
+      .some((match) => isAt(match.path)),
+  );
+}
+
+/** Every address of Endpoints or of a slice, in order; none for other objects. */
+export function addressesOf(object: KubeObject): readonly string[] {
+  const items = (list: unknown): readonly unknown[] => (Array.isArray(list) ? list : []);
+  const records = (list: unknown) => items(list).filter(isRecord);
+  const inSubsets = records(object["subsets"]).flatMap((subset) =>
+    [...records(subset["addresses"]), ...records(subset["notReadyAddresses"])].map(({ ip }) => ip),
+  );
+  const inEndpoints = records(object["endpoints"]).flatMap(({ addresses }) => items(addresses));
+  return [...inSubsets, ...inEndpoints].filter((address) => typeof address === "string");
+}
+
+/** Tells whether Endpoints or a slice had addresses, and has none left on the host. */
+export function endsEmpty(tenant: KubeObject, { object }: Pick<Patched, "object">): boolean {
+  return addressesOf(tenant).length > 0 && addressesOf(object).length === 0;
+}
+
+/** The answer of an API server that refuses an object, API_INVALID; undefined when it takes it. */
+export function refusalOf(object: KubeObject): EngineError | undefined {
+  const refusals = refusalsOf(object);
+  const definition = DEFINITIONS.find(({ type }) => type.kind === object.kind);
+  return refusals.length === 0 || definition === undefined
+    ? undefined
+    : invalidObject(definition.type, object.metadata.name ?? "", refusals);
+}
