@@ -1,13 +1,13 @@
 /**
  * Two clusters that `plan`, `why`, `audit` and `cleanup` are asked about, fresh for each test.
  */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeEach, expect } from "vitest";
 import { delay, systemClock } from "../../src/base/clock.ts";
 import { startCluster } from "../../src/cluster/cluster.ts";
-import type { Cluster } from "../../src/cluster/cluster.ts";
+import type { Cluster, EmbeddedClusterOptions } from "../../src/cluster/cluster.ts";
 import type { ClusterClient } from "../../src/kube/object/cluster-client.ts";
 import { ENDPOINT_SLICES, ENDPOINTS, NAMESPACES, SECRETS, SERVICES } from "../../src/kube/object/resource.ts";
 import type { KubeObject } from "../../src/kube/object/types.ts";
@@ -55,9 +55,10 @@ export interface Sides {
 export let sides: Sides;
 const opened: Cluster[] = [];
 
-async function cluster(name: string): Promise<Cluster> {
-  const started = await startCluster({ name, tls: false });
+async function cluster(name: string, options: EmbeddedClusterOptions = {}): Promise<Cluster> {
+  const started = await startCluster({ ...options, name, tls: false });
   opened.push(started);
+  mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, `${name}.kubeconfig`), started.kubeconfig);
   return started;
 }
@@ -72,9 +73,9 @@ export const web = (annotations: Record<string, string> = {}): KubeObject =>
   object(ENDPOINTS, "shop/web", { metadata: { annotations }, subsets });
 
 /** Makes {@link sides} for each test of the file, with the namespaces that syncing needs, and stops them after it. */
-export function freshClusters(): void {
+export function freshClusters(options: Partial<Record<"tenant" | "host", EmbeddedClusterOptions>> = {}): void {
   beforeEach(async () => {
-    sides = { tenant: await cluster("tenant"), host: await cluster("host") };
+    sides = { tenant: await cluster("tenant", options.tenant), host: await cluster("host", options.host) };
     await sides.tenant.client.create(NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
     await sides.host.client.create(NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata: { name: "vc-blue" } });
     return async () => void (await Promise.all(opened.splice(0).map((one) => one.stop())));
