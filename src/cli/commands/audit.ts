@@ -12,7 +12,7 @@ import { copyKinds } from "../inspect/copy-kinds.ts";
 import { EXIT_FAILED, EXIT_USAGE } from "../process/exit-codes.ts";
 import type { Inspection } from "../inspect/inspection.ts";
 import { tellWarning } from "../output/messages.ts";
-import { readInvisible, tellHiddenSlices } from "../inspect/visibility.ts";
+import { inspectVisibility } from "../inspect/visibility.ts";
 import { addInspectionFlags, failingWith, withInspection } from "../inspect/open-inspection.ts";
 import type { InspectionFlags } from "../inspect/open-inspection.ts";
 import { formatValue } from "../output/output.ts";
@@ -39,13 +39,12 @@ async function audit({ terminal, exit }: CommandContext, { output }: InspectionF
   const found = await findMarkedCopies({ reads: hostReads, translator, kinds });
   const copies = found.copies.filter(({ source }) => whose(rules[0]!, source) === "ours");
   const preview = await inspection.preview();
-  const { invisible, hidden } = await readInvisible(inspection);
-  const findings = auditCopies({ preview, tenant, host, translator, kinds, copies, invisible });
   // Anyone who is not synced may be hidden: the roles of the guide show no more than is needed.
   for (const { resource, error } of found.hidden)
     tellWarning(terminal, `${error.code}: ${resource.kind} objects were not looked at: ${error.message}`);
-  tellHiddenSlices(terminal, hidden);
   tellNarrowed(terminal, found);
+  const invisible = await inspectVisibility(terminal, inspection);
+  const findings = auditCopies({ preview, tenant, host, translator, kinds, copies, invisible });
   if (findings.length > 0) exit(EXIT_FAILED);
   if (output !== undefined) return terminal.out(formatValue(findings.map(shown), output));
   if (findings.length === 0) return terminal.out(`Clean: ${copies.length} copies are as they should be.\n`);

@@ -13,8 +13,7 @@ import type { Inspection } from "../inspect/inspection.ts";
 import { findKind } from "../inspect/object-kind.ts";
 import { addInspectionFlags, withInspection } from "../inspect/open-inspection.ts";
 import type { InspectionFlags } from "../inspect/open-inspection.ts";
-import { readInvisible, tellHiddenSlices } from "../inspect/visibility.ts";
-import type { Visibility } from "../inspect/visibility.ts";
+import { inspectVisibility } from "../inspect/visibility.ts";
 import { formatValue, visible } from "../output/output.ts";
 
 /** Kinds that are synced; others are only referred to. */
@@ -57,15 +56,12 @@ async function why({ terminal }: CommandContext, { output }: InspectionFlags, { 
   const uid = explanation.tenant?.uid;
   const slowed = uid === undefined ? [] : await inspection.slowed({ namespace: key.namespace, uid });
   const service = serviceOf(inspection, resource, key);
-  const { invisible, hidden } = service === undefined ? SEEN : await readInvisible(inspection, [service]);
-  tellHiddenSlices(terminal, hidden);
+  const invisible = service === undefined ? [] : await inspectVisibility(terminal, inspection, [service]);
   const told = { ...explanation, notes: [...explanation.notes, ...slowed, ...invisible.map(({ note }) => note)] };
   const { resource: _resource, ...rest } = told;
   if (output !== undefined) return terminal.out(formatValue(plain({ kind: resource.kind, ...rest }), output));
   terminal.out(visible(describeExplanation(told)));
 }
-
-const SEEN: Visibility = { invisible: [], hidden: [] };
 
 /** The Service whose backends the object is, or has. */
 function serviceOf({ rules, tenant }: Inspection, resource: ResourceType, key: ObjectKey): ObjectKey | undefined {

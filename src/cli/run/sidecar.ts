@@ -27,6 +27,8 @@ import type { ConfigurationOptions, LoadedConfiguration } from "../input/configu
 import { EXIT_USAGE } from "../process/exit-codes.ts";
 import { followCluster, hostScope } from "../input/followed-cluster.ts";
 import type { FollowedCluster, KubeConfig, Runtime } from "../input/followed-cluster.ts";
+import { watchBackends } from "./backend-watch.ts";
+import type { BackendWatch } from "./backend-watch.ts";
 import { watchLaws } from "./law-watch.ts";
 import type { LawWatch } from "./law-watch.ts";
 import { giveBack } from "../process/lean-start.ts";
@@ -88,7 +90,7 @@ function filesOf({ allowEmpty, ...files }: SidecarOptions): ConfigurationOptions
 }
 
 /** Reads the files again when they change or at SIGHUP, and hands the syncer what they say then. */
-function followConfiguration(terminal: Terminal, { options, loaded }: Parts, { syncer, readiness, runtime, laws }: Working) {
+function followConfiguration(terminal: Terminal, { options, loaded }: Parts, { syncer, readiness, runtime, laws, backends }: Working) {
   const scope = hostScope(createTranslatorFor(loaded));
   return watchConfiguration({
     terminal,
@@ -106,6 +108,7 @@ function followConfiguration(terminal: Terminal, { options, loaded }: Parts, { s
       if (result === "changed") {
         readiness.askAgain();
         laws?.follow(next);
+        backends.follow(next);
       }
       return result;
     },
@@ -156,7 +159,10 @@ async function sync(terminal: Terminal, parts: Parts): Promise<void> {
   const kinds = loaded.config.endpointSlices.enabled ? [ENDPOINT_SLICES] : [];
   const laws = options.laws ? watchLaws(loaded, { runtime, ready: () => isReady(readiness.probe) }) : undefined;
   if (laws !== undefined) teardown.add(() => laws.stop());
-  teardown.add(followConfiguration(terminal, parts, { syncer, readiness, runtime, laws }));
+  const works = () => isReady(readiness.probe) && syncer.status().running;
+  const backends = watchBackends(loaded, { tenant, host, services, runtime, ready: works });
+  teardown.add(() => backends.stop());
+  teardown.add(followConfiguration(terminal, parts, { syncer, readiness, runtime, laws, backends }));
   const work = begin({ tenant, host, kinds, syncer, election, stop, runtime, readiness });
   await Promise.race([work, aborted(stop)]);
   if (!stop.aborted) runtime.logger.info("Syncing");
@@ -263,6 +269,7 @@ interface Working {
   readonly runtime: Runtime;
   /** Undefined with `--no-laws`. */
   readonly laws: LawWatch | undefined;
+  readonly backends: BackendWatch;
 }
 
 interface Served {
