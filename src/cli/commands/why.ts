@@ -78,6 +78,7 @@ function notSynced(resource: ResourceType): EngineError {
   const hints = new Map([
     [SERVICES, "With --services external another syncer makes them"],
     [ENDPOINT_SLICES, "They are synced once sync.toHost.endpointSlices is configured"],
+    [ENDPOINTS, "The setting backends: slices writes none"],
   ]);
   const hint = hints.get(resource) ?? "";
   return new EngineError("SYNC_DISABLED", `This syncer does not sync ${resource.kind} objects`, { details: { hint } });

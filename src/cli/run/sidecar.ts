@@ -8,9 +8,10 @@ import type { LogLevel } from "../../base/logger.ts";
 import { createMetrics } from "../../base/metrics.ts";
 import type { MetricsRegistry } from "../../base/metrics.ts";
 import { createHttpClient } from "../../kube/client/http-client.ts";
+import { syncedBackends } from "../../engine/config/backends.ts";
 import { createTranslatorFor } from "../../engine/engine.ts";
 import type { ObjectKey } from "../../kube/object/key.ts";
-import { ENDPOINT_SLICES, NAMESPACES } from "../../kube/object/resource.ts";
+import { ENDPOINT_SLICES, ENDPOINTS, NAMESPACES, SERVICES } from "../../kube/object/resource.ts";
 import type { ServicesMode } from "../../engine/reconcile/rules/rules.ts";
 import { createLeaderElection } from "../../kube/runtime/election/leader-election.ts";
 import type { LeaderElection } from "../../kube/runtime/election/leader-election.ts";
@@ -108,7 +109,7 @@ function followConfiguration(terminal: Terminal, { options, loaded }: Parts, { s
       if (result === "changed") {
         readiness.askAgain();
         laws?.follow(next);
-        backends.follow(next);
+        backends?.follow(next);
       }
       return result;
     },
@@ -156,12 +157,13 @@ async function sync(terminal: Terminal, parts: Parts): Promise<void> {
   teardown.add(() => readiness.stop());
   await serve(parts, { ready: readiness.probe, metrics, runtime });
   tellStart(parts, { tenant, host, runtime });
-  const kinds = loaded.config.endpointSlices.enabled ? [ENDPOINT_SLICES] : [];
+  const { readsEndpoints, readsSlices } = syncedBackends(loaded.settings.backends, loaded.config);
+  const kinds = [SERVICES, ...(readsEndpoints ? [ENDPOINTS] : []), ...(readsSlices ? [ENDPOINT_SLICES] : [])];
   const laws = options.laws ? watchLaws(loaded, { runtime, ready: () => isReady(readiness.probe) }) : undefined;
   if (laws !== undefined) teardown.add(() => laws.stop());
   const works = () => isReady(readiness.probe) && syncer.status().running;
-  const backends = watchBackends(loaded, { tenant, host, services, runtime, ready: works });
-  teardown.add(() => backends.stop());
+  const backends = readsEndpoints ? watchBackends(loaded, { tenant, host, services, runtime, ready: works }) : undefined;
+  if (backends !== undefined) teardown.add(() => backends.stop());
   teardown.add(followConfiguration(terminal, parts, { syncer, readiness, runtime, laws, backends }));
   const work = begin({ tenant, host, kinds, syncer, election, stop, runtime, readiness });
   await Promise.race([work, aborted(stop)]);
@@ -269,7 +271,8 @@ interface Working {
   readonly runtime: Runtime;
   /** Undefined with `--no-laws`. */
   readonly laws: LawWatch | undefined;
-  readonly backends: BackendWatch;
+  /** Undefined where no Endpoints are read: what is copied is what is seen. */
+  readonly backends: BackendWatch | undefined;
 }
 
 interface Served {
