@@ -20,7 +20,7 @@ import { decideCopy } from "../../reconcile/predicate/should-copy.ts";
 import type { Rules, Surroundings } from "../../reconcile/rules/rules.ts";
 
 /** One cluster as it is, whatever a run would change. */
-export interface SeenCluster {
+export interface ComparedCluster {
   /** Services and Endpoints. */
   get(resource: ResourceType, key: ObjectKey): KubeObject | undefined;
   /** Every slice; undefined when they may not be listed. */
@@ -32,8 +32,8 @@ export interface VisibilityOptions {
   readonly rules: readonly Rules[];
   /** Tenant keys of the Services to look at. */
   readonly services: readonly ObjectKey[];
-  readonly tenant: SeenCluster;
-  readonly host: SeenCluster & { readonly slices: readonly KubeObject[] };
+  readonly tenant: ComparedCluster;
+  readonly host: ComparedCluster & { readonly slices: readonly KubeObject[] };
 }
 
 /** One tenant Service whose backends readers on the host do not all see. */

@@ -14,10 +14,10 @@ import type { KubeObject } from "../../../kube/object/types.ts";
 import type { Rules } from "../../reconcile/rules/rules.ts";
 import type { ClusterReads } from "./cluster-reads.ts";
 import { invisibleBackends } from "./invisible-backends.ts";
-import type { InvisibleBackends, SeenCluster } from "./invisible-backends.ts";
+import type { InvisibleBackends, ComparedCluster } from "./invisible-backends.ts";
 
 /** One cluster: Services and Endpoints as they are known, and slices as lists say. */
-export interface ReadCluster extends Pick<SeenCluster, "get"> {
+export interface ReadCluster extends Pick<ComparedCluster, "get"> {
   readonly reads: Pick<ClusterReads, "list">;
   /** What of its slices is listed. Default all. */
   readonly scope?: ListScope;
