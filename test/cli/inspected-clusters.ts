@@ -83,7 +83,7 @@ export function freshClusters(options: Partial<Record<"tenant" | "host", Embedde
   afterAll(() => rmSync(folder, { recursive: true }));
 }
 
-const CLUSTERS = ["--tenant-kubeconfig", join(folder, "tenant.kubeconfig"), "--host-kubeconfig", join(folder, "host.kubeconfig")];
+export const CLUSTERS = ["--tenant-kubeconfig", join(folder, "tenant.kubeconfig"), "--host-kubeconfig", join(folder, "host.kubeconfig")];
 export const NAMED = ["--name", "blue", "--namespace", "vc-blue"];
 
 export function cli(
