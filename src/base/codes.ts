@@ -234,6 +234,12 @@ export const CODES = {
     meaning: "A copy leaves out a field or annotation, because the host's API server rejects it on a Service of the copy's type.",
     remedy: "Nothing to do. If a patch wrote it, let the patch write spec.type too.",
   },
+  BACKENDS_INVISIBLE: {
+    meaning:
+      "The tenant has ready backends that nobody on the host sees: readers there read EndpointSlices, and nothing makes slices of the copied Endpoints, or the tenant has only slices and these are not synced.",
+    remedy:
+      "Sync EndpointSlices too (backends: both in the settings), or let the host's kube-controller-manager run its endpointslice-mirroring-controller. The guide 'Sync EndpointSlices' says which cluster needs what.",
+  },
   EXCLUDED: {
     meaning: "The object is not synced: it is default/kubernetes, paused, not selected, or being deleted.",
     remedy: "Nothing to do.",

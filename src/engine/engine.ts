@@ -7,6 +7,7 @@ import { sha256Hex } from "../base/digest.ts";
 import { assert, EngineError } from "../base/errors.ts";
 import { canonicalJson, isRecord, jsonEqual } from "../base/json.ts";
 import type { Config, ResourceSync } from "./config/config.ts";
+import { refusesSlices, syncedBackends } from "./config/backends.ts";
 import { DEFAULT_SETTINGS } from "./config/settings.ts";
 import type { Settings } from "./config/settings.ts";
 import type { Direction } from "./patch/patch-definition.ts";
@@ -51,7 +52,7 @@ export interface EngineOptions {
 
 /** The rules of one configuration, with the sandbox that its expressions live in. */
 export interface Engine {
-  /** One entry per synced kind: Services first, then EndpointSlices if they are synced, then Endpoints. */
+  /** One entry per kind that is read: Services first, then EndpointSlices, then Endpoints. */
   readonly rules: readonly Rules[];
   readonly translator: Translator;
   readonly settings: Settings;
@@ -80,8 +81,8 @@ export function createTranslatorFor({ config, settings = DEFAULT_SETTINGS, vclus
   });
 }
 
-/** What is read once, at the start: clients, caches, workers and the names of markers are made by it. */
-const READ_ONCE = ["markerPrefix", "hostQps", "leaderElection", "workers"] as const satisfies readonly (keyof Settings)[];
+/** What is read once, at the start: clients, caches, workers and the names of markers are made by it, and kinds given up by way of it. */
+const READ_ONCE = ["backends", "markerPrefix", "hostQps", "leaderElection", "workers"] as const satisfies readonly (keyof Settings)[];
 
 /** Tells that two configurations mean the same. */
 export function sameConfiguration(left: EngineOptions, right: EngineOptions): boolean {
@@ -107,12 +108,14 @@ export function checkReload(before: EngineOptions, after: EngineOptions): void {
 /**
  * Compiles a configuration.
  *
- * @throws CONFIG_VALUE when `adopt` is no prefix of markers, or the syncer's own.
+ * @throws CONFIG_VALUE when `adopt` is no prefix of markers, or the syncer's own; when `backends` asks for slices that the file refuses.
  * @throws EXPRESSION_FUEL when compiling its expressions takes more than `limits.configurationFuel`.
  * @throws EXPRESSION_SYNTAX, PATH_SYNTAX, PATCH_MODE when the configuration was not checked by `parseConfig` before.
  */
 export async function createEngine(options: EngineOptions): Promise<Engine> {
   const { config, settings = DEFAULT_SETTINGS, vcluster, services = "managed" } = options;
+  if (refusesSlices(settings.backends, config)) throw refusedSlices(settings);
+  const backends = syncedBackends(settings.backends, config);
   const translator = options.translator ?? createTranslatorFor(options);
   const limits = settings.limits;
   const sandbox = hasExpressions(config) ? await createSandbox({ limits, toHostDns: (name) => translator.dns(name) }) : NO_SANDBOX;
@@ -130,7 +133,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
     names: referenceNames(translator, settings),
     settings: planSettings(settings),
     services,
-    servicesEnabled: services === "managed" && config.services.enabled && config.endpoints.enabled,
+    servicesEnabled: services === "managed" && config.services.enabled && backends.services,
     vcluster: { ...vcluster, config: config.merged },
     ...(options.adopt !== undefined && { adopt: checkPrefix(options.adopt, settings) }),
     ...(options.adoptCluster !== undefined && { adoptCluster: options.adoptCluster }),
@@ -145,8 +148,8 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
   const all = [
     ...(services === "managed" ? [rules(SERVICES_KIND, config.services, shared.servicesEnabled)] : []),
     // Slices come before the Endpoints whose mirror they replace; switched off, nobody may even be allowed to look at them.
-    ...(config.endpointSlices.enabled ? [rules(ENDPOINT_SLICES_KIND, config.endpointSlices, true)] : []),
-    rules(ENDPOINTS_KIND, config.endpoints, config.endpoints.enabled),
+    ...(backends.readsSlices ? [rules(ENDPOINT_SLICES_KIND, config.endpointSlices, backends.slices)] : []),
+    ...(backends.readsEndpoints ? [rules(ENDPOINTS_KIND, config.endpoints, backends.endpoints)] : []),
   ];
   return {
     rules: all,
@@ -156,6 +159,16 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
     vcluster,
     dispose: () => sandbox.dispose(),
   };
+}
+
+function refusedSlices({ backends }: Settings): EngineError {
+  return new EngineError(
+    "CONFIG_VALUE",
+    `Cannot write slices, as backends: ${backends} asks for: sync.toHost.endpointSlices.enabled is false`,
+    {
+      details: { hint: "Remove enabled: false from that section, or set backends: endpoints" },
+    },
+  );
 }
 
 function hasExpressions({ services, endpointSlices, endpoints }: Config): boolean {

@@ -30,6 +30,7 @@ import { engineParts, withWriter } from "./sync/reconciler.ts";
 import type { EngineParts } from "./sync/reconciler.ts";
 import type { SyncRecord } from "./sync/state/status-records.ts";
 import { sameClusterOnly, verifiedOnly } from "./sync/cluster/same-cluster.ts";
+import { checkLeftEndpoints } from "./sync/cluster/left-endpoints.ts";
 import { checkOtherSyncers } from "./sync/cluster/other-syncers.ts";
 import { createSyncState } from "./sync/state/sync-state.ts";
 import { namespaceOfId } from "./sync/state/sync-id.ts";
@@ -74,6 +75,7 @@ export interface Syncer {
    *
    * @throws CLUSTER_IDENTITY when the host's copies belong to another tenant cluster, or both clusters are swapped.
    * @throws OTHER_SYNCER when they carry the markers of another syncer that is not the one to adopt.
+   * @throws CONFIG_VALUE when Endpoints are not used, and the host still mirrors copies of them.
    * @throws API_… when the tenant cluster cannot be asked who it is.
    */
   prepare(): Promise<void>;
@@ -183,6 +185,7 @@ class RunningSyncer implements Syncer {
     if (this.#stopping.signal.aborted) return;
     checkIdentity({ tenant, host, hostUid }, rules);
     checkOtherSyncers(host, rules);
+    checkLeftEndpoints(host, rules);
     this.#controller = this.#createController();
     this.#controller.start();
     this.#collecting = false;

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect } from "vitest";
 import { delay, systemClock } from "../../src/base/clock.ts";
 import { startCluster } from "../../src/cluster/cluster.ts";
-import type { Cluster } from "../../src/cluster/cluster.ts";
+import type { Cluster, EmbeddedClusterOptions } from "../../src/cluster/cluster.ts";
 import type { ClusterClient } from "../../src/kube/object/cluster-client.ts";
 import { ENDPOINT_SLICES, ENDPOINTS, NAMESPACES, SECRETS, SERVICES } from "../../src/kube/object/resource.ts";
 import type { KubeObject } from "../../src/kube/object/types.ts";
@@ -60,9 +60,10 @@ export interface Sides {
 export let sides: Sides;
 const opened: Cluster[] = [];
 
-async function cluster(name: string): Promise<Cluster> {
-  const started = await startCluster({ name, tls: false });
+async function cluster(name: string, options: EmbeddedClusterOptions = {}): Promise<Cluster> {
+  const started = await startCluster({ ...options, name, tls: false });
   opened.push(started);
+  mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, `${name}.kubeconfig`), started.kubeconfig);
   return started;
 }
@@ -77,11 +78,11 @@ export const web = (annotations: Record<string, string> = {}): KubeObject =>
   object(ENDPOINTS, "shop/web", { metadata: { annotations }, subsets });
 
 /** Makes {@link sides} for each test of the file, with the namespaces that syncing needs, and stops them after it. */
-export function freshClusters(): void {
+export function freshClusters(options: Partial<Record<"tenant" | "host", EmbeddedClusterOptions>> = {}): void {
   // A file before this one may have had the folder, and removed it.
   beforeAll(() => void mkdirSync(folder, { recursive: true }));
   beforeEach(async () => {
-    sides = { tenant: await cluster("tenant"), host: await cluster("host") };
+    sides = { tenant: await cluster("tenant", options.tenant), host: await cluster("host", options.host) };
     await sides.tenant.client.create(NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
     await sides.host.client.create(NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata: { name: "vc-blue" } });
     return async () => void (await Promise.all(opened.splice(0).map((one) => one.stop())));
@@ -89,7 +90,7 @@ export function freshClusters(): void {
   afterAll(() => rmSync(folder, { recursive: true }));
 }
 
-const CLUSTERS = ["--tenant-kubeconfig", join(folder, "tenant.kubeconfig"), "--host-kubeconfig", join(folder, "host.kubeconfig")];
+export const CLUSTERS = ["--tenant-kubeconfig", join(folder, "tenant.kubeconfig"), "--host-kubeconfig", join(folder, "host.kubeconfig")];
 export const NAMED = ["--name", "blue", "--namespace", "vc-blue"];
 
 export function cli(

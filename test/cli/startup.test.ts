@@ -7,7 +7,7 @@ import type { FollowedCluster } from "../../src/cli/input/followed-cluster.ts";
 import { awaitClusters } from "../../src/cli/run/startup.ts";
 import { createEmbeddedCluster } from "../../src/cluster/cluster.ts";
 import type { ClusterClient } from "../../src/kube/object/cluster-client.ts";
-import { ENDPOINT_SLICES, NAMESPACES } from "../../src/kube/object/resource.ts";
+import { ENDPOINT_SLICES, NAMESPACES, SERVICES } from "../../src/kube/object/resource.ts";
 import { createFakeClock } from "../support/fake-clock.ts";
 
 /** A start with two clusters in process; `start` hands over how it goes on. */
@@ -62,8 +62,8 @@ describe("a start", () => {
   });
 
   test.each([
-    { kinds: [], want: ["services", "endpoints"], why: "Services and Endpoints" },
-    { kinds: [ENDPOINT_SLICES], want: ["services", "endpoints", "endpointslices"], why: "what is synced besides" },
+    { kinds: undefined, want: ["services", "endpoints"], why: "Services and Endpoints" },
+    { kinds: [SERVICES, ENDPOINT_SLICES], want: ["services", "endpointslices"], why: "only what is read" },
   ])("reads $why on both sides", async ({ kinds, want }) => {
     const { options } = await prepare();
     const read = { tenant: [] as string[], host: [] as string[] };
@@ -71,7 +71,7 @@ describe("a start", () => {
       const list: ClusterClient["list"] = (type, how) => (read[cluster.side].push(type.plural), cluster.client.list(type, how));
       return { ...cluster, client: { ...cluster.client, list } };
     };
-    await awaitClusters({ ...options, kinds, tenant: noting(options.tenant), host: noting(options.host) });
+    await awaitClusters({ ...options, ...(kinds && { kinds }), tenant: noting(options.tenant), host: noting(options.host) });
     expect(read).toEqual({ tenant: want, host: want });
   });
 

@@ -12,6 +12,7 @@ import { copyKinds } from "../inspect/copy-kinds.ts";
 import { EXIT_FAILED, EXIT_USAGE } from "../process/exit-codes.ts";
 import type { Inspection } from "../inspect/inspection.ts";
 import { tellWarning } from "../output/messages.ts";
+import { inspectVisibility } from "../inspect/visibility.ts";
 import { addInspectionFlags, failingWith, withInspection } from "../inspect/open-inspection.ts";
 import type { InspectionFlags } from "../inspect/open-inspection.ts";
 import { formatValue } from "../output/output.ts";
@@ -38,11 +39,12 @@ async function audit({ terminal, exit }: CommandContext, { output }: InspectionF
   const found = await findMarkedCopies({ reads: hostReads, translator, kinds });
   const copies = found.copies.filter(({ source }) => whose(rules[0]!, source) === "ours");
   const preview = await inspection.preview();
-  const findings = auditCopies({ preview, tenant, host, translator, kinds, copies });
   // What is not synced may be hidden: the roles of the guide show no more than is needed.
   for (const { resource, error } of found.hidden)
     tellWarning(terminal, `${error.code}: ${resource.kind} objects were not looked at: ${error.message}`);
   tellNarrowed(terminal, found);
+  const invisible = await inspectVisibility(terminal, inspection);
+  const findings = auditCopies({ preview, tenant, host, translator, kinds, copies, invisible });
   if (findings.length > 0) exit(EXIT_FAILED);
   if (output !== undefined) return terminal.out(formatValue(findings.map(shown), output));
   if (findings.length === 0) return terminal.out(`No drift: ${copies.length} ${copies.length === 1 ? "copy is" : "copies are"} in sync.\n`);

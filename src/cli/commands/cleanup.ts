@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { EngineError } from "../../base/errors.ts";
 import { createTranslatorFor } from "../../engine/engine.ts";
 import { formatKey, keyOf } from "../../kube/object/key.ts";
-import { ENDPOINTS, SERVICES } from "../../kube/object/resource.ts";
+import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../kube/object/resource.ts";
 import { removeCopies } from "../../engine/sync/inspect/cleanup.ts";
 import type { Removal } from "../../engine/sync/inspect/cleanup.ts";
 import { createClusterReads } from "../../engine/sync/inspect/cluster-reads.ts";
@@ -96,9 +96,10 @@ async function findCopies(
   const reads = createClusterReads({ client: host.client, signal: new AbortController().signal });
   const { copies, hidden, narrowed } = await findMarkedCopies({ reads, translator, kinds });
   tellNarrowed(terminal, { narrowed });
+  const usual = [SERVICES, loaded.settings.backends === "slices" ? ENDPOINT_SLICES : ENDPOINTS];
   for (const { resource, error } of hidden) {
     // These always have copies, and a kind that was asked for must be looked at.
-    if (kind !== undefined || resource === ENDPOINTS || resource === SERVICES) throw error;
+    if (kind !== undefined || usual.includes(resource)) throw error;
     tellWarning(terminal, `${error.code}: ${resource.kind} objects were not looked at: ${error.message}`);
   }
   return copies;

@@ -17,6 +17,7 @@ import { findKind } from "../inspect/object-kind.ts";
 import { addInspectionFlags, withInspection } from "../inspect/open-inspection.ts";
 import type { InspectionFlags } from "../inspect/open-inspection.ts";
 import { tellFailure } from "../output/messages.ts";
+import { inspectVisibility } from "../inspect/visibility.ts";
 import { formatValue, visible } from "../output/output.ts";
 
 /** Kinds that are synced; others are only referred to. */
@@ -60,7 +61,9 @@ async function why({ terminal, exit }: CommandContext, { output }: InspectionFla
   if (explanation === undefined) throw new EngineError("INTERNAL", `Broken invariant: nobody looked at ${formatKey(key)}`);
   const uid = explanation.tenant?.uid;
   const slowed = uid === undefined ? [] : await inspection.slowed({ namespace: key.namespace, uid });
-  const told = { ...explanation, notes: [...explanation.notes, ...slowed] };
+  const service = serviceOf(inspection, resource, key);
+  const invisible = service === undefined ? [] : await inspectVisibility(terminal, inspection, [service]);
+  const told = { ...explanation, notes: [...explanation.notes, ...slowed, ...invisible.map(({ note }) => note)] };
   if (isNowhere(explanation)) exit(tellFailure(terminal, notFound({ ...about, key })));
   const { resource: _resource, ...rest } = told;
   if (output !== undefined) return terminal.out(formatValue(plain({ kind: resource.kind, ...rest }), output));
@@ -94,6 +97,12 @@ function notFound({ resource, key, inspection }: About): EngineError {
   });
 }
 
+/** The Service whose backends the object is, or has. */
+function serviceOf({ rules, tenant }: Inspection, resource: ResourceType, key: ObjectKey): ObjectKey | undefined {
+  const object = tenant.before(resource, key);
+  return object && rules.find(({ kind }) => kind.resource === resource)!.kind.serviceOf(key, object);
+}
+
 /** Without fields that say nothing, which YAML cannot write. */
 function plain(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
@@ -103,6 +112,7 @@ function notSynced(resource: ResourceType): EngineError {
   const hints = new Map([
     [SERVICES, "With --services external another syncer makes them"],
     [ENDPOINT_SLICES, "They are synced once sync.toHost.endpointSlices is configured"],
+    [ENDPOINTS, "The setting backends: slices writes none"],
   ]);
   const hint = hints.get(resource) ?? "";
   return new EngineError("SYNC_DISABLED", `This syncer does not sync ${resource.kind} objects`, { details: { hint } });

@@ -52,7 +52,9 @@ export interface Inspection {
   readonly rules: readonly Rules[];
   readonly tenant: ClusterView;
   readonly host: ClusterView;
+  readonly tenantReads: ClusterReads;
   readonly hostReads: ClusterReads;
+  readonly clock: Clock;
   /** Plays the next run on both views, which can be done once; `ids` are looked at in any case. @throws API_… when a referenced object cannot be read. */
   preview(options?: { readonly ids?: readonly string[] }): Promise<Preview>;
   /**
@@ -88,15 +90,16 @@ async function read(options: InspectionOptions, engine: Engine): Promise<Inspect
   const wired = engineParts(engine, clusterUid);
   const { rules } = wired;
   const kinds = [...new Set([SERVICES, ...rules.map(({ kind }) => kind.resource)])];
+  const tenantReads = createClusterReads({ client: options.tenant, signal });
   const hostReads = createClusterReads({ client: options.host, signal });
   const [tenant, host] = await Promise.all([
-    view({ client: options.tenant, reads: createClusterReads({ client: options.tenant, signal }), kinds, scope: {} }),
+    view({ client: options.tenant, reads: tenantReads, kinds, scope: {} }),
     view({ client: options.host, reads: hostReads, kinds, scope }),
   ]);
   checkIdentity({ tenant, host, hostUid }, rules);
   checkOtherSyncers(host, rules);
   return {
-    ...{ engine, rules, tenant, host, hostReads },
+    ...{ engine, rules, tenant, host, tenantReads, hostReads, clock },
     preview: ({ ids = [] } = {}) =>
       preview({ ...wired, ...{ tenant, host, clock, ids }, deletesConfirmed: createDeleteConfirmation(confirmDeletes) }),
     slowed: (object) => slowed(options, engine, object),

@@ -8,9 +8,10 @@ import type { LogLevel } from "../../base/logger.ts";
 import { createMetrics } from "../../base/metrics.ts";
 import type { MetricsRegistry } from "../../base/metrics.ts";
 import { createHttpClient } from "../../kube/client/http-client.ts";
+import { syncedBackends } from "../../engine/config/backends.ts";
 import { createTranslatorFor } from "../../engine/engine.ts";
 import type { ObjectKey } from "../../kube/object/key.ts";
-import { ENDPOINT_SLICES, NAMESPACES } from "../../kube/object/resource.ts";
+import { ENDPOINT_SLICES, ENDPOINTS, NAMESPACES, SERVICES } from "../../kube/object/resource.ts";
 import type { ServicesMode } from "../../engine/reconcile/rules/rules.ts";
 import { createLeaderElection } from "../../kube/runtime/election/leader-election.ts";
 import type { LeaderElection } from "../../kube/runtime/election/leader-election.ts";
@@ -27,6 +28,8 @@ import type { ConfigurationOptions, LoadedConfiguration } from "../input/configu
 import { EXIT_USAGE } from "../process/exit-codes.ts";
 import { followCluster, hostScope } from "../input/followed-cluster.ts";
 import type { FollowedCluster, KubeConfig, Runtime } from "../input/followed-cluster.ts";
+import { watchBackends } from "./backend-watch.ts";
+import type { BackendWatch } from "./backend-watch.ts";
 import { watchLaws } from "./law-watch.ts";
 import type { LawWatch } from "./law-watch.ts";
 import { giveBack } from "../process/lean-start.ts";
@@ -88,7 +91,7 @@ function filesOf({ allowEmpty, ...files }: SidecarOptions): ConfigurationOptions
 }
 
 /** Reads the files again when they change or at SIGHUP, and hands the syncer what they say then. */
-function followConfiguration(terminal: Terminal, { options, loaded }: Parts, { syncer, readiness, runtime, laws }: Working) {
+function followConfiguration(terminal: Terminal, { options, loaded }: Parts, { syncer, readiness, runtime, laws, backends }: Working) {
   const scope = hostScope(createTranslatorFor(loaded));
   return watchConfiguration({
     terminal,
@@ -106,6 +109,7 @@ function followConfiguration(terminal: Terminal, { options, loaded }: Parts, { s
       if (result === "changed") {
         readiness.askAgain();
         laws?.follow(next);
+        backends?.follow(next);
       }
       return result;
     },
@@ -153,10 +157,14 @@ async function sync(terminal: Terminal, parts: Parts): Promise<void> {
   teardown.add(() => readiness.stop());
   await serve(parts, { ready: readiness.probe, metrics, runtime });
   tellStart(parts, { tenant, host, runtime });
-  const kinds = loaded.config.endpointSlices.enabled ? [ENDPOINT_SLICES] : [];
+  const { readsEndpoints, readsSlices } = syncedBackends(loaded.settings.backends, loaded.config);
+  const kinds = [SERVICES, ...(readsEndpoints ? [ENDPOINTS] : []), ...(readsSlices ? [ENDPOINT_SLICES] : [])];
   const laws = options.laws ? watchLaws(loaded, { runtime, ready: () => isReady(readiness.probe) }) : undefined;
   if (laws !== undefined) teardown.add(() => laws.stop());
-  teardown.add(followConfiguration(terminal, parts, { syncer, readiness, runtime, laws }));
+  const works = () => isReady(readiness.probe) && syncer.status().running;
+  const backends = readsEndpoints ? watchBackends(loaded, { tenant, host, services, runtime, ready: works }) : undefined;
+  if (backends !== undefined) teardown.add(() => backends.stop());
+  teardown.add(followConfiguration(terminal, parts, { syncer, readiness, runtime, laws, backends }));
   const work = begin({ tenant, host, kinds, syncer, election, stop, runtime, readiness });
   await Promise.race([work, aborted(stop)]);
   if (!stop.aborted) runtime.logger.info("Syncing");
@@ -263,6 +271,8 @@ interface Working {
   readonly runtime: Runtime;
   /** Undefined with `--no-laws`. */
   readonly laws: LawWatch | undefined;
+  /** Undefined where no Endpoints are read: what is copied is what is seen. */
+  readonly backends: BackendWatch | undefined;
 }
 
 interface Served {

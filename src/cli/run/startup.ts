@@ -14,8 +14,8 @@ import type { FollowedCluster, Runtime } from "../input/followed-cluster.ts";
 /** Dense in the first seconds: the API server beside a sidecar starts at the same time. */
 const BACKOFF = { initialMs: 250, maximumMs: 15_000, factor: 1.15, jitter: 0.2 };
 
-/** Kinds that are read on both sides, whatever is synced. */
-const ALWAYS_READ = [SERVICES, ENDPOINTS];
+/** Kinds that are read on both sides, if nobody says which. */
+const USUALLY_READ = [SERVICES, ENDPOINTS];
 
 /** The certificate of the server does not fit the kubeconfig. */
 const CERTIFICATE_FAULTS = new Set([
@@ -32,7 +32,7 @@ const CERTIFICATE_FAULTS = new Set([
 export interface StartupOptions {
   readonly tenant: FollowedCluster;
   readonly host: FollowedCluster;
-  /** Kinds that are read on both sides besides Services and Endpoints. Default none. */
+  /** Kinds that are read on both sides. Default Services and Endpoints. */
   readonly kinds?: readonly ResourceType[];
   /** Ends the waiting. */
   readonly stop: AbortSignal;
@@ -84,7 +84,7 @@ async function awaitCluster(cluster: FollowedCluster, options: StartupOptions): 
   await whileUnreachable(
     cluster,
     async () => {
-      for (const kind of [...ALWAYS_READ, ...(options.kinds ?? [])])
+      for (const kind of options.kinds ?? USUALLY_READ)
         await cluster.client.list(kind, { ...cluster.scope, limit: 1, signal: options.stop });
     },
     options,

@@ -14,13 +14,7 @@ import type { Problem } from "../../schema/problem.ts";
 import type { Infer } from "../../schema/schema.ts";
 import { readYaml } from "../../schema/yaml.ts";
 import { CONFIG_SCHEMA } from "./config-schema.ts";
-import {
-  warnOfDeadReverses,
-  warnOfForeignPatches,
-  warnOfServicesAlone,
-  warnOfUncopiedReferences,
-  warnOfUnequalLists,
-} from "./patches/lists.ts";
+import { checkBackends, warnOfDeadReverses, warnOfForeignPatches, warnOfServicesAlone, warnOfUncopiedReferences } from "./patches/lists.ts";
 import { warnOfMisplacedSections } from "./misplaced-sections.ts";
 import { checkNamespaces, fillName } from "./namespaces.ts";
 import type { VclusterIdentity } from "./namespaces.ts";
@@ -166,7 +160,7 @@ function checkSections(toHost: Node | undefined, options: ConfigOptions & { repo
   warnOfUncopiedReferences(toHost, all, rules);
   checkNamespaces(valueAt(toHost, "namespaces"), { report, vcluster });
   warnOfServicesAlone(toHost, report);
-  warnOfUnequalLists(toHost, report);
+  checkBackends(toHost, rules);
   warnOfForeignPatches(toHost, report);
 }
 

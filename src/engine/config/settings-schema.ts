@@ -169,6 +169,13 @@ export const SETTINGS_SCHEMA = {
         "What a failing patch does. keep-last: its field keeps the value last written, or is left out. skip-patch: the field stays unpatched. block-object: the object is not synced.",
     },
     addressPolicy: ADDRESS_POLICY,
+    backends: {
+      type: "literals",
+      values: ["endpoints", "slices", "both"],
+      default: "endpoints",
+      description:
+        "What the host has for the backends of a Service. endpoints: copies of Endpoints, of which the host makes slices. slices: copies of EndpointSlices alone; the API of Endpoints is not used on either side. both: copies of either. With endpoints, the section sync.toHost.endpointSlices means what it says.",
+    },
     selector: SELECTOR,
     requireService: {
       type: "boolean",

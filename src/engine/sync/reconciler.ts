@@ -21,6 +21,7 @@ import type { SyncCoreOptions } from "./core.ts";
 import { createDeleteConfirmation } from "./state/delete-confirmation.ts";
 import { checkIdentity, readClusterUid } from "./cluster/identity.ts";
 import type { LoopGuardLimits } from "./guards/loop-guard.ts";
+import { checkLeftEndpoints } from "./cluster/left-endpoints.ts";
 import { checkOtherSyncers } from "./cluster/other-syncers.ts";
 import type { SyncRecord } from "./state/status-records.ts";
 import { sameClusterOnly, verifiedOnly } from "./cluster/same-cluster.ts";
@@ -77,6 +78,7 @@ export interface Reconciler {
    * never twice at the same time. On failure the caller decides when to try again, with a growing delay.
    *
    * @throws CLUSTER_IDENTITY when the host's copies belong to another tenant cluster, or both clusters are swapped; then nothing is written.
+   * @throws CONFIG_VALUE when Endpoints are not used, and the host still mirrors copies of them.
    * @throws API_… when a cluster cannot answer now.
    */
   reconcile(key: string): Promise<Reconciled>;
@@ -121,6 +123,7 @@ export async function createReconciler(options: ReconcilerOptions): Promise<Reco
   function check(): void {
     checkIdentity({ tenant, host, hostUid }, wired.rules);
     checkOtherSyncers(host, wired.rules);
+    checkLeftEndpoints(host, wired.rules);
     checked = true;
   }
 

@@ -102,6 +102,7 @@ export interface Service extends KubeObject {
 /** One endpoint of an EndpointSlice: a Pod in most cases. */
 export interface SliceEndpoint {
   readonly addresses: readonly string[] | null;
+  readonly conditions?: { readonly ready?: boolean | null; readonly serving?: boolean | null; readonly terminating?: boolean | null };
   readonly hostname?: string;
   readonly targetRef?: TargetReference;
   readonly nodeName?: string;

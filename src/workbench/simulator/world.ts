@@ -1,6 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { EngineError, isEngineError } from "../../base/errors.ts";
 import { formatKey, keyOf } from "../../kube/object/key.ts";
+import { ENDPOINTS } from "../../kube/object/resource.ts";
 import type { ResourceType } from "../../kube/object/resource.ts";
 import type { Request, Response } from "../../engine/reconcile/machine.ts";
 import { responseTo, send } from "../../engine/sync/run/apply.ts";
@@ -159,6 +160,7 @@ export class World {
     const after = type === "DELETED" ? undefined : object;
     const write: Write = { step, at, author, side, plural: resource.plural, action, key: formatKey(keyOf(object)), before, after };
     this.timeline.wrote(write);
+    if (!this.#isFollowed(resource)) return;
     const about = this.#referenced.has(resource.plural) ? "referenced" : "synced";
     for (const oracle of this.#oracles) {
       if (oracle.about !== "both" && (oracle.about ?? "synced") !== about) continue;
@@ -183,7 +185,8 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   const made: { world?: World } = {};
   const elapsed = () => made.world?.now ?? 0;
   const clock: Clock = { now: () => EPOCH_MS + elapsed(), monotonic: elapsed, schedule: noTimers };
-  const resources = resourcesOf(options.setting);
+  // Users write Endpoints whether they are synced or not.
+  const resources = [...new Set([...resourcesOf(options.setting), ENDPOINTS])];
   const cluster = (side: Side) =>
     createSimulatedCluster({ side, resources, clock, onChange: (resource, change) => made.world?.changed(side, resource, change) });
   made.world = new World(options, { tenant: await cluster("tenant"), host: await cluster("host") }, clock);

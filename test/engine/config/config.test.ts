@@ -256,7 +256,7 @@ describe("lists that differ", () => {
     { text: both(true, false), want: 0, why: "slices are switched off" },
     { text: both(false, true), want: 0, why: "Endpoints are switched off" },
   ])("are worth $want warning when $why", ({ text, want }) => {
-    expect(problems(text)).toHaveLength(want);
+    expect(problems(text).filter((problem) => problem.endsWith(".patches"))).toHaveLength(want);
   });
 
   test("are worth a warning at the one that is patched", () => {
@@ -277,7 +277,7 @@ describe("a reverseExpression of slices that never runs", () => {
     { text: slices(both, "{path: metadata.labels.a, expression: value}"), want: 0, why: "only a label is one-way" },
     { text: slices("{path: addressType, reverseExpression: value}"), want: 1, why: "there is nothing that it undoes" },
   ])("is worth $want warning when $why", ({ text, want }) => {
-    expect(problems(text)).toHaveLength(want);
+    expect(problems(text).filter((problem) => problem.endsWith("reverseExpression"))).toHaveLength(want);
   });
 });
 

@@ -6,6 +6,8 @@ import { noMetrics } from "../../../src/base/metrics.ts";
 import { createEmbeddedCluster } from "../../../src/cluster/cluster.ts";
 import type { EmbeddedCluster } from "../../../src/cluster/cluster.ts";
 import { resolveConfig } from "../../../src/engine/config/config.ts";
+import { DEFAULT_SETTINGS } from "../../../src/engine/config/settings.ts";
+import type { Settings } from "../../../src/engine/config/settings.ts";
 import type { ClusterClient } from "../../../src/kube/object/cluster-client.ts";
 import { ENDPOINTS, NAMESPACES, SERVICES } from "../../../src/kube/object/resource.ts";
 import { createInformedAccess } from "../../../src/engine/sync/cluster/informed-access.ts";
@@ -59,6 +61,8 @@ export interface Start {
   /** Further sections of `sync.toHost`. */
   readonly toHost?: Readonly<Record<string, unknown>>;
   readonly services?: "managed" | "external";
+  /** Where they differ from the defaults. */
+  readonly settings?: Partial<Settings>;
   readonly adopt?: string;
   readonly adoptCluster?: string;
   readonly hooks?: SyncHooks;
@@ -74,6 +78,7 @@ export async function start({
   mapped,
   toHost = {},
   through = (client) => client,
+  settings = {},
   ...options
 }: Start): Promise<Syncer> {
   const shared = { clock, chance: systemChance, logger: silentLogger, metrics: noMetrics };
@@ -83,7 +88,8 @@ export async function start({
   const resolved = resolveConfig({ sync: { toHost: { ...toHost, ...namespaces } } });
   if (!resolved.ok) throw new Error("The configuration has errors");
   const access = { tenant: sides[0]!, host: sides[1]! };
-  const syncer = await createSyncer({ config: resolved.config, vcluster: { name: "blue", namespace }, ...access, ...options, clock });
+  const configured = { config: resolved.config, settings: { ...DEFAULT_SETTINGS, ...settings } };
+  const syncer = await createSyncer({ ...configured, vcluster: { name: "blue", namespace }, ...access, ...options, clock });
   const stop = () => Promise.all([syncer.stop(), ...sides.map((side) => side.stop())]);
   syncers.push({ stop });
   const started = syncer.start();

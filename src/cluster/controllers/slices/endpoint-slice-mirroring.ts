@@ -3,7 +3,7 @@ import { serviceSpecOf } from "../../kinds/services.ts";
 import type { ClusterController, ClusterControllerOptions } from "../controller.ts";
 import { startSliceController } from "./slice-controller.ts";
 import type { DesiredSlices } from "./slice-controller.ts";
-import { slicesOf } from "./slices-of-endpoints.ts";
+import { slicesOf } from "../../../kube/object/endpoints/slices-of-endpoints.ts";
 
 const MANAGED_BY = "endpointslicemirroring-controller.k8s.io";
 const SKIP_LABEL = "endpointslice.kubernetes.io/skip-mirror";

@@ -14,7 +14,7 @@ import type { ClusterController, ClusterControllerOptions } from "../controller.
 import { createKeyWorker } from "../key-worker.ts";
 import { createSliceIndex, MANAGED_BY_LABEL, SERVICE_NAME_LABEL } from "./slice-index.ts";
 import type { SliceIndex } from "./slice-index.ts";
-import type { SliceContent } from "./slices-of-endpoints.ts";
+import type { SliceContent } from "../../../kube/object/endpoints/slices-of-endpoints.ts";
 
 /** What the slices of one Service are to be. */
 export interface DesiredSlices {

@@ -40,10 +40,45 @@ export function warnOfDeadReverses(list: keyof typeof ONE_VALUE, patches: readon
   }
 }
 
-/** Warns when Endpoints and EndpointSlices are both synced and only one of them is patched: they would disagree. */
-export function warnOfUnequalLists(toHost: Node | undefined, report: Report): void {
+/**
+ * Checks what the sections say beside the setting `backends`: slices that it asks for and the file refuses are an error, and what never
+ * takes effect is warned of.
+ */
+export function checkBackends(toHost: Node | undefined, { report, settings: { backends } }: PatchRules): void {
   const slices = valueAt(toHost, "endpointSlices");
-  if (slices?.kind !== "map" || isFalse(valueAt(slices, "enabled")) || isFalse(valueAt(valueAt(toHost, "endpoints"), "enabled"))) return;
+  const refused = slices?.kind === "map" ? valueAt(slices, "enabled") : undefined;
+  if (backends !== "endpoints" && isFalse(refused)) {
+    const message = `Expected slices, since the settings say backends: ${backends}`;
+    const hint = "Remove enabled: false, or set backends: endpoints";
+    report.error({ code: "CONFIG_VALUE", at: startOf(refused!), field: "sync.toHost.endpointSlices.enabled", message, hint });
+  }
+  const written = { slices: backends !== "endpoints" || (slices?.kind === "map" && !isFalse(refused)), endpoints: backends !== "slices" };
+  const switchedOff = valueAt(valueAt(toHost, "endpoints"), "enabled");
+  if (isFalse(switchedOff)) return written.slices ? warnOfNoBackends(switchedOff!, backends, report) : undefined;
+  if (written.slices && written.endpoints) warnOfUnequalLists(toHost, report);
+  if (!written.endpoints) warnOfIdlePatches(toHost, report);
+}
+
+/** Slices without Endpoints are what the setting is for: to switch Endpoints off means to have no backends. */
+function warnOfNoBackends(at: Node, backends: PatchRules["settings"]["backends"], report: Report): void {
+  const nothing = "Neither Services nor their backends are synced: endpoints.enabled: false goes before the setting backends";
+  const message =
+    backends === "endpoints" ? "Copied slices have no host Service: the sync of Services requires that of Endpoints" : nothing;
+  const hint = "For slices without Endpoints, set backends: slices in the settings, and remove this";
+  report.warning({ code: "CONFIG_VALUE", at: startOf(at), field: "sync.toHost.endpoints.enabled", message, hint });
+}
+
+function warnOfIdlePatches(toHost: Node | undefined, report: Report): void {
+  const section = valueAt(toHost, "endpoints");
+  if (section?.kind !== "map" || patchCount(section) === 0) return;
+  const message = "These patches do nothing: the settings say backends: slices, so that no Endpoints are written";
+  const at = keyStartOf(section.entries.get("patches")!);
+  const hint = "Write the same rules for endpointSlices";
+  report.warning({ code: "CONFIG_VALUE", at, field: "sync.toHost.endpoints.patches", message, hint });
+}
+
+/** Warns when Endpoints and EndpointSlices are both synced and only one of them is patched: they would disagree. */
+function warnOfUnequalLists(toHost: Node | undefined, report: Report): void {
   const patched = ["endpoints", "endpointSlices"].filter((name) => patchCount(valueAt(toHost, name)) > 0);
   const [only] = patched;
   if (only === undefined || patched.length > 1) return;

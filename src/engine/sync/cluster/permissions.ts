@@ -4,7 +4,7 @@
  * @module
  */
 import type { ClusterClient } from "../../../kube/object/cluster-client.ts";
-import { ENDPOINTS, EVENTS, groupOf, LEASES, NAMESPACES, SERVICES } from "../../../kube/object/resource.ts";
+import { EVENTS, groupOf, LEASES, NAMESPACES, SERVICES } from "../../../kube/object/resource.ts";
 import type { ResourceType } from "../../../kube/object/resource.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import { sourceSide, targetSide } from "../../reconcile/references/reference-copy.ts";
@@ -45,7 +45,7 @@ type Verb = Permission["verb"];
  * requiredPermissions(engine).map(({ side, verb, resource }) => `${verb} ${resource.plural} on the ${side}`);
  */
 export function requiredPermissions({ rules, references, translator }: PermissionOptions): readonly Permission[] {
-  const read = [...new Set([...rules.map(({ kind }) => kind.resource), SERVICES, ENDPOINTS])];
+  const read = [...new Set([...rules.map(({ kind }) => kind.resource), SERVICES])];
   const written = rules.filter(({ enabled }) => enabled).map(({ kind }) => kind.resource);
   const targets = hostNamespaces(translator);
   const own = [translator.vcluster.namespace];

@@ -5,13 +5,14 @@
  */
 import { formatKey, keyOf, sameKey } from "../../../kube/object/key.ts";
 import type { ObjectKey } from "../../../kube/object/key.ts";
-import { qualifiedPlural } from "../../../kube/object/resource.ts";
+import { qualifiedPlural, SERVICES } from "../../../kube/object/resource.ts";
 import type { ResourceType } from "../../../kube/object/resource.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import type { Translator } from "../../translate/translator.ts";
 import type { ClusterView } from "./cluster-view.ts";
 import { objectChanges } from "./object-changes.ts";
 import type { ObjectChange } from "./object-changes.ts";
+import type { InvisibleBackends } from "./invisible-backends.ts";
 import type { MarkedCopy } from "./marked-copies.ts";
 import type { Preview } from "./preview.ts";
 import type { SyncRecord } from "../state/status-records.ts";
@@ -30,7 +31,9 @@ export type FindingKind =
   /** Ours, and not synced (any more), although its source is there or nobody looks. */
   | "leftover"
   /** There should be a copy, and there is none. */
-  | "missing";
+  | "missing"
+  /** Its backends are not what readers on the host see. */
+  | "invisible";
 
 /** One object that is not as it should be. */
 export interface AuditFinding {
@@ -53,6 +56,8 @@ export interface AuditOptions {
   readonly kinds: readonly ResourceType[];
   /** Everything on the host that is ours, of kinds that are not synced too. */
   readonly copies: readonly MarkedCopy[];
+  /** Services whose backends readers on the host do not see. Default none. */
+  readonly invisible?: readonly InvisibleBackends[];
 }
 
 /**
@@ -65,13 +70,19 @@ export function auditCopies(options: AuditOptions): AuditFinding[] {
   const written = objectChanges(options.preview.writes, options).map((change) => changeFinding(options, change));
   const noted = options.preview.records.flatMap((record) => notedFinding(options, record) ?? []);
   const standing = options.copies.flatMap((copy) => standingFinding(options, copy) ?? []);
-  // What a run would write says most; of the same object there is one finding.
-  const byPlace = new Map([...standing, ...noted, ...written].map((finding) => [placeText(finding), finding]));
+  const invisible = (options.invisible ?? []).map(invisibleFinding);
+  // What a run would write says most; of the same object there is one finding, besides what readers see of it.
+  const byPlace = new Map([...standing, ...noted, ...written, ...invisible].map((finding) => [placeText(finding), finding]));
   return [...byPlace].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, finding]) => finding);
 }
 
-function placeText({ resource, host, tenant }: AuditFinding): string {
-  return [qualifiedPlural(resource), host === undefined ? `tenant ${formatKey(tenant)}` : formatKey(host)].join(" ");
+function placeText({ finding, resource, host, tenant }: AuditFinding): string {
+  const place = [qualifiedPlural(resource), host === undefined ? `tenant ${formatKey(tenant)}` : formatKey(host)];
+  return [...place, ...(finding === "invisible" ? [finding] : [])].join(" ");
+}
+
+function invisibleFinding({ tenant, host, note: { code, message } }: InvisibleBackends): AuditFinding {
+  return { finding: "invisible", resource: SERVICES, tenant, host, message: `${code}: ${message}` };
 }
 
 /** A copy that a run would write is not as it should be. An edit that would flow back is on the host already. */

@@ -1,5 +1,4 @@
-import { isIPv6 } from "node:net";
-import type { EndpointAddress, EndpointPort, Endpoints, EndpointSlice, EndpointSubset } from "../../../kube/object/types.ts";
+import type { EndpointAddress, EndpointPort, Endpoints, EndpointSlice, EndpointSubset } from "../types.ts";
 
 /** What one slice says, in the form in which slices are stored. */
 export type SliceContent = Pick<EndpointSlice, "addressType" | "endpoints" | "ports">;
@@ -20,8 +19,8 @@ export function slicesOf({ subsets = [] }: Endpoints, rules: SliceRules): SliceC
     const placed = placedOf(subset).slice(0, rules.addressesMax);
     const ports = portsOf(subset);
     const families = [
-      ["IPv4", placed.filter(({ address }) => !isIPv6(address.ip))],
-      ["IPv6", placed.filter(({ address }) => isIPv6(address.ip))],
+      ["IPv4", placed.filter(({ address }) => !isIPv6(address))],
+      ["IPv6", placed.filter(({ address }) => isIPv6(address))],
     ] as const;
     return families.flatMap(([addressType, addresses]) =>
       chunksOf(addresses, rules.endpointsMax).map((chunk) => ({
@@ -31,6 +30,11 @@ export function slicesOf({ subsets = [] }: Endpoints, rules: SliceRules): SliceC
       })),
     );
   });
+}
+
+/** Of an address that an API server has taken. */
+function isIPv6({ ip }: EndpointAddress): boolean {
+  return ip.includes(":");
 }
 
 interface Placed {

@@ -1,0 +1,27 @@
+import { keyOf } from "../../kube/object/key.ts";
+import type { ObjectKey } from "../../kube/object/key.ts";
+import { SERVICES } from "../../kube/object/resource.ts";
+import { readInvisible } from "../../engine/sync/inspect/visibility.ts";
+import type { Visibility } from "../../engine/sync/inspect/visibility.ts";
+import { hostScope } from "../input/followed-cluster.ts";
+import { tellWarning } from "../output/messages.ts";
+import type { Terminal } from "../process/terminal.ts";
+import type { Inspection } from "./inspection.ts";
+
+/** What readers on the host see of all Services, or of these; what cannot be known is told. */
+export async function inspectVisibility(
+  terminal: Terminal,
+  { rules, tenant, host, tenantReads, hostReads, engine, clock }: Inspection,
+  services: readonly ObjectKey[] = tenant.source(SERVICES).list().map(keyOf),
+): Promise<Visibility["invisible"]> {
+  const { invisible, hidden } = await readInvisible({
+    ...{ rules, services, clock },
+    tenant: { get: (resource, key) => tenant.before(resource, key), reads: tenantReads },
+    host: { get: (resource, key) => host.before(resource, key), reads: hostReads, scope: hostScope(engine.translator) },
+  });
+  for (const { side, error } of hidden) {
+    const unknown = side === "host" ? "Whether readers on the host see the backends" : "Whether the tenant has backends in slices alone";
+    tellWarning(terminal, `${error.code}: ${unknown} is not known: ${error.message}`);
+  }
+  return invisible;
+}

@@ -1,0 +1,203 @@
+/**
+ * Whether readers on the host see the backends, beside a sidecar at work. It looks at the caches that are there and lists EndpointSlices
+ * some time after something was copied: at rest it asks nothing.
+ *
+ * @module
+ */
+import { delay } from "../../base/clock.ts";
+import { messageOf } from "../../base/errors.ts";
+import { createEngine } from "../../engine/engine.ts";
+import { createClusterReads } from "../../engine/sync/inspect/cluster-reads.ts";
+import { readInvisible } from "../../engine/sync/inspect/visibility.ts";
+import type { ReadCluster, Visibility } from "../../engine/sync/inspect/visibility.ts";
+import { createEventRecorder } from "../../engine/sync/report/events.ts";
+import type { EventRecorder } from "../../engine/sync/report/events.ts";
+import { readMarkers } from "../../engine/translate/markers.ts";
+import { formatKey, keyOf } from "../../kube/object/key.ts";
+import type { ObjectKey } from "../../kube/object/key.ts";
+import { ENDPOINTS, SERVICES } from "../../kube/object/resource.ts";
+import type { ResourceType } from "../../kube/object/resource.ts";
+import type { LoadedConfiguration } from "../input/configuration.ts";
+import type { FollowedCluster, Runtime } from "../input/followed-cluster.ts";
+import type { ServicesMode } from "../../engine/reconcile/rules/rules.ts";
+
+/** Looks so long after the start, and at most as often afterwards, in milliseconds: copies and mirrors have settled by then. */
+const EVERY_MS = 30_000;
+/** Services whose invisible backends are told each on a line of its own. */
+const TOLD_MAX = 10;
+
+/** What the watch needs of the sidecar. */
+export interface BackendWatchOptions {
+  readonly tenant: Pick<FollowedCluster, "client"> & { readonly access: Pick<FollowedCluster["access"], "source"> };
+  readonly host: BackendWatchOptions["tenant"] & Pick<FollowedCluster, "scope">;
+  readonly services: ServicesMode;
+  readonly runtime: Pick<Runtime, "clock" | "logger" | "metrics">;
+  /** The sidecar does its work, and no other process does it. */
+  ready(): boolean;
+}
+
+/** The watch beside a sidecar. */
+export interface BackendWatch {
+  /** Goes by another configuration from now on. */
+  follow(loaded: LoadedConfiguration): void;
+  stop(): Promise<void>;
+}
+
+/** Warns of Services whose backends nobody on the host sees, each once while that lasts, in the log, as a gauge and as Events. Never fails. */
+export function watchBackends(loaded: LoadedConfiguration, options: BackendWatchOptions): BackendWatch {
+  const watch = new RunningWatch(loaded, options);
+  const work = watch.run();
+  return {
+    follow: (next) => watch.follow(next),
+    async stop() {
+      watch.stop();
+      await work;
+    },
+  };
+}
+
+/** Who refuses once is not asked again. */
+const NO_READS: ReadCluster["reads"] = { list: () => Promise.resolve([]) };
+
+class RunningWatch {
+  readonly #options: BackendWatchOptions;
+  readonly #ended = new AbortController();
+  #loaded: LoadedConfiguration;
+  /** Something was copied since the last look, or the last look found something. */
+  #due = true;
+  readonly #told = new Set<string>();
+  readonly #unknown = new Set<"tenant" | "host">();
+  readonly #events: EventRecorder;
+
+  constructor(loaded: LoadedConfiguration, options: BackendWatchOptions) {
+    this.#loaded = loaded;
+    this.#options = options;
+    this.#events = createEventRecorder({ writer: options.tenant.client, ...options.runtime });
+  }
+
+  follow(loaded: LoadedConfiguration): void {
+    this.#loaded = loaded;
+    this.#due = true;
+  }
+
+  stop(): void {
+    this.#ended.abort();
+  }
+
+  async run(): Promise<void> {
+    const { clock, logger } = this.#options.runtime;
+    const { signal } = this.#ended;
+    let heard: (() => void)[] | undefined;
+    // Who may not list the host's slices is told once, and not asked again.
+    while (!signal.aborted && !this.#unknown.has("host")) {
+      await delay(clock, EVERY_MS, signal);
+      if (signal.aborted || !this.#due || !this.#options.ready()) continue;
+      // Before the sidecar works, nobody has opened the caches.
+      heard ??= this.#hear();
+      this.#due = false;
+      try {
+        await this.#look();
+      } catch (error) {
+        this.#due = true;
+        logger.debug("What readers on the host see could not be looked at", { error: messageOf(error) });
+      }
+    }
+    for (const end of heard ?? []) end();
+  }
+
+  /** Copies that come or change, and Services of the tenant: those may have slices alone, which nobody follows. */
+  #hear(): (() => void)[] {
+    const { tenant, host } = this.#options;
+    const due = () => void (this.#due = true);
+    return [
+      tenant.access.source(SERVICES).onChange(due),
+      ...[SERVICES, ENDPOINTS].map((resource) =>
+        host.access.source(resource).onChange((key) => {
+          if (this.#isCopy(resource, key)) due();
+        }),
+      ),
+    ];
+  }
+
+  /** Others write Endpoints in the namespace too, leaders every few seconds. */
+  #isCopy(resource: ResourceType, key: ObjectKey): boolean {
+    const object = this.#options.host.access.source(resource).get(key);
+    return object !== undefined && readMarkers(this.#loaded.settings.markerPrefix, object) !== undefined;
+  }
+
+  async #look(): Promise<void> {
+    const { tenant, services, runtime } = this.#options;
+    const engine = await createEngine({ ...withoutPatches(this.#loaded), services });
+    try {
+      const keys = tenant.access.source(SERVICES).list().map(keyOf);
+      const visibility = await readInvisible({
+        rules: engine.rules,
+        services: keys,
+        ...this.#clusters(),
+        ...runtime,
+        signal: this.#ended.signal,
+      });
+      if (!this.#ended.signal.aborted) await this.#tell(visibility);
+    } finally {
+      engine.dispose();
+    }
+  }
+
+  #clusters(): { tenant: ReadCluster; host: ReadCluster } {
+    const { signal } = this.#ended;
+    const { tenant, host } = this.#options;
+    const read = ({ access, client }: BackendWatchOptions["tenant"]): ReadCluster => ({
+      get: (resource, key) => access.source(resource).get(key),
+      reads: createClusterReads({ client, signal }),
+    });
+    const shown = this.#unknown.has("tenant") ? { reads: NO_READS } : {};
+    return { tenant: { ...read(tenant), ...shown }, host: { ...read(host), scope: host.scope } };
+  }
+
+  async #tell({ invisible, hidden }: Visibility): Promise<void> {
+    const { tenant, runtime } = this.#options;
+    const { logger, metrics } = runtime;
+    for (const { side, error } of hidden) {
+      if (this.#unknown.has(side)) continue;
+      this.#unknown.add(side);
+      const hint = `Allow to list endpointslices of API group discovery.k8s.io on the ${side}`;
+      logger.warn("Whether readers on the host see all backends is not known", {
+        cluster: side,
+        code: error.code,
+        error: error.message,
+        hint,
+      });
+    }
+    if (this.#unknown.has("host")) return;
+    metrics.gauge("endpoint_sync_invisible_services", invisible.length);
+    // What was found is looked at again until it is over.
+    if (invisible.length > 0) this.#due = true;
+    const news = invisible.filter(({ tenant: key }) => !this.#told.has(formatKey(key)));
+    for (const { tenant: key, host, note } of news.slice(0, TOLD_MAX))
+      logger.warn("Readers on the host do not see backends", {
+        code: note.code,
+        service: formatKey(key),
+        hostService: formatKey(host),
+        why: note.message,
+      });
+    if (news.length > TOLD_MAX)
+      logger.warn("Readers on the host do not see backends of more Services", { services: news.length - TOLD_MAX });
+    this.#told.clear();
+    for (const { tenant: key } of invisible) this.#told.add(formatKey(key));
+    for (const { tenant: key, note } of news) {
+      const service = tenant.access.source(SERVICES).get(key);
+      if (service !== undefined) await this.#events.record(service, [note]);
+    }
+  }
+}
+
+/** What is copied does not depend on patches, and without them nobody pays for a sandbox. */
+function withoutPatches({ config, ...loaded }: LoadedConfiguration): LoadedConfiguration {
+  const { services, endpoints, endpointSlices } = config;
+  const plain = {
+    services: { ...services, patches: [] },
+    endpoints: { ...endpoints, patches: [] },
+    endpointSlices: { ...endpointSlices, patches: [] },
+  };
+  return { ...loaded, config: { ...config, ...plain } };
+}

@@ -1,0 +1,161 @@
+/**
+ * The EndpointSlices that say what a copy of Endpoints says, for a host on which nobody else makes them. They are made of the copy, which
+ * is translated, patched and admitted already.
+ *
+ * What is there stays where it is: an endpoint that a slice has remains in it, so that few slices change when addresses do, and none
+ * changes its name.
+ *
+ * @module
+ */
+import { sha256Hex } from "../../base/digest.ts";
+import { canonicalJson } from "../../base/json.ts";
+import { slicesOf } from "../../kube/object/endpoints/slices-of-endpoints.ts";
+import type { SliceContent } from "../../kube/object/endpoints/slices-of-endpoints.ts";
+import { repackSubsets } from "../../kube/object/endpoints/subsets.ts";
+import { ENDPOINT_SLICES, ENDPOINTS } from "../../kube/object/resource.ts";
+import type { Endpoints, EndpointSlice, KubeObject, OwnerReference, SliceEndpoint, StringMap } from "../../kube/object/types.ts";
+import { TRIGGER_TIME, withoutKeys } from "../reconcile/rules/excluded-keys.ts";
+import { formatKind, isMarkerKey, readMarkers, writeMarkers } from "../translate/markers.ts";
+import { SERVICE_NAME, SKIP_MIRROR, SLICE_MANAGER, sliceManager } from "./slice-labels.ts";
+
+/** Endpoints of one slice. Source: the default of kube-controller-manager. */
+const ENDPOINTS_MAX = 100;
+/** Hex digits that tell slices of other ports and families apart. */
+const GROUP_DIGITS = 8;
+/** A name has at most 253 characters; the rest says which slice of the Endpoints it is. */
+const NAME_MAX = 253;
+
+/** Endpoints that may share slices: those of one family under the same ports. */
+interface Group {
+  readonly addressType: string;
+  readonly ports: SliceContent["ports"];
+  readonly wanted: Map<string, SliceEndpoint>;
+}
+
+/**
+ * The slices that a copy of Endpoints asks for, beside `present`: those that were made of it before, in any order. One that is not in the
+ * answer is to go. An answer that is given back as `present` is answered again, unchanged.
+ *
+ * @example
+ * slicesOfCopy("sync.platform/", copy, []).map(({ metadata }) => metadata.name); // ["db-x-shop-x-blue-0c1d9b2e-0"]
+ */
+export function slicesOfCopy(markerPrefix: string, copy: Endpoints, present: readonly EndpointSlice[]): EndpointSlice[] {
+  const head = headOf(markerPrefix, copy);
+  return groupsOf(copy).flatMap((group) => {
+    const base = baseOf(copy, group);
+    const own = new Map(present.flatMap((slice) => (indexOf(slice, base) === undefined ? [] : [[indexOf(slice, base)!, slice] as const])));
+    return [...placed(group, own)].map(([index, endpoints]): EndpointSlice => {
+      const { addressType, ports } = group;
+      const { apiVersion, kind } = ENDPOINT_SLICES;
+      return { apiVersion, kind, metadata: { ...head, name: `${base}-${index}` }, addressType, endpoints, ports };
+    });
+  });
+}
+
+/**
+ * Tells whether a slice on the host is one that {@link slicesOfCopy} made for these Endpoints. Slices that the host mirrors inherit the
+ * marks of the Endpoints too, and have another manager.
+ */
+export function isMadeOf(markerPrefix: string, slice: KubeObject, { namespace = "", name = "" }: Endpoints["metadata"]): boolean {
+  if (slice.metadata.labels?.[SLICE_MANAGER] !== sliceManager(markerPrefix)) return false;
+  const source = readMarkers(markerPrefix, slice);
+  return source?.kind === formatKind(ENDPOINTS) && source.hostName === name && source.hostNamespace === namespace;
+}
+
+function groupsOf({ subsets = [], ...copy }: Endpoints): Group[] {
+  const groups = new Map<string, Group>();
+  const packed = { ...copy, subsets: repackSubsets(subsets) } as Endpoints;
+  const conditions = (ready: boolean) => ({ serving: ready, terminating: false });
+  for (const { addressType, endpoints, ports } of slicesOf(packed, {
+    addressesMax: Infinity,
+    endpointsMax: Number.MAX_SAFE_INTEGER,
+    conditions,
+  })) {
+    const id = canonicalJson([addressType, ports]);
+    const group = groups.get(id) ?? { addressType, ports, wanted: new Map<string, SliceEndpoint>() };
+    groups.set(id, group);
+    for (const endpoint of endpoints ?? []) {
+      const key = identityOf(endpoint);
+      // Ports with an application protocol can be in two subsets, which do not merge.
+      if (endpoint.conditions?.ready === true || !group.wanted.has(key)) group.wanted.set(key, endpoint);
+    }
+  }
+  return [...groups.values()];
+}
+
+/** The name of a slice up to its number. */
+function baseOf({ metadata: { name = "" } }: Endpoints, { addressType, ports }: Group): string {
+  const digest = sha256Hex(canonicalJson([name, addressType, ports])).slice(0, GROUP_DIGITS);
+  return `${name.slice(0, NAME_MAX - GROUP_DIGITS - "--0000".length).replace(/[-.]+$/, "")}-${digest}`;
+}
+
+function indexOf({ metadata: { name = "" } }: KubeObject, base: string): number | undefined {
+  const rest = name.startsWith(`${base}-`) ? name.slice(base.length + 1) : "";
+  return /^(0|[1-9][0-9]{0,3})$/.test(rest) ? Number(rest) : undefined;
+}
+
+/** Who is in which slice: everyone stays, and newcomers fill the slices that change anyway, then the fullest, then new ones. */
+function placed({ wanted }: Group, own: ReadonlyMap<number, EndpointSlice>): Map<number, SliceEndpoint[]> {
+  const left = new Map(wanted);
+  const slices = [...own].sort(([one], [other]) => one - other).map(([index, { endpoints }]) => stay(index, endpoints ?? [], left));
+  const newcomers = [...left.values()];
+  for (const { kept } of [...slices].sort(byFilling)) kept.push(...newcomers.splice(0, ENDPOINTS_MAX - kept.length));
+  const result = new Map(slices.filter(({ kept }) => kept.length > 0).map(({ index, kept }) => [index, kept]));
+  for (let index = 0; newcomers.length > 0; index += 1) if (!result.has(index)) result.set(index, newcomers.splice(0, ENDPOINTS_MAX));
+  return result;
+}
+
+interface Filling {
+  readonly index: number;
+  readonly kept: SliceEndpoint[];
+  readonly changes: boolean;
+}
+
+/** Those of a slice that are still wanted, as they are wanted now; they are taken out of `left`. */
+function stay(index: number, endpoints: readonly SliceEndpoint[], left: Map<string, SliceEndpoint>): Filling {
+  const kept: SliceEndpoint[] = [];
+  let changes = false;
+  for (const endpoint of endpoints) {
+    const id = identityOf(endpoint);
+    const now = kept.length < ENDPOINTS_MAX ? left.get(id) : undefined;
+    if (now === undefined || canonicalJson(now) !== canonicalJson(endpoint)) changes = true;
+    if (now === undefined) continue;
+    kept.push(now);
+    left.delete(id);
+  }
+  return { index, kept, changes };
+}
+
+function byFilling(one: Filling, other: Filling): number {
+  return Number(other.changes) - Number(one.changes) || other.kept.length - one.kept.length || one.index - other.index;
+}
+
+/** What makes an endpoint another one, as for the addresses of Endpoints. */
+function identityOf({ addresses, targetRef }: SliceEndpoint): string {
+  return `${addresses?.[0] ?? ""} ${targetRef?.uid ?? ""}`;
+}
+
+/** Everything but the name: labels and annotations of the copy, as a mirror takes them, and the copy as the owner. */
+function headOf(markerPrefix: string, { metadata }: Endpoints): KubeObject["metadata"] {
+  const { name = "", namespace = "", uid = "", labels = {}, annotations = {} } = metadata;
+  const inherits = (map: StringMap) =>
+    withoutKeys(map, (key) => isMarkerKey(markerPrefix, key) || key === SKIP_MIRROR || key === TRIGGER_TIME);
+  const owner: OwnerReference = { ...TYPE_OF_COPY, name, uid, controller: true, blockOwnerDeletion: true };
+  const marks = marksOf(markerPrefix, metadata);
+  return {
+    namespace,
+    labels: { ...inherits(labels), ...marks.labels, [SERVICE_NAME]: name, [SLICE_MANAGER]: sliceManager(markerPrefix) },
+    annotations: { ...inherits(annotations), ...marks.annotations },
+    ownerReferences: [owner],
+  };
+}
+
+const TYPE_OF_COPY = { apiVersion: ENDPOINTS.apiVersion, kind: ENDPOINTS.kind };
+
+/** The marks of the copy without what changes with every version of its source: a slice is written when it says something else. */
+function marksOf(markerPrefix: string, metadata: KubeObject["metadata"]): ReturnType<typeof writeMarkers> {
+  const source = readMarkers(markerPrefix, { ...TYPE_OF_COPY, metadata });
+  if (source === undefined) return { labels: {}, annotations: {} };
+  const { resourceVersion: _resourceVersion, configHash: _configHash, ...lasting } = source;
+  return writeMarkers(markerPrefix, lasting);
+}

@@ -1,0 +1,49 @@
+import { EngineError } from "../../../base/errors.ts";
+import { formatKey } from "../../../kube/object/key.ts";
+import { ENDPOINT_SLICES, ENDPOINTS } from "../../../kube/object/resource.ts";
+import type { KubeObject } from "../../../kube/object/types.ts";
+import { controllerOf } from "../../kinds/slice-labels.ts";
+import type { Rules } from "../../reconcile/rules/rules.ts";
+import { whose } from "../../translate/identity.ts";
+import { formatKind, readMarkers } from "../../translate/markers.ts";
+import type { ClusterCaches } from "./access.ts";
+
+/** Copies named in the message. */
+const EXAMPLES_MAX = 3;
+
+/**
+ * Where Endpoints are not used any more, refuses to go on while the host mirrors copies of them: nobody would keep those current, and
+ * their backends would be seen beside the slices. Endpoints themselves are not asked for: what the host makes of them has their marks.
+ *
+ * @throws CONFIG_VALUE when there are some; the hint says how they go without a gap.
+ */
+export function checkLeftEndpoints(host: ClusterCaches, rules: readonly Rules[]): void {
+  if (rules.some(({ kind }) => kind.resource === ENDPOINTS)) return;
+  const slices = rules.find(({ kind, enabled }) => enabled && kind.resource === ENDPOINT_SLICES);
+  if (slices === undefined) return;
+  const left = [
+    ...new Set(
+      host
+        .source(ENDPOINT_SLICES)
+        .list()
+        .flatMap((slice) => copyBehind(slices, slice) ?? []),
+    ),
+  ];
+  if (left.length === 0) return;
+  const count = left.length === 1 ? "1 copy" : `${left.length} copies`;
+  const names = `${left.slice(0, EXAMPLES_MAX).join(", ")}${left.length > EXAMPLES_MAX ? ", …" : ""}`;
+  throw new EngineError("CONFIG_VALUE", `Cannot write slices alone: the host still mirrors ${count} of Endpoints: ${names}`, {
+    details: { hint: HINT },
+  });
+}
+
+const HINT =
+  "Start with backends: both first, until slices have taken the place of what is mirrored. What is left then has no slices in the tenant: `endpoint-sync cleanup --kind endpoints` removes it, with its backends";
+
+/** The host name of our copy of Endpoints that a slice mirrors. */
+function copyBehind(rules: Rules, slice: KubeObject): string | undefined {
+  if (controllerOf(slice) === undefined) return undefined;
+  const source = readMarkers(rules.translator.markerPrefix, slice);
+  if (source?.kind !== formatKind(ENDPOINTS) || whose(rules, source) !== "ours") return undefined;
+  return formatKey({ namespace: source.hostNamespace, name: source.hostName });
+}

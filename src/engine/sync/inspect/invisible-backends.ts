@@ -1,0 +1,161 @@
+/**
+ * Backends that the tenant has and that readers on the host do not see. Readers there (kube-proxy, Gateways, most DNS) read EndpointSlices:
+ * a copy of Endpoints alone reaches none of them, unless something on the host makes slices of it.
+ *
+ * @module
+ */
+import { viewOfEndpoints, viewOfSlices } from "../../../kube/object/endpoints/reader-view.ts";
+import type { ReaderView } from "../../../kube/object/endpoints/reader-view.ts";
+import { formatKey, keyOf } from "../../../kube/object/key.ts";
+import type { ObjectKey } from "../../../kube/object/key.ts";
+import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../kube/object/resource.ts";
+import type { ResourceType } from "../../../kube/object/resource.ts";
+import type { Endpoints, EndpointSlice, KubeObject, Service } from "../../../kube/object/types.ts";
+import { ENDPOINT_SLICES_KIND } from "../../kinds/endpoint-slices.ts";
+import { controllerOf, serviceOfSlice } from "../../kinds/slice-labels.ts";
+import type { Note } from "../../reconcile/plan-types.ts";
+import { isCopyOf } from "../../reconcile/copy/ownership.ts";
+import { hostServiceOwner } from "../../reconcile/predicate/host-service.ts";
+import { decideCopy } from "../../reconcile/predicate/should-copy.ts";
+import type { Rules, Surroundings } from "../../reconcile/rules/rules.ts";
+
+/** One cluster as it is, whatever a run would change. */
+export interface ComparedCluster {
+  /** Services and Endpoints. */
+  get(resource: ResourceType, key: ObjectKey): KubeObject | undefined;
+  /** Every slice; undefined when they may not be listed. */
+  readonly slices: readonly KubeObject[] | undefined;
+}
+
+/** What is compared. */
+export interface VisibilityOptions {
+  readonly rules: readonly Rules[];
+  /** Tenant keys of the Services to look at. */
+  readonly services: readonly ObjectKey[];
+  readonly tenant: ComparedCluster;
+  readonly host: ComparedCluster & { readonly slices: readonly KubeObject[] };
+}
+
+/** One tenant Service whose backends readers on the host do not all see. */
+export interface InvisibleBackends {
+  readonly tenant: ObjectKey;
+  readonly host: ObjectKey;
+  /** Addresses that should take traffic on the host. */
+  readonly ready: number;
+  /** How many of them readers on the host see. */
+  readonly seen: number;
+  /** Says all of this, and what to do. */
+  readonly note: Note;
+}
+
+/**
+ * Looks at Services that have a host Service of this syncer's or of the one that it works beside. What is paused, not mapped, not selected
+ * or refused by the address policy is not missing, and what is not ready need not be seen.
+ *
+ * @example
+ * invisibleBackends({ rules, services, tenant, host }).map(({ note }) => note.code); // ["BACKENDS_INVISIBLE"]
+ */
+export function invisibleBackends(options: VisibilityOptions): InvisibleBackends[] {
+  const rules = options.rules.find(({ kind }) => kind.resource === ENDPOINTS);
+  // Where Endpoints are not read at all, what is copied is what is seen.
+  if (rules === undefined) return [];
+  const seen = { rules, tenant: byService(options.tenant.slices ?? []), host: byService(options.host.slices) };
+  return options.services.flatMap((key) => lookAt(options, seen, key) ?? []);
+}
+
+interface Seen {
+  readonly rules: Rules;
+  readonly tenant: ReadonlyMap<string, readonly EndpointSlice[]>;
+  readonly host: ReadonlyMap<string, readonly EndpointSlice[]>;
+}
+
+function byService(slices: readonly KubeObject[]): Map<string, EndpointSlice[]> {
+  const groups = new Map<string, EndpointSlice[]>();
+  for (const slice of slices) {
+    const service = serviceOfSlice(slice);
+    if (service === undefined) continue;
+    const group = groups.get(formatKey(service));
+    if (group === undefined) groups.set(formatKey(service), [slice as EndpointSlice]);
+    else group.push(slice as EndpointSlice);
+  }
+  return groups;
+}
+
+function lookAt(options: VisibilityOptions, seen: Seen, key: ObjectKey): InvisibleBackends | undefined {
+  const { rules } = seen;
+  const tenantService = options.tenant.get(SERVICES, key) as Service | undefined;
+  const hostKey = rules.translator.toHost(key, SERVICES);
+  const hostService = hostKey && (options.host.get(SERVICES, hostKey) as Service | undefined);
+  if (tenantService === undefined || hostKey === undefined || hostService === undefined) return undefined;
+  if (hostServiceOwner(rules, key, { hostService }).whose !== "this") return undefined;
+  const around = { tenantService, hostService };
+  const backends = backendsOf(options, seen, { key, hostKey, around });
+  const visible = addressesOf(viewOfSlices(seen.host.get(formatKey(hostKey)) ?? []));
+  const wanted = addressesOf(backends.view);
+  const missing = [...wanted].filter((address) => !visible.has(address)).length;
+  if (missing === 0) return undefined;
+  const numbers = { ready: wanted.size, seen: wanted.size - missing };
+  return { tenant: key, host: hostKey, ...numbers, note: { code: "BACKENDS_INVISIBLE", message: messageOf(numbers, backends) } };
+}
+
+/** Under which port does not matter: a mirror takes all of them, or none. */
+function addressesOf(view: ReaderView): Set<string> {
+  return new Set([...view.values()].flatMap(({ ready, address }) => (ready ? [address] : [])));
+}
+
+interface Backends {
+  readonly view: ReaderView;
+  /** What of the tenant says so, in words. */
+  readonly source: string;
+  readonly remedy: string;
+}
+
+interface About {
+  readonly key: ObjectKey;
+  readonly hostKey: ObjectKey;
+  readonly around: Surroundings;
+}
+
+const NONE: Backends = { view: new Map(), source: "", remedy: "" };
+
+/** What readers on the host should see; what copies of slices say is not among it, since those are what they see. */
+function backendsOf(options: VisibilityOptions, seen: Seen, { key, hostKey, around }: About): Backends {
+  const { rules } = seen;
+  const synced = options.rules.some(({ kind }) => kind.resource === ENDPOINT_SLICES);
+  const slices = seen.tenant.get(formatKey(key)) ?? [];
+  const endpoints = options.tenant.get(ENDPOINTS, key) as Endpoints | undefined;
+  const own = slices.filter((slice) => endpoints === undefined || controllerOf(slice) === undefined);
+  const alone = synced ? NONE : ofSlices(rules, own, around);
+  if (endpoints === undefined || decideCopy(rules, key, endpoints, around).action !== "copy") return alone;
+  const copy = options.host.get(ENDPOINTS, hostKey) as Endpoints | undefined;
+  if (copy === undefined || !isCopyOf(rules, copy, key)) return alone;
+  const remedy = slices.length > 0 && !synced ? SYNC_SLICES : MIRROR;
+  const copied = { view: viewOfEndpoints(copy), source: "Endpoints", remedy };
+  if (alone.view.size === 0) return copied;
+  return { view: new Map([...copied.view, ...alone.view]), source: `Endpoints and ${alone.source}`, remedy: alone.remedy };
+}
+
+const SYNC_SLICES =
+  "nothing on the host makes slices of the copied Endpoints; switch the sync of EndpointSlices on (backends: both in the settings)";
+const MIRROR =
+  "nothing on the host makes slices of the copied Endpoints; let its kube-controller-manager do so (endpointslice-mirroring-controller)";
+const ONLY_SLICES = "only Endpoints are copied; switch the sync of EndpointSlices on (backends: both in the settings)";
+
+/** What slices would bring to the host if they were synced. */
+function ofSlices(rules: Rules, slices: readonly EndpointSlice[], around: Surroundings): Backends {
+  const asSlices = { ...rules, kind: ENDPOINT_SLICES_KIND };
+  const admitted = slices.flatMap((slice) => {
+    if (decideCopy(asSlices, keyOf(slice), slice, around).action !== "copy") return [];
+    const { object, rejected } = ENDPOINT_SLICES_KIND.admitBody(slice, asSlices);
+    return rejected === undefined ? [object as EndpointSlice] : [];
+  });
+  return { view: viewOfSlices(admitted), source: numbered(admitted.length, "slice"), remedy: ONLY_SLICES };
+}
+
+function messageOf({ ready, seen }: { ready: number; seen: number }, { source, remedy }: Backends): string {
+  return `The tenant has ${numbered(ready, "ready backend")} in ${source}, readers on the host see ${seen}: ${remedy}`;
+}
+
+function numbered(count: number, thing: string): string {
+  return `${count} ${thing}${count === 1 ? "" : "s"}`;
+}

@@ -1,0 +1,79 @@
+/**
+ * Looks at what readers on the host see of the tenant's backends, once and after a moment once more.
+ *
+ * @module
+ */
+import { delay } from "../../../base/clock.ts";
+import type { Clock } from "../../../base/clock.ts";
+import { isEngineError } from "../../../base/errors.ts";
+import type { EngineError } from "../../../base/errors.ts";
+import type { ListScope } from "../../../kube/object/cluster-client.ts";
+import type { ObjectKey } from "../../../kube/object/key.ts";
+import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../kube/object/resource.ts";
+import type { KubeObject } from "../../../kube/object/types.ts";
+import type { Rules } from "../../reconcile/rules/rules.ts";
+import type { ClusterReads } from "./cluster-reads.ts";
+import { invisibleBackends } from "./invisible-backends.ts";
+import type { InvisibleBackends, ComparedCluster } from "./invisible-backends.ts";
+
+/** One cluster: Services and Endpoints as they are known, and slices as lists say. */
+export interface ReadCluster extends Pick<ComparedCluster, "get"> {
+  readonly reads: Pick<ClusterReads, "list">;
+  /** What of its slices is listed. Default all. */
+  readonly scope?: ListScope;
+}
+
+/** What is looked at. */
+export interface VisibilitySources {
+  readonly rules: readonly Rules[];
+  /** Tenant keys of Services; those that do not exist are left out. */
+  readonly services: readonly ObjectKey[];
+  readonly tenant: ReadCluster;
+  readonly host: ReadCluster;
+  readonly clock: Clock;
+  /** Ends the wait. */
+  readonly signal?: AbortSignal;
+}
+
+/** What was found, and what could not be looked at. */
+export interface Visibility {
+  readonly invisible: readonly InvisibleBackends[];
+  /** Clusters that do not show their slices. Without those of the host nothing is known. */
+  readonly hidden: readonly { readonly side: "tenant" | "host"; readonly error: EngineError }[];
+}
+
+/** A mirror needs a moment; what is not seen must not be seen twice, so long apart, in milliseconds. */
+const SETTLING_MS = 2_000;
+
+/**
+ * Compares what the tenant's readers see with what readers on the host do. Reads lists of EndpointSlices, and nothing else.
+ *
+ * @throws API_… when a cluster cannot answer; one that refuses is `hidden`.
+ */
+export async function readInvisible({ rules, services, tenant, host, clock, signal }: VisibilitySources): Promise<Visibility> {
+  // Where no Endpoints are copied, slices are copied as they are or nothing is.
+  const copies = rules.some(({ kind, enabled }) => kind.resource === ENDPOINTS && enabled);
+  const present = services.filter((key) => tenant.get(SERVICES, key) !== undefined);
+  if (!copies || present.length === 0) return { invisible: [], hidden: [] };
+  const [ofTenant, ofHost] = await Promise.all([slicesOf(tenant), slicesOf(host)]);
+  const sides = [{ side: "tenant", ...ofTenant } as const, { side: "host", ...ofHost } as const];
+  const hidden = sides.flatMap(({ side, error }) => (error === undefined ? [] : [{ side, error }]));
+  if (ofHost.items === undefined) return { invisible: [], hidden };
+  const look = (keys: readonly ObjectKey[], slices: readonly KubeObject[]) =>
+    invisibleBackends({ rules, services: keys, tenant: { ...tenant, slices: ofTenant.items }, host: { ...host, slices } });
+  const first = look(present, ofHost.items);
+  if (first.length === 0) return { invisible: [], hidden };
+  await delay(clock, SETTLING_MS, signal);
+  const again = await slicesOf(host);
+  const keys = first.map((one) => one.tenant);
+  return { invisible: again.items === undefined ? first : look(keys, again.items), hidden };
+}
+
+async function slicesOf({ reads, scope = {} }: ReadCluster): Promise<{ items?: readonly KubeObject[]; error?: EngineError }> {
+  try {
+    return { items: await reads.list(ENDPOINT_SLICES, scope) };
+  } catch (error) {
+    if (isEngineError(error, "API_FORBIDDEN", "API_NOT_FOUND")) return { error };
+    throw error;
+  }
+}

@@ -1,0 +1,60 @@
+/**
+ * What a reader of EndpointSlices sees of one Service: all of its slices together, as kube-proxy merges them. What Endpoints say in the
+ * same words, so that both can be compared.
+ *
+ * @module
+ */
+import { slicesOf } from "./slices-of-endpoints.ts";
+import type { Endpoints, EndpointSlice, SliceEndpoint, SlicePort } from "../types.ts";
+
+/** One address under one port, whichever slices say it. */
+export interface Backend {
+  /** The first address of an endpoint: readers take no other. */
+  readonly address: string;
+  readonly port: SlicePort | undefined;
+  /** It takes new connections. In several slices: if one of them says so. */
+  readonly ready: boolean;
+  /** It answers, though it may be on its way out. */
+  readonly serving: boolean;
+}
+
+/** Backends by what tells them apart: family, port and address. */
+export type ReaderView = ReadonlyMap<string, Backend>;
+
+/**
+ * Merges the slices of one Service.
+ *
+ * @example
+ * [...viewOfSlices([slice]).values()].filter(({ ready }) => ready).length; // 3
+ */
+export function viewOfSlices(slices: Iterable<Pick<EndpointSlice, "addressType" | "endpoints" | "ports">>): ReaderView {
+  const view = new Map<string, Backend>();
+  for (const { addressType, endpoints, ports } of slices) {
+    // Without ports only the addresses are seen, by DNS for example.
+    const named = ports === null || ports === undefined || ports.length === 0 ? [undefined] : ports;
+    for (const endpoint of endpoints ?? []) for (const port of named) see(view, addressType, backendOf(endpoint, port));
+  }
+  return view;
+}
+
+/** What a reader would see if somebody made slices of these Endpoints and left nothing out. */
+export function viewOfEndpoints(endpoints: Endpoints): ReaderView {
+  return viewOfSlices(slicesOf(endpoints, { addressesMax: Infinity, endpointsMax: Number.MAX_SAFE_INTEGER, conditions: () => ({}) }));
+}
+
+function backendOf({ addresses, conditions }: SliceEndpoint, port: SlicePort | undefined): Backend | undefined {
+  const [address] = addresses ?? [];
+  if (address === undefined) return undefined;
+  // Unknown counts as ready.
+  const ready = conditions?.ready ?? true;
+  return { address, port, ready, serving: conditions?.serving ?? ready };
+}
+
+function see(view: Map<string, Backend>, addressType: string, backend: Backend | undefined): void {
+  if (backend === undefined) return;
+  const { address, port } = backend;
+  const id = `${addressType} ${address} ${port === undefined ? "" : `${port.name ?? ""}:${port.protocol ?? "TCP"}:${port.port ?? ""}`}`;
+  const known = view.get(id);
+  if (known === undefined) view.set(id, backend);
+  else view.set(id, { ...known, ready: known.ready || backend.ready, serving: known.serving || backend.serving });
+}

@@ -1,0 +1,189 @@
+import { afterEach, expect, test } from "vitest";
+import { EngineError } from "../../src/base/errors.ts";
+import { createMetrics } from "../../src/base/metrics.ts";
+import { watchBackends } from "../../src/cli/run/backend-watch.ts";
+import { resolveConfig } from "../../src/engine/config/config.ts";
+import { DEFAULT_SETTINGS } from "../../src/engine/config/settings.ts";
+import { plan } from "../../src/engine/reconcile/plan.ts";
+import { ENDPOINT_SLICES, ENDPOINTS, EVENTS, SERVICES } from "../../src/kube/object/resource.ts";
+import type { ResourceType } from "../../src/kube/object/resource.ts";
+import type { KubeObject } from "../../src/kube/object/types.ts";
+import { createFakeClock } from "../support/fake-clock.ts";
+import { namedService, service, stored, tenantEndpoints, testRules } from "../support/rules.ts";
+
+const parsed = resolveConfig({});
+if (!parsed.ok) throw new Error("the empty configuration is valid");
+const LOADED = { config: parsed.config, settings: DEFAULT_SETTINGS, vcluster: { name: "blue", namespace: "vc" } };
+const AROUND = { tenantService: service("shop", "web", {}), hostService: namedService() };
+const OF_HOST = "web-x-shop-x-blue";
+
+function copyOfEndpoints(): KubeObject {
+  const rules = testRules({ services: "external" });
+  const [operation] = plan(rules, {
+    key: { namespace: "shop", name: "web" },
+    tenant: tenantEndpoints(),
+    host: undefined,
+    ...AROUND,
+  }).operations;
+  if (operation?.action !== "create") throw new Error("the first plan creates");
+  return stored(operation.object, "20");
+}
+
+const MIRRORED: KubeObject = {
+  apiVersion: "discovery.k8s.io/v1",
+  kind: "EndpointSlice",
+  metadata: { namespace: "vc", name: "web-1", labels: { "kubernetes.io/service-name": OF_HOST } },
+  addressType: "IPv4",
+  endpoints: [{ addresses: ["10.0.0.1"] }],
+  ports: [{ port: 80 }],
+};
+
+let stop = () => Promise.resolve();
+afterEach(() => stop());
+
+/** A sidecar that has copied Endpoints of one Service to a host on which nothing mirrors. */
+function createWorld(refused: readonly ("tenant" | "host")[] = []) {
+  const clock = createFakeClock();
+  const metrics = createMetrics();
+  const lines: string[] = [];
+  const events: string[] = [];
+  const log =
+    (level: string) =>
+    (message: string, fields: object = {}) =>
+      void lines.push(`${level} ${message} ${JSON.stringify(fields)}`);
+  const logger = { debug: log("debug"), info: log("info"), warn: log("warn"), error: log("error") };
+  const state = {
+    ready: true,
+    slices: [] as KubeObject[],
+    lists: [] as string[],
+    changed: [] as ((key: { namespace: string; name: string }) => void)[],
+  };
+  const cluster = (side: "tenant" | "host", objects: ReadonlyMap<ResourceType, readonly KubeObject[]>) => {
+    const source = (resource: ResourceType) => ({
+      get: ({ name }: { name: string }) => objects.get(resource)!.find(({ metadata }) => metadata.name === name),
+      list: () => objects.get(resource)!,
+      onChange(listener: (typeof state.changed)[number]) {
+        if (side === "host" && resource === ENDPOINTS) state.changed.push(listener);
+        return () => undefined;
+      },
+      synced: true,
+      current: true,
+    });
+    const client = {
+      list: async (resource: ResourceType) => {
+        expect(resource).toBe(ENDPOINT_SLICES);
+        state.lists.push(side);
+        if (refused.includes(side)) throw new EngineError("API_FORBIDDEN", `cannot list resource "endpointslices"`);
+        return { items: side === "host" ? state.slices : [], resourceVersion: "1" };
+      },
+      create: async (resource: ResourceType, event: KubeObject) => {
+        expect(resource).toBe(EVENTS);
+        events.push(`${String(event["reason"])}: ${String(event["message"])}`);
+        return event;
+      },
+    };
+    return { access: { source }, client, scope: { namespace: "vc" } } as never;
+  };
+  const tenant = cluster(
+    "tenant",
+    new Map([
+      [SERVICES, [AROUND.tenantService]],
+      [ENDPOINTS, [tenantEndpoints()]],
+    ]),
+  );
+  const host = cluster(
+    "host",
+    new Map<ResourceType, KubeObject[]>([
+      [SERVICES, [AROUND.hostService]],
+      [ENDPOINTS, [copyOfEndpoints()]],
+    ]),
+  );
+  const watch = watchBackends(LOADED, {
+    tenant,
+    host,
+    services: "external",
+    runtime: { clock, metrics, logger } as never,
+    ready: () => state.ready,
+  });
+  stop = async () => {
+    const stopped = watch.stop();
+    await clock.advance(0);
+    await stopped;
+  };
+  const gauge = () => metrics.value("endpoint_sync_invisible_services");
+  return { clock, state, lines, events, gauge, watch };
+}
+
+/** Longer than it takes to look, and to look once more. */
+const LOOK_MS = 40_000;
+
+test("backends that nobody sees are told once, in the log, as a gauge and as an Event", async () => {
+  const { clock, lines, events, gauge } = createWorld();
+  await clock.advance(LOOK_MS);
+  expect(gauge()).toBe(1);
+  expect(lines).toEqual([
+    expect.stringMatching(/^warn Readers on the host do not see backends .*"code":"BACKENDS_INVISIBLE","service":"shop\/web"/),
+  ]);
+  expect(events).toEqual([
+    expect.stringMatching(/^BackendsInvisible: The tenant has 1 ready backend in Endpoints, readers on the host see 0: /),
+  ]);
+  await clock.advance(10 * LOOK_MS);
+  expect([lines.length, events.length]).toEqual([1, 1]);
+});
+
+test("what is mended is told no more, and again when it comes back", async () => {
+  const { clock, state, lines, gauge } = createWorld();
+  await clock.advance(LOOK_MS);
+  state.slices = [MIRRORED];
+  await clock.advance(LOOK_MS);
+  expect([gauge(), lines.length]).toEqual([0, 1]);
+  state.slices = [];
+  for (const changed of state.changed) changed({ namespace: "vc", name: OF_HOST });
+  await clock.advance(LOOK_MS);
+  expect([gauge(), lines.length]).toEqual([1, 2]);
+});
+
+test("at rest nothing is asked, also when others write Endpoints beside", async () => {
+  const { clock, state, lines } = createWorld();
+  state.slices = [MIRRORED];
+  await clock.advance(LOOK_MS);
+  const asked = state.lists.length;
+  expect(state.lists).toEqual(["tenant", "host"]);
+  for (const changed of state.changed) changed({ namespace: "vc", name: "leader" });
+  await clock.advance(100 * LOOK_MS);
+  expect([state.lists.length, lines]).toEqual([asked, []]);
+});
+
+test("a slow mirror is waited for", async () => {
+  const { clock, state, lines, gauge } = createWorld();
+  await clock.advance(31_000);
+  expect(state.lists).toEqual(["tenant", "host"]);
+  state.slices = [MIRRORED];
+  await clock.advance(LOOK_MS);
+  expect([gauge(), lines]).toEqual([0, []]);
+});
+
+test("who may not list the slices of the host is told once what to allow, and not asked again", async () => {
+  const { clock, state, lines } = createWorld(["host"]);
+  await clock.advance(100 * LOOK_MS);
+  expect(state.lists).toEqual(["tenant", "host"]);
+  expect(lines).toEqual([
+    expect.stringMatching(
+      /^warn Whether readers on the host see all backends is not known .*"cluster":"host".*"code":"API_FORBIDDEN".*Allow to list endpointslices/,
+    ),
+  ]);
+});
+
+test("without the tenant's slices the copies are still looked at, and these not asked for again", async () => {
+  const { clock, state, gauge, lines } = createWorld(["tenant"]);
+  await clock.advance(10 * LOOK_MS);
+  expect([gauge(), lines.length]).toEqual([1, 2]);
+  expect(state.lists.filter((side) => side === "tenant")).toHaveLength(1);
+});
+
+test("a process that stands by looks at nothing", async () => {
+  const { clock, state } = createWorld();
+  state.ready = false;
+  await clock.advance(10 * LOOK_MS);
+  expect(state.lists).toEqual([]);
+});

@@ -1,0 +1,121 @@
+/**
+ * What `audit` and `why` say of backends that readers on the host do not see: who writes in the tenant × who mirrors where.
+ */
+import { describe, expect, test } from "vitest";
+import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../src/kube/object/resource.ts";
+import { cli, files, freshClusters, object, sides, sync } from "./inspected-clusters.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
+import { delay, systemClock } from "../../src/base/clock.ts";
+
+const configs = files as Record<string, string>;
+configs["plain.yaml"] = "sync: { toHost: {} }\n";
+configs["slices.yaml"] = "sync: { toHost: { endpointSlices: { enabled: true } } }\n";
+
+const SUBSETS = [{ addresses: [{ ip: "10.0.0.1" }, { ip: "10.0.0.2" }], notReadyAddresses: [{ ip: "10.0.0.3" }], ports: [{ port: 80 }] }];
+const SLICE = {
+  metadata: { labels: { "kubernetes.io/service-name": "db", "endpointslice.kubernetes.io/managed-by": "operator" } },
+  addressType: "IPv4",
+  endpoints: [{ addresses: ["10.0.0.9"], conditions: { ready: true } }],
+  ports: [{ name: "", port: 80 }],
+};
+const COPY = "db-x-shop-x-blue";
+
+type Writes = "Endpoints" | "slices" | "Endpoints and slices";
+
+/** A Service with backends, as somebody writes them, copied by a run. */
+async function copied(writes: Writes, config: string, annotations: Record<string, string> = {}): Promise<void> {
+  const { client } = sides.tenant;
+  await client.create(SERVICES, object(SERVICES, "shop/db", { spec: { ports: [{ port: 80 }] } }));
+  if (writes !== "slices") await client.create(ENDPOINTS, object(ENDPOINTS, "shop/db", { metadata: { annotations }, subsets: SUBSETS }));
+  if (writes !== "Endpoints") await client.create(ENDPOINT_SLICES, object(ENDPOINT_SLICES, "shop/db-1", SLICE));
+  const stands = async (kind: typeof SERVICES) => (await sides.host.client.get(kind, { namespace: "vc-blue", name: COPY })) !== undefined;
+  await sync(async () => (await stands(SERVICES)) && (writes === "slices" || (await stands(ENDPOINTS))), config);
+}
+
+/** A mirror may be slower than a run. */
+async function mirrored(): Promise<void> {
+  const deadline = performance.now() + PATIENCE_MS;
+  while ((await sides.host.client.list(ENDPOINT_SLICES, { namespace: "vc-blue" })).items.length === 0) {
+    if (performance.now() > deadline) throw new Error("nothing mirrors");
+    await delay(systemClock, 10);
+  }
+}
+
+async function findings(config: string): Promise<string[]> {
+  const { stdout, stderr, code } = await cli("audit", ["-o", "json"], { config });
+  expect(stderr).toBe("");
+  const found = JSON.parse(stdout) as { finding: string; kind: string; host: string; tenant: string; message: string }[];
+  expect(code).toBe(found.length === 0 ? 0 : 1);
+  return found.map(({ finding, kind, host, tenant, message }) => [finding, kind, host, tenant, message].join(" "));
+}
+
+const invisible = (numbers: string) => [
+  expect.stringMatching(`^invisible Service vc-blue/${COPY} shop/db BACKENDS_INVISIBLE: The tenant has ${numbers}`) as string,
+];
+
+describe("on a host that mirrors", () => {
+  freshClusters();
+
+  test("Endpoints are seen", async () => {
+    await copied("Endpoints", "plain.yaml");
+    await mirrored();
+    expect(await findings("plain.yaml")).toEqual([]);
+  });
+
+  test("slices that nobody copies are told, and what to do", async () => {
+    await copied("slices", "plain.yaml");
+    expect(await findings("plain.yaml")).toEqual(
+      invisible("1 ready backend in 1 slice, readers on the host see 0: only Endpoints are copied; switch the sync of EndpointSlices on"),
+    );
+    const { stdout } = await cli("why", ["services", "shop/db"], { config: "plain.yaml" });
+    expect(stdout).toMatch(
+      /\nNotes\n +CODE +WHY\n +BACKENDS_INVISIBLE +The tenant has 1 ready backend in 1 slice, readers on the host see 0: /,
+    );
+  });
+
+  test("slices beside Endpoints that say more are told", async () => {
+    await copied("Endpoints and slices", "plain.yaml");
+    await mirrored();
+    expect(await findings("plain.yaml")).toEqual(invisible("3 ready backends in Endpoints and 1 slice, readers on the host see 2: "));
+  });
+});
+
+describe("on a host that does not", () => {
+  freshClusters({ host: { endpointSliceMirroring: false } });
+
+  test("Endpoints alone are told, with the remedy of a tenant that mirrors", async () => {
+    await copied("Endpoints", "plain.yaml");
+    expect(await findings("plain.yaml")).toEqual(
+      invisible("2 ready backends in Endpoints, readers on the host see 0: .* switch the sync of EndpointSlices on"),
+    );
+    for (const kind of ["endpoints", "services"])
+      expect((await cli("why", [kind, "shop/db"], { config: "plain.yaml" })).stdout).toContain("BACKENDS_INVISIBLE");
+  });
+
+  test("Endpoints that are paused are told as paused", async () => {
+    await copied("Endpoints", "plain.yaml");
+    await sides.tenant.client.patch(ENDPOINTS, { namespace: "shop", name: "db" }, "merge", {
+      metadata: { annotations: { "sync.platform/pause": "true" } },
+    });
+    expect(await findings("plain.yaml")).toEqual([]);
+    expect((await cli("why", ["ep", "shop/db"], { config: "plain.yaml" })).stdout).not.toContain("BACKENDS_INVISIBLE");
+  });
+
+  test("their slices are seen once they are synced", async () => {
+    await copied("Endpoints", "slices.yaml");
+    await mirrored();
+    expect(await findings("slices.yaml")).toEqual([]);
+  });
+});
+
+describe("where nobody mirrors", () => {
+  const off = { endpointSliceMirroring: false };
+  freshClusters({ tenant: off, host: off });
+
+  test.each(["plain.yaml", "slices.yaml"])("the host's mirror is what helps, with %s", async (config) => {
+    await copied("Endpoints", config);
+    expect(await findings(config)).toEqual(
+      invisible("2 ready backends in Endpoints, readers on the host see 0: .*let its kube-controller-manager"),
+    );
+  });
+});

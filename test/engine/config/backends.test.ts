@@ -1,0 +1,110 @@
+import { describe, expect, test } from "vitest";
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { syncedBackends } from "../../../src/engine/config/backends.ts";
+import type { BackendsMode } from "../../../src/engine/config/backends.ts";
+import { parseConfig, resolveConfig } from "../../../src/engine/config/config.ts";
+import { DEFAULT_SETTINGS } from "../../../src/engine/config/settings.ts";
+import { checkReload, createEngine } from "../../../src/engine/engine.ts";
+
+const VCLUSTER = { name: "blue", namespace: "vc-blue" };
+const SECTIONS = {
+  absent: {},
+  "enabled: true": { endpointSlices: { enabled: true } },
+  "enabled: false": { endpointSlices: { enabled: false } },
+} as const;
+type Section = keyof typeof SECTIONS;
+
+function configOf(endpoints: boolean, section: Section) {
+  const result = resolveConfig({ sync: { toHost: { endpoints: { enabled: endpoints }, ...SECTIONS[section] } } });
+  if (!result.ok) throw new Error(JSON.stringify(result.problems));
+  return result.config;
+}
+
+/** As the guide has it: the setting, both sections, and what is copied. "none" are copies that stay as they are. */
+const TABLE: readonly [BackendsMode, endpoints: boolean, slices: Section, copied: string, reads: string][] = [
+  ["endpoints", true, "absent", "Services, Endpoints", "Endpoints"],
+  ["endpoints", true, "enabled: false", "Services, Endpoints", "Endpoints"],
+  ["endpoints", true, "enabled: true", "Services, Endpoints, slices", "Endpoints, slices"],
+  ["endpoints", false, "absent", "none", "Endpoints"],
+  ["endpoints", false, "enabled: false", "none", "Endpoints"],
+  ["endpoints", false, "enabled: true", "slices", "Endpoints, slices"],
+  ["both", true, "absent", "Services, Endpoints, slices", "Endpoints, slices"],
+  ["both", true, "enabled: true", "Services, Endpoints, slices", "Endpoints, slices"],
+  ["both", false, "absent", "none", "Endpoints"],
+  ["both", false, "enabled: true", "none", "Endpoints"],
+  ["slices", true, "absent", "Services, slices", "slices"],
+  ["slices", true, "enabled: true", "Services, slices", "slices"],
+  ["slices", false, "absent", "none", "slices"],
+  ["slices", false, "enabled: true", "none", "slices"],
+];
+
+const list = (...entries: readonly (readonly [string, boolean])[]) =>
+  entries.flatMap(([name, is]) => (is ? [name] : [])).join(", ") || "none";
+
+describe("what is copied and read", () => {
+  test.each(TABLE)("with backends: %s, endpoints.enabled: %s, endpointSlices %s", async (backends, endpoints, section, copied, reads) => {
+    const config = configOf(endpoints, section);
+    const synced = syncedBackends(backends, config);
+    expect(list(["Services", synced.services], ["Endpoints", synced.endpoints], ["slices", synced.slices])).toBe(copied);
+    expect(list(["Endpoints", synced.readsEndpoints], ["slices", synced.readsSlices])).toBe(reads);
+    const engine = await createEngine({ config, settings: { ...DEFAULT_SETTINGS, backends }, vcluster: VCLUSTER });
+    const has = (kind: string, enabled: boolean) =>
+      engine.rules.some((rule) => rule.kind.resource.kind === kind && (rule.enabled || !enabled));
+    expect(list(["Services", has("Service", true)], ["Endpoints", has("Endpoints", true)], ["slices", has("EndpointSlice", true)])).toBe(
+      copied,
+    );
+    expect(list(["Endpoints", has("Endpoints", false)], ["slices", has("EndpointSlice", false)])).toBe(reads);
+  });
+
+  test("the guide shows the same table", () => {
+    const guide = readFileSync(resolve(import.meta.dirname, "../../../docs/guides/sync-endpoint-slices.md"), "utf8");
+    const rows = TABLE.map(
+      ([mode, endpoints, section, copied]) =>
+        `| \`${mode}\` | ${endpoints} | ${section === "absent" ? section : `\`${section}\``} | ${copied} |`,
+    );
+    for (const row of rows) expect(guide).toContain(row);
+  });
+});
+
+describe("what contradicts itself", () => {
+  const problems = (backends: BackendsMode, text: string) => {
+    const result = parseConfig(text, { settings: { ...DEFAULT_SETTINGS, backends } });
+    return (result.ok ? result.warnings : result.problems).map(
+      ({ severity, field, line, column }) => `${severity} ${line}:${column} ${field}`,
+    );
+  };
+
+  test.each(["slices", "both"] as const)("slices that backends: %s asks for cannot be switched off", async (backends) => {
+    const text = "sync:\n  toHost:\n    endpointSlices: {enabled: false}\n";
+    expect(problems(backends, text)).toEqual(["error 3:31 sync.toHost.endpointSlices.enabled"]);
+    const options = { config: configOf(true, "enabled: false"), settings: { ...DEFAULT_SETTINGS, backends }, vcluster: VCLUSTER };
+    await expect(createEngine(options)).rejects.toMatchObject({
+      code: "CONFIG_VALUE",
+      message: expect.stringContaining(backends) as string,
+    });
+  });
+
+  const off = "sync: {toHost: {endpoints: {enabled: false}}}";
+  const offBesideSlices = "sync: {toHost: {endpoints: {enabled: false}, endpointSlices: {enabled: true}}}";
+  const patched = "sync: {toHost: {endpoints: {patches: [{path: metadata.labels.a, expression: value}]}}}";
+  test.each([
+    { backends: "endpoints", text: off, says: [] },
+    { backends: "endpoints", text: offBesideSlices, says: ["warning 1:38 sync.toHost.endpoints.enabled"] },
+    { backends: "slices", text: off, says: ["warning 1:38 sync.toHost.endpoints.enabled"] },
+    { backends: "both", text: off, says: ["warning 1:38 sync.toHost.endpoints.enabled"] },
+    { backends: "slices", text: patched, says: ["warning 1:29 sync.toHost.endpoints.patches"] },
+    { backends: "both", text: patched, says: ["warning 1:29 sync.toHost.endpoints.patches"] },
+    { backends: "slices", text: "", says: [] },
+    { backends: "both", text: "", says: [] },
+  ] as const)("backends: $backends beside $text is worth warnings: $says", ({ backends, text, says }) => {
+    expect(problems(backends, text).filter((problem) => !problem.includes("expression"))).toEqual(says);
+  });
+
+  test("another mode needs a restart", () => {
+    const options = { config: configOf(true, "absent"), settings: DEFAULT_SETTINGS, vcluster: VCLUSTER };
+    expect(() => checkReload(options, { ...options, settings: { ...DEFAULT_SETTINGS, backends: "slices" } })).toThrow(
+      /Cannot change backends while/,
+    );
+  });
+});

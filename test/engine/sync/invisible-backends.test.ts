@@ -1,0 +1,173 @@
+import { describe, expect, test } from "vitest";
+import { invisibleBackends } from "../../../src/engine/sync/inspect/invisible-backends.ts";
+import { ENDPOINT_SLICES_KIND } from "../../../src/engine/kinds/endpoint-slices.ts";
+import { compileAddressPolicy } from "../../../src/engine/reconcile/rules/address-policy.ts";
+import { plan } from "../../../src/engine/reconcile/plan.ts";
+import type { Rules } from "../../../src/engine/reconcile/rules/rules.ts";
+import { SERVICES } from "../../../src/kube/object/resource.ts";
+import type { EndpointSubset, KubeObject } from "../../../src/kube/object/types.ts";
+import { selectorOf } from "../../../src/kube/object/selector.ts";
+import { namedService, service, stored, tenantEndpoints, testRules } from "../../support/rules.ts";
+import type { TestMeta } from "../../support/rules.ts";
+
+const KEY = { namespace: "shop", name: "web" };
+const EXTERNAL = { services: "external" } as const;
+
+function slice(
+  where: "shop" | "vc",
+  addresses: readonly string[],
+  { manager = "operator", ...meta }: TestMeta & { manager?: string } = {},
+): KubeObject {
+  const service = where === "shop" ? "web" : "web-x-shop-x-blue";
+  const labels = { "kubernetes.io/service-name": service, "endpointslice.kubernetes.io/managed-by": manager, ...meta.labels };
+  return {
+    apiVersion: "discovery.k8s.io/v1",
+    kind: "EndpointSlice",
+    metadata: { namespace: where, name: `${service}-1`, uid: "uid-slice", ...meta, labels },
+    addressType: "IPv4",
+    endpoints: addresses.map((address) => ({ addresses: [address], conditions: { ready: true } })),
+    ports: [{ name: "", port: 80, protocol: "TCP" }],
+  };
+}
+
+interface Case {
+  readonly rules?: Rules;
+  readonly subsets?: readonly EndpointSubset[];
+  readonly tenantMeta?: TestMeta;
+  readonly tenantSlices?: readonly KubeObject[];
+  readonly hostSlices?: readonly KubeObject[];
+  readonly hostService?: KubeObject | undefined;
+  readonly slicesAreSynced?: boolean;
+  /** The copy of Endpoints is not there yet. */
+  readonly uncopied?: boolean;
+}
+
+/** Numbers, and what the message says of the remedy. */
+function found({
+  rules = testRules(EXTERNAL),
+  subsets,
+  tenantMeta,
+  tenantSlices = [],
+  hostSlices = [],
+  slicesAreSynced,
+  uncopied,
+  ...options
+}: Case): string[] {
+  const endpoints = subsets === undefined ? undefined : tenantEndpoints(tenantMeta, subsets);
+  const around = { tenantService: service("shop", "web", {}), hostService: namedService() };
+  const planned = endpoints && plan(rules, { key: KEY, tenant: endpoints, host: undefined, ...around });
+  const [operation] = planned?.operations ?? [];
+  const copy = operation?.action === "create" && uncopied !== true ? stored(operation.object, "20") : undefined;
+  const hostService = "hostService" in options ? options.hostService : namedService();
+  const others = slicesAreSynced === true ? [{ ...rules, kind: ENDPOINT_SLICES_KIND }] : [];
+  return invisibleBackends({
+    rules: [...others, rules],
+    services: [KEY],
+    tenant: { get: (resource) => (resource === SERVICES ? around.tenantService : endpoints), slices: tenantSlices },
+    host: { get: (resource) => (resource === SERVICES ? hostService : copy), slices: hostSlices },
+  }).map(
+    ({ ready, seen, note }) => `${note.code} ${seen}/${ready} ${/sync of EndpointSlices|kube-controller-manager/.exec(note.message)?.[0]}`,
+  );
+}
+
+const TWO: readonly EndpointSubset[] = [
+  { addresses: [{ ip: "10.0.0.1" }, { ip: "10.0.0.2" }], notReadyAddresses: [{ ip: "10.0.0.3" }], ports: [{ port: 80 }] },
+];
+const ANNOTATED = { annotations: { "sync.platform/pause": "true" } };
+const NO_TENS = { addressPolicy: compileAddressPolicy({ allow: [], deny: ["10.0.0.0/8"], action: "drop-address" }) };
+const denying = testRules({ ...EXTERNAL, settings: NO_TENS });
+const MIRROR = { manager: "endpointslicemirroring-controller.k8s.io" };
+
+describe("told as invisible", () => {
+  test.each<Case & { why: string; says: string }>([
+    { why: "a copy of Endpoints without slices", subsets: TWO, says: "0/2 kube-controller-manager" },
+    {
+      why: "the same where the tenant has slices",
+      subsets: TWO,
+      tenantSlices: [slice("shop", ["10.0.0.1", "10.0.0.2"], MIRROR)],
+      says: "0/2 sync of EndpointSlices",
+    },
+    {
+      why: "one address that a mirror has left out",
+      subsets: TWO,
+      hostSlices: [slice("vc", ["10.0.0.1"], MIRROR)],
+      says: "1/2 kube-controller-manager",
+    },
+    {
+      why: "slices of another Service",
+      subsets: TWO,
+      hostSlices: [slice("vc", ["10.0.0.1", "10.0.0.2"], { labels: { "kubernetes.io/service-name": "other" } })],
+      says: "0/2 kube-controller-manager",
+    },
+    { why: "slices alone", tenantSlices: [slice("shop", ["10.0.0.9"])], says: "0/1 sync of EndpointSlices" },
+    {
+      why: "slices that a controller makes of Pods where nobody makes Endpoints",
+      tenantSlices: [slice("shop", ["10.0.0.9"], { manager: "endpointslice-controller.k8s.io" })],
+      says: "0/1 sync of EndpointSlices",
+    },
+    {
+      why: "slices of users beside Endpoints",
+      subsets: TWO,
+      tenantSlices: [slice("shop", ["10.0.0.9"])],
+      hostSlices: [slice("vc", ["10.0.0.1", "10.0.0.2"], MIRROR)],
+      says: "2/3 sync of EndpointSlices",
+    },
+    { why: "Endpoints without slices where slices are synced", subsets: TWO, slicesAreSynced: true, says: "0/2 kube-controller-manager" },
+    {
+      why: "what a mirror cuts off behind a thousand",
+      subsets: [
+        { addresses: Array.from({ length: 1_001 }, (_, index) => ({ ip: `10.1.${index >> 8}.${index & 255}` })), ports: [{ port: 80 }] },
+      ],
+      hostSlices: [
+        slice(
+          "vc",
+          Array.from({ length: 1_000 }, (_, index) => `10.1.${index >> 8}.${index & 255}`),
+          MIRROR,
+        ),
+      ],
+      says: "1000/1001 kube-controller-manager",
+    },
+  ])("$why", ({ why: _why, says, ...one }) => {
+    expect(found(one)).toEqual([`BACKENDS_INVISIBLE ${says}`]);
+  });
+});
+
+describe("not told", () => {
+  test.each<Case & { why: string }>([
+    { why: "what a mirror shows", subsets: TWO, hostSlices: [slice("vc", ["10.0.0.1", "10.0.0.2"], MIRROR)] },
+    { why: "what several slices show together", subsets: TWO, hostSlices: [slice("vc", ["10.0.0.1"]), slice("vc", ["10.0.0.2"])] },
+    { why: "what is not ready", subsets: [{ notReadyAddresses: [{ ip: "10.0.0.3" }], ports: [{ port: 80 }] }] },
+    { why: "Endpoints without addresses", subsets: [] },
+    { why: "paused Endpoints", subsets: TWO, tenantMeta: ANNOTATED },
+    { why: "a paused slice", tenantSlices: [slice("shop", ["10.0.0.9"], ANNOTATED)] },
+    {
+      why: "Endpoints that are not selected",
+      rules: testRules({ ...EXTERNAL, settings: { selector: selectorOf({ matchLabels: { app: "web" } }) } }),
+      subsets: TWO,
+    },
+    {
+      why: "a slice of another Service",
+      tenantSlices: [slice("shop", ["10.0.0.9"], { labels: { "kubernetes.io/service-name": "other" } })],
+    },
+    { why: "addresses of Endpoints that the policy refuses", rules: denying, subsets: TWO },
+    { why: "addresses of slices that the policy refuses", rules: denying, tenantSlices: [slice("shop", ["10.0.0.9"])] },
+    { why: "a copy that is still to come", subsets: TWO, uncopied: true },
+    { why: "a Service that has no host Service yet", subsets: TWO, hostService: undefined },
+    { why: "a host Service of somebody else", subsets: TWO, hostService: service("vc", "web-x-shop-x-blue", {}) },
+    { why: "a host Service whose backends the host selects", subsets: TWO, hostService: namedService({ selector: { app: "web" } }) },
+    { why: "Endpoints whose sync is switched off", rules: testRules({ ...EXTERNAL, enabled: false }), subsets: TWO },
+    {
+      why: "slices where the sync is switched off",
+      rules: testRules({ ...EXTERNAL, enabled: false }),
+      tenantSlices: [slice("shop", ["10.0.0.9"])],
+    },
+    { why: "slices of users that are synced", slicesAreSynced: true, tenantSlices: [slice("shop", ["10.0.0.9"])] },
+    {
+      why: "a namespace that is not mapped",
+      rules: testRules({ ...EXTERNAL, translator: { mode: "multi-namespace", mappingsOnly: true } }),
+      subsets: TWO,
+    },
+  ])("$why", ({ why: _why, ...one }) => {
+    expect(found(one)).toEqual([]);
+  });
+});
