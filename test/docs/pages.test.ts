@@ -41,6 +41,22 @@ describe.each(pages)("%s", (page) => {
   });
 });
 
+describe("the pages that users read first", () => {
+  const read = pages.filter((page) => /^(README|docs\/README|docs\/(security|performance|scale)|docs\/guides\/.+)\.md$/.test(page));
+
+  test("are more than the guides", () => expect(read.length).toBeGreaterThan(20));
+
+  test.each(read)("%s speaks to you, and of persons as they", (page) => {
+    const [prose = ""] = withoutCode(readFileSync(join(ROOT, page), "utf8")).split("\n## Figures\n");
+    const titlesOfTests = / › .*/g;
+    expect(
+      prose
+        .replace(titlesOfTests, "")
+        .match(/\b(some|no|every|any)body\b|\bwhoever\b|\b(he|him|his)\b|\banew\b|\bcan not\b|\bfor ever\b/gi),
+    ).toBeNull();
+  });
+});
+
 test("every guide, reference page and decision can be reached from the README or the page of its folder", () => {
   const linked = new Set(
     pages.flatMap((page) => {
