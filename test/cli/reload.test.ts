@@ -63,7 +63,7 @@ test("a text with errors is told and counted once, and the next good one is appl
   files["settings.yaml"] = "onEror: skip-patch";
   await clock.advance(60_000);
   expect([applied.length, failures()]).toEqual([0, 1]);
-  expect(terminal.stderr).toMatch(/CONFIG_UNKNOWN_FIELD[^]*Configuration not reloaded; the old one stays/);
+  expect(terminal.stderr).toMatch(/CONFIG_UNKNOWN_FIELD[^]*Configuration reload failed; keeping the previous configuration/);
   files["settings.yaml"] = "onError: skip-patch";
   await clock.advance(10_000);
   expect([applied.length, failures()]).toEqual([1, 1]);
