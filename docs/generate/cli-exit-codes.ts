@@ -33,15 +33,22 @@ export const COMMAND_EXIT_CODES: Readonly<Record<string, readonly ExitMeaning[]>
   plan: [
     { code: 0, meaning: "there is nothing to do" },
     { code: EXIT_FAILED, meaning: "there is something to do" },
-    { code: EXIT_USAGE, meaning: "it could not find out, for whatever reason" },
+    {
+      code: EXIT_USAGE,
+      meaning: "a run would be blocked: a host namespace is missing, or the host would refuse an object; or it could not find out",
+    },
   ],
+  why: [{ code: EXIT_FAILED, meaning: "neither the tenant has such an object, nor the host a copy of it; a cluster refused" }],
   audit: [
     { code: 0, meaning: "every copy is as it should be" },
     { code: EXIT_FAILED, meaning: "there are findings" },
     { code: EXIT_USAGE, meaning: "it could not find out, for whatever reason" },
   ],
   cleanup: [{ code: EXIT_USAGE, meaning: "nothing was removed, because nobody confirmed it" }],
-  render: [{ code: 0, meaning: "also when a patch failed or an object is not synced, which is told on standard error" }],
+  render: [
+    { code: 0, meaning: "also when a patch failed or an object is not synced, which is told on standard error" },
+    { code: EXIT_FAILED, meaning: "an API server would refuse a result" },
+  ],
   eval: [{ code: EXIT_FAILED, meaning: "the expression failed" }],
   match: [{ code: EXIT_FAILED, meaning: "the path matches nothing" }],
   test: [
@@ -50,7 +57,10 @@ export const COMMAND_EXIT_CODES: Readonly<Record<string, readonly ExitMeaning[]>
   ],
   validate: [
     { code: 0, meaning: "valid, maybe with warnings" },
-    { code: EXIT_USAGE, meaning: "not valid, or a law does not hold" },
+    {
+      code: EXIT_USAGE,
+      meaning: "not valid, a law does not hold, an API server would refuse a result, or there is a warning and `--strict`",
+    },
   ],
   "platform-data check": [{ code: EXIT_FAILED, meaning: "a value does not open, or is not what it says it is" }],
   "secret get": [{ code: EXIT_FAILED, meaning: "there is no such SharedSecret or key, or it may not be read" }],

@@ -47,8 +47,8 @@ describe("validate --laws", () => {
     expect(stdout.replace(/[\d,]+ checks/, "many checks").split("\n")).toEqual([
       "endpoints.patches[0] metadata.labels.tier: lossless, what reaches the host comes back as it was",
       "endpoints.patches[1] subsets[*].ports[*].name: one-way, nothing comes back from the host",
-      '  fails: tenant "a" → host fails',
-      "endpoints.patches all together: one-way; none has to do with another",
+      '  expression fails for tenant "a"',
+      "endpoints.patches combined: one-way; the patches are independent",
       "2 patches, many checks, seed 1",
       "Found 2 patches on endpoints.",
       "The configuration is valid.",
@@ -63,7 +63,7 @@ describe("validate --laws", () => {
       /^oscillates\.yaml:6:\d+: error REVERSE_NOT_INVERSE sync\.toHost\.endpoints\.patches\[1\]: The patch oscillates: tenant "a" → host "my-prefix-a" → tenant "-a" → [^]*\n1 error\n$/,
     );
     expect(stderr.split("\n").at(-3)!.indexOf("^")).toBe(stderr.split("\n").at(-4)!.indexOf("reverseExpression"));
-    expect(stdout).toContain("endpoints.patches[1] metadata.annotations[*]: oscillates, the two sides would answer each other forever\n");
+    expect(stdout).toContain("endpoints.patches[1] metadata.annotations[*]: oscillates, each side keeps overwriting the other\n");
   });
 
   test("only warns of a pair that drifts", async () => {
@@ -81,14 +81,14 @@ describe("validate --laws", () => {
     expect(drifting.stderr).toMatch(
       /drift-together\.yaml:7:\d+: warning REVERSE_NOT_INVERSE sync\.toHost\.endpoints\.patches\[2\]: Patches #1 and #2 drift together, though not each alone: tenant \{"metadata":\{"annotations":\{"a":"a","b":"a"\}\}\} → host [^]* → tenant \{"metadata":\{"annotations":\{"a":"","b":"a"\}\}\} → /,
     );
-    expect(drifting.stdout).toContain("endpoints.patches all together: drifts; #1 and #2 tried on the same objects\n");
+    expect(drifting.stdout).toContain("endpoints.patches combined: drifts; #1 and #2 tried on the same objects\n");
     const oscillating = await validate("--config", "together.yaml", "--laws");
     expect(oscillating.code).toBe(2);
     expect(oscillating.stderr).toContain("together.yaml:6:");
     expect(oscillating.stderr).toContain(
       "error REVERSE_NOT_INVERSE sync.toHost.endpoints.patches[1]: Patches #0 and #1 oscillate together",
     );
-    expect(oscillating.stdout).toContain("endpoints.patches all together: oscillates; #0 and #1 tried on the same objects\n");
+    expect(oscillating.stdout).toContain("endpoints.patches combined: oscillates; #0 and #1 tried on the same objects\n");
   });
 
   test("finds the place in the file that wins", async () => {

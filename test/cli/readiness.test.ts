@@ -117,7 +117,7 @@ describe("readiness", () => {
     expect(says()).toEqual(["ok"]);
     expect(metrics.value("endpoint_sync_missing_permissions", { cluster: "host" })).toBe(0);
     expect(lines).toEqual([
-      "info  A permission would be worth having cluster=tenant verb=create resource=events",
+      "info  Optional permission missing cluster=tenant verb=create resource=events",
       "error Missing permission cluster=host verb=update resource=endpoints namespace=vc-blue",
       "info  Permission granted cluster=host verb=update resource=endpoints namespace=vc-blue",
       "info  Permission granted cluster=tenant verb=create resource=events",

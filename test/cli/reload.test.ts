@@ -63,7 +63,7 @@ test("a text with errors is told and counted once, and the next good one is appl
   files["settings.yaml"] = "onEror: skip-patch";
   await clock.advance(60_000);
   expect([applied.length, failures()]).toEqual([0, 1]);
-  expect(terminal.stderr).toMatch(/CONFIG_UNKNOWN_FIELD[^]*Configuration not reloaded; the old one stays/);
+  expect(terminal.stderr).toMatch(/CONFIG_UNKNOWN_FIELD[^]*Configuration reload failed; keeping the previous configuration/);
   files["settings.yaml"] = "onError: skip-patch";
   await clock.advance(10_000);
   expect([applied.length, failures()]).toEqual([1, 1]);
@@ -80,7 +80,7 @@ test.each(["", "\n  \n", "# all of it is gone\n", "---\n# a document\n...\n", "\
       files[file] = text;
       await clock.advance(60_000);
       expect([applied.length, failures()]).toEqual([0, 1]);
-      expect(terminal.stderr).toMatch(/error CONFIG_FILE:? ?.*[Ii]t is empty[^]*--allow-empty[^]*the old one stays/);
+      expect(terminal.stderr).toMatch(/error CONFIG_FILE:? ?.*[Ii]t is empty[^]*--allow-empty[^]*keeping the previous configuration/);
       files[file] = `${before}\n# written`;
       await clock.advance(10_000);
       expect(applied.map(({ settings, config }) => [settings.onError, config.endpoints.enabled])).toEqual([["skip-patch", false]]);

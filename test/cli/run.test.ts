@@ -129,7 +129,7 @@ describe("run", () => {
 
     texts["vcluster.yaml"] = "sync: {toHost: {endpoints: {patches: [{path: metadata.labels}]}}}";
     terminal.hangUp();
-    await until("the errors are told", () => terminal.stderr.includes("Configuration not reloaded; the old one stays"));
+    await until("the errors are told", () => terminal.stderr.includes("Configuration reload failed; keeping the previous configuration"));
     expect(terminal.stderr).toContain("PATCH_MODE");
     const [, address] = /Listening address=(\S+) /.exec(terminal.stderr)!;
     const text = await (await fetch(`http://${address}/metrics`)).text();

@@ -53,7 +53,7 @@ testCommand("validate", [
           line: 0,
           column: 0,
           field: "addressPolicy.allow",
-          hint: "List the CIDRs of the tenant's pods",
+          hint: "List the CIDRs of the tenant's pods, as patches write them",
         },
       ],
       null,

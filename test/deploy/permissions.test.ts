@@ -30,7 +30,7 @@ const OVERLAYS = [
 ];
 const GIVEN = [SERVICE_ACCOUNTS, ROLES, CLUSTER_ROLES, ROLE_BINDINGS, CLUSTER_ROLE_BINDINGS];
 const COMPLAINT = /Missing permission|worth having|forbidden/i;
-const REVIEWED = /Missing permission|A permission would be worth having/;
+const REVIEWED = /Missing permission|Optional permission missing/;
 const LIFE = { timeout: 180_000 };
 // Brakes at once, and lets copies go at once to which nobody refers.
 const SETTINGS = "deleteBrake: { percent: 0, count: 1 }\nreferences: { retentionMinutes: 0 }";

@@ -159,7 +159,7 @@ class WatchedReadiness implements Readiness {
   #tell(permission: Permission): void {
     const { logger } = this.#options.runtime;
     if (permission.required) logger.error("Missing permission", fieldsOf(permission));
-    else logger.info("A permission would be worth having", fieldsOf(permission));
+    else logger.info("Optional permission missing", fieldsOf(permission));
   }
 }
 

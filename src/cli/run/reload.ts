@@ -107,6 +107,6 @@ class ConfigurationWatch {
 
   #failed(error: string, code = "CONFIG_VALUE"): void {
     this.#options.metrics.count("endpoint_sync_config_reload_failures_total");
-    this.#options.logger.error("Configuration not reloaded; the old one stays", { code, error });
+    this.#options.logger.error("Configuration reload failed; keeping the previous configuration", { code, error });
   }
 }

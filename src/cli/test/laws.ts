@@ -51,20 +51,23 @@ export function lawProblems(laws: LawReport, texts: readonly { readonly file: st
 }
 
 /** Laws that are told below a patch although they decide no verdict. */
-const NOTES: Partial<Record<LawName, string>> = { total: "fails", typeKept: "changes its type", deterministic: "is not deterministic" };
+const NOTES: Partial<Record<LawName, string>> = { typeKept: "changes its type", deterministic: "is not deterministic" };
 
 /** One patch a line with its verdict, and what else people may want to know of it below. */
 export function formatLawReport({ pairs, lists, seed }: LawReport): string {
   const lines = pairs.flatMap((pair) => [
     `${pair.list}.patches[${pair.patch}] ${pair.path}: ${pair.verdict}, ${meaningOf(pair.verdict)}${pair.cutShort ? " (as far as the fuel went)" : ""}`,
     ...pair.laws.flatMap(({ law, counterExample }) => {
-      const note = NOTES[law];
-      return note === undefined || counterExample === undefined ? [] : [`  ${note}: ${formatLawSteps(counterExample.steps)}`];
+      if (counterExample === undefined) return [];
+      const { steps } = counterExample;
+      if (law === "total")
+        return [`  ${steps.at(-1)!.on === "host" ? "expression" : "reverseExpression"} fails for ${formatLawSteps(steps.slice(0, 1))}`];
+      return NOTES[law] === undefined ? [] : [`  ${NOTES[law]}: ${formatLawSteps(steps)}`];
     }),
   ]);
   const ofLists = lists.map(({ list, verdict, together, cutShort }) => {
-    const why = together.length === 0 ? "none has to do with another" : `${nameTogether(together)} tried on the same objects`;
-    return `${list}.patches all together: ${verdict}; ${why}${cutShort ? " (as far as the fuel went)" : ""}`;
+    const why = together.length === 0 ? "the patches are independent" : `${nameTogether(together)} tried on the same objects`;
+    return `${list}.patches combined: ${verdict}; ${why}${cutShort ? " (as far as the fuel went)" : ""}`;
   });
   const tried = [...pairs.flatMap(({ laws }) => laws), ...lists].reduce((sum, { runs }) => sum + runs, 0);
   const total = `${pairs.length} ${pairs.length === 1 ? "patch" : "patches"}, ${tried.toLocaleString("en")} checks, seed ${seed}`;

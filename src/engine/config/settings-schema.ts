@@ -39,7 +39,8 @@ const ADDRESS_POLICY = {
       type: "list",
       items: CIDR,
       default: [],
-      description: "CIDRs. When not empty, every other address is refused. Set it to the addresses of the tenant's pods.",
+      description:
+        "CIDRs. When not empty, every other address is refused. Addresses are judged as patches wrote them: list the networks of the tenant's pods, or those that patches move them to.",
     },
     deny: { type: "list", items: CIDR, default: [], description: "CIDRs that are refused, also within allow." },
     action: {

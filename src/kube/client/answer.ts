@@ -139,7 +139,7 @@ export function retryAfterSeconds(header: string | undefined, now: number): numb
  * unreachable("GET https://10.0.0.1/api", new Error("connect ECONNREFUSED")).code; // "API_UNAVAILABLE"
  */
 export function unreachable(request: string, cause: unknown): EngineError {
-  return new EngineError("API_UNAVAILABLE", `Cannot get an answer to ${request}: ${describeFailure(cause)}`, { cause });
+  return new EngineError("API_UNAVAILABLE", `${request} failed: ${describeFailure(cause)}`, { cause });
 }
 
 /** Connection attempts to several addresses fail with an empty message and a code. */

@@ -75,15 +75,15 @@ export function explainUnrest(unrest: NonNullable<Alternation["unrest"]>, rounds
 const VERDICTS: Readonly<Record<PairReport["verdict"], string>> = {
   lossless: "what reaches the host comes back as it was",
   "one-way": "nothing comes back from the host",
-  drifts: "something else comes back than went",
-  oscillates: "the two sides would answer each other forever",
+  drifts: "the value that comes back differs from the original",
+  oscillates: "each side keeps overwriting the other",
 };
 
 /**
  * What a verdict means, in a few words.
  *
  * @example
- * meaningOf("drifts"); // "something else comes back than went"
+ * meaningOf("drifts"); // "the value that comes back differs from the original"
  */
 export function meaningOf(verdict: PairReport["verdict"]): string {
   return VERDICTS[verdict];

@@ -194,6 +194,14 @@ describe("what is done about a referenced object", () => {
     expect([planned.state, words, planned.notes.map(({ code }) => code)]).toEqual([state, does, notes]);
   });
 
+  test("says what copies the tenant's object where the host's is missing", () => {
+    const message = (input: Parameters<typeof referenceInput>[0]) => planReferenceCopy(rules, referenceInput(input)).notes[0]?.message;
+    expect(message({ kind: SECRETS_TO_TENANT })).toMatch(
+      /does not exist on the host, from which the configuration copies it\. To copy the tenant's Secret, set sync\.toHost\.secrets\.enabled: true$/,
+    );
+    expect(message({})).toMatch(/does not exist in the tenant cluster$/);
+  });
+
   test("looks again for a copy that is known and missing, as long as it would have stayed, and deletes what was known", () => {
     const at = (unusedMs: number, known: KubeObject | undefined) =>
       planReferenceCopy(rules, referenceInput({ source: SOURCE, unusedMs, known }));

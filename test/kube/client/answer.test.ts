@@ -125,7 +125,7 @@ test("a failure without a message is described by its code", () => {
   const cause = Object.assign(new AggregateError([], ""), { code: "ECONNREFUSED" });
   expect(unreachable("GET /api", cause)).toMatchObject({
     code: "API_UNAVAILABLE",
-    message: "Cannot get an answer to GET /api: ECONNREFUSED",
+    message: "GET /api failed: ECONNREFUSED",
     cause,
   });
 });

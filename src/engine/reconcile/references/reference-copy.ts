@@ -184,9 +184,19 @@ function deletion(input: ReferenceInput, { metadata }: KubeObject, reason: strin
 
 /** Says no host name: the note becomes an Event in the tenant cluster. */
 function missing(input: ReferenceInput): Note {
-  const where = sourceSide(input) === "host" ? "on the host, from which the configuration copies it" : "in the tenant cluster";
-  return { code: "REFERENCE_MISSING", message: `${named(input)} does not exist ${where}` };
+  const { kind } = input.kind.resource;
+  const isFromHost = sourceSide(input) === "host";
+  const setting = isFromHost ? SWITCHES[kind] : undefined;
+  const where = isFromHost ? "on the host, from which the configuration copies it" : "in the tenant cluster";
+  const remedy = setting === undefined ? "" : `. To copy the tenant's ${kind}, set ${setting}: true`;
+  return { code: "REFERENCE_MISSING", message: `${named(input)} does not exist ${where}${remedy}` };
 }
+
+/** What turns the way of a kind around. */
+const SWITCHES: Readonly<Record<string, string | undefined>> = {
+  Secret: "sync.toHost.secrets.enabled",
+  ConfigMap: "sync.toHost.configMaps.enabled",
+};
 
 function named({ kind, key }: CopyPlace): string {
   return `${kind.resource.kind} "${formatKey(key)}"`;

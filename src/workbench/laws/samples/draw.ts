@@ -178,19 +178,27 @@ function* textEdges(format: TextFormat, words: Words): Generator<string> {
 
 /** Samples of one pattern. */
 const PATTERN_SAMPLES = 2;
+/** So many texts are tried with so many numbers behind them, as in templates. */
+const NUMBERED_MAX = 6;
 
 /**
- * What expressions look for at the beginning of a value, as a whole value of the format: an address that begins with "10.1." for example.
+ * What expressions look for, alone and as the beginning of a whole value of the format: an address that begins with "10.1." for example.
  * The same for every seed, since a pair is most often wrong just there.
  */
-function completions(format: TextFormat, { texts, patterns }: Words): string[] {
+function completions(format: TextFormat, { texts, numbers, patterns }: Words): string[] {
   const { samples, accepts: fits } = FORMATS[format];
   const random = createRandom(1);
   const matching = patterns.flatMap((pattern) => Array.from({ length: PATTERN_SAMPLES }, () => samplePattern(pattern, random)));
-  return [...texts, ...matching].flatMap((beginning) => {
-    const tails = samples.flatMap((sample) => Array.from(sample, (_character, index) => sample.slice(index)));
-    return tails.map((tail) => beginning + tail).find((text) => fits(text) && text !== beginning) ?? [];
-  });
+  const few = numbers.slice(0, NUMBERED_MAX);
+  const numbered = texts.slice(0, NUMBERED_MAX).flatMap((text) => few.map((number) => `${text}${number}`));
+  const tails = samples.flatMap((sample) => Array.from({ length: sample.length }, (_, index) => sample.slice(index)));
+  return [...texts, ...matching, ...numbered].flatMap((beginning) => [
+    beginning,
+    ...tails
+      .map((tail) => beginning + tail)
+      .filter(fits)
+      .slice(0, 1),
+  ]);
 }
 
 /** Values like `value`, of the same JSON shape: what somebody may make of it by an edit. */

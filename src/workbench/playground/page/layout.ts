@@ -60,7 +60,7 @@ export function createLayout(texts: Texts, parts: LayoutParts): Layout {
     "div",
     { class: "pane-empty" },
     h("strong", {}, "Nothing has come back yet"),
-    "Edit the host object, as somebody on the host cluster would. What the syncer takes over into the tenant appears here, and why it takes back the rest.",
+    "Edit the host object, as somebody on the host cluster would. Accepted changes appear here; rejected ones are listed with the reason.",
   );
   const nothingWritten = h(
     "div",

@@ -24,13 +24,13 @@ const OUTCOMES: Readonly<Record<OutcomeKind, Word>> = {
   noChange: { text: "No change", tone: "quiet", icon: "noChange", meaning: "It ran, and every value stayed what it was." },
   noMatch: { text: "No match", tone: "warning", icon: "noMatch", meaning: "The object has nothing at its path." },
   noExpression: { text: "Nothing this way", tone: "quiet", icon: "noExpression", meaning: "It has no expression for this direction." },
-  error: { text: "Error", tone: "error", icon: "error", meaning: "It failed. Other patches and other objects do not feel it." },
+  error: { text: "Error", tone: "error", icon: "error", meaning: "Failed. Other patches and objects are unaffected." },
   denied: { text: "Denied", tone: "denied", icon: "denied", meaning: "What came out is not allowed, so it is not written." },
 };
 
 const VERDICTS: Readonly<Record<PairVerdict, Word>> = {
   lossless: { text: "Lossless", tone: "good", icon: "lossless", meaning: "Every value that was tried came back as it had been." },
-  "one-way": { text: "One-way", tone: "accent", icon: "one-way", meaning: "Values go to the host; nothing makes them what they were." },
+  "one-way": { text: "One-way", tone: "accent", icon: "one-way", meaning: "Host edits do not sync back." },
   drifts: { text: "Drifts", tone: "warning", icon: "drifts", meaning: "A value comes back as another one, and stays that." },
   oscillates: { text: "Oscillates", tone: "error", icon: "oscillates", meaning: "Each side keeps changing the other, without an end." },
 };
