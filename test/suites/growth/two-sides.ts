@@ -1,5 +1,6 @@
 import { systemChance } from "../../../src/base/chance.ts";
 import { nextMacrotask, systemClock } from "../../../src/base/clock.ts";
+import type { Clock } from "../../../src/base/clock.ts";
 import { resolveConfig } from "../../../src/engine/config/config.ts";
 import { resolveSettings } from "../../../src/engine/config/settings.ts";
 import type { ResourceType } from "../../../src/kube/object/resource.ts";
@@ -21,10 +22,30 @@ export interface SyncRules {
 /** An object with its kind. */
 export type Placed = readonly [resource: ResourceType, object: KubeObject];
 
+/**
+ * Time that stands still while the syncer works, and goes on between its turns. So its pieces never let anything in between because the
+ * machine is slow, and the same work costs the same steps.
+ */
+class StandingClock implements Clock {
+  #reading = systemClock.monotonic();
+  readonly now = systemClock.now;
+  readonly schedule = systemClock.schedule;
+
+  monotonic(): number {
+    return this.#reading;
+  }
+
+  /** Reads the machine's clock. */
+  read(): void {
+    this.#reading = systemClock.monotonic();
+  }
+}
+
 /** A syncer of virtual cluster "blue" between two clusters that cost next to nothing. */
 export class TwoSides {
   readonly tenant = new MemoryCluster("tenant");
   readonly host = new MemoryCluster("host");
+  readonly #clock = new StandingClock();
   #stop = async () => {};
 
   /** Starts the syncer. What is there already is taken first. */
@@ -36,7 +57,7 @@ export class TwoSides {
     if (!resolved.ok) throw new Error(JSON.stringify(resolved.problems));
     const [tenant, host] = [this.tenant, this.host].map((client) => createInformedAccess({ client, chance: systemChance }));
     const options = { config: resolved.config, settings: resolvedSettings.settings, vcluster };
-    const syncer = await createSyncer({ ...options, tenant: tenant!, host: host! });
+    const syncer = await createSyncer({ ...options, tenant: tenant!, host: host!, clock: this.#clock });
     this.#stop = async () => void (await Promise.all([syncer.stop(), tenant!.stop(), host!.stop()]));
     await syncer.start();
     await this.settle();
@@ -50,18 +71,23 @@ export class TwoSides {
   /** Waits until something is so, or for as long as anybody waits; then until the syncer has nothing more to do for it. */
   async until(condition: () => boolean): Promise<void> {
     const deadline = systemClock.monotonic() + PATIENCE_MS;
-    while (!condition() && systemClock.monotonic() < deadline) await nextMacrotask();
+    while (!condition() && systemClock.monotonic() < deadline) await this.#turn();
     await this.settle();
   }
 
   /** Waits until nobody has asked either cluster for anything for a while. */
   async settle(): Promise<void> {
     for (let [quiet, before] = [0, -1]; quiet < QUIET_TURNS;) {
-      await nextMacrotask();
+      await this.#turn();
       const calls = this.tenant.calls + this.host.calls;
       quiet = calls === before ? quiet + 1 : 0;
       before = calls;
     }
+  }
+
+  async #turn(): Promise<void> {
+    await nextMacrotask();
+    this.#clock.read();
   }
 }
 
