@@ -36,7 +36,14 @@ const flowed = stored(writtenBy(only(planOf(tenant, edited))), "11");
 describe("the stamp", () => {
   test("is written with the edit, and holds digests only", () => {
     expect(flowed.metadata.annotations).toMatchObject({ team: "a", [STAMP]: expect.any(String) as string });
-    expect(Object.keys(JSON.parse(flowed.metadata.annotations![STAMP]!) as object)).toEqual(["copy", "at", "onto", "marks", "units"]);
+    expect(Object.keys(JSON.parse(flowed.metadata.annotations![STAMP]!) as object)).toEqual([
+      "copy",
+      "at",
+      "onto",
+      "marks",
+      "config",
+      "units",
+    ]);
     expect(flowed.metadata.annotations![STAMP]).not.toContain("shop");
   });
 
@@ -86,6 +93,27 @@ describe("the stamp", () => {
       expect([write(planned), codes(planned)]).toEqual([["host", "a"], ["BOTH_SIDES_CHANGED"]]);
     },
   );
+});
+
+describe("the stamp says what was last agreed on", () => {
+  test("a host edit to what it was before the first one flows, though the copy was written meanwhile", () => {
+    const changed = {
+      ...tenant,
+      metadata: { ...tenant.metadata, labels: { ...tenant.metadata.labels, tier: "x" }, resourceVersion: "11" },
+    };
+    const after = stored(writtenBy(only(planOf(changed, edited))), "12");
+    expect(after.metadata.annotations).toMatchObject({ team: "a" });
+    // Another syncer of the same configuration tried the same, was not answered, and wrote everything else.
+    const meanwhile = only(plan(rules, { ...inputFor(rules, { tenant: changed, host: edited }), editsWait: true }));
+    const planned = planOf(after, team(stored(writtenBy(meanwhile), "22"), "shop", "23"));
+    expect([write(planned), codes(planned)]).toEqual([["tenant", "shop"], []]);
+  });
+
+  test("an edit of a copy that was made anew is later than one of the copy before it", () => {
+    const other = stored({ ...copy, metadata: { ...copy.metadata, uid: "another copy" } }, "30");
+    const planned = planOf(flowed, team(other, "b", "31"));
+    expect([write(planned), codes(planned)]).toEqual([["tenant", "b"], []]);
+  });
 });
 
 describe("the stamp says nothing", () => {

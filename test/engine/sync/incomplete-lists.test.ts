@@ -4,7 +4,7 @@
  */
 import { expect, test } from "vitest";
 import type { ClusterClient } from "../../../src/kube/object/cluster-client.ts";
-import { ENDPOINTS, EVENTS } from "../../../src/kube/object/resource.ts";
+import { ENDPOINTS, EVENTS, SERVICES } from "../../../src/kube/object/resource.ts";
 import type { Endpoints } from "../../../src/kube/object/types.ts";
 import { clock, cluster, fill, start, stopAll, useRunningSyncers } from "./running-syncers.ts";
 
@@ -98,3 +98,29 @@ test("lists that stay incomplete are read again once a minute, and reported", as
   const { items: events } = await tenant.client.list(EVENTS);
   expect(events.map(({ reason }) => reason)).toContain("CacheContradicted");
 });
+
+test("a copy that was deleted with its source does not come back, though the cache still has the source", async () => {
+  const [tenant, host] = [await cluster("shop"), await cluster("vc")];
+  await fill(tenant, "shop", NAMES);
+  const through = (client: ClusterClient, side: "tenant" | "host"): ClusterClient =>
+    side === "tenant" ? withoutDeletions(client) : client;
+  await start({ tenant, on: host, namespace: "vc", through });
+  await tenant.client.delete(ENDPOINTS, { namespace: "shop", name: "web" });
+  await host.client.delete(ENDPOINTS, hostKey("web"));
+  await clock.advance(5_000);
+  const service = (await tenant.client.get(SERVICES, { namespace: "shop", name: "web" }))!;
+  await tenant.client.update(SERVICES, { ...service, metadata: { ...service.metadata, labels: { tier: "gold" } } });
+  await clock.advance(5_000);
+  expect((await host.client.get(SERVICES, hostKey("web")))?.metadata.labels).toMatchObject({ tier: "gold" });
+  expect(await host.client.get(ENDPOINTS, hostKey("web"))).toBeUndefined();
+});
+
+/** Nobody hears of Endpoints that are deleted. */
+function withoutDeletions(client: ClusterClient): ClusterClient {
+  return {
+    ...emptyLists(client, 0),
+    async *watch(resource, options) {
+      for await (const event of client.watch(resource, options)) if (resource !== ENDPOINTS || event.type !== "DELETED") yield event;
+    },
+  };
+}

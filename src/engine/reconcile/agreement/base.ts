@@ -23,7 +23,8 @@ export interface Unit {
 /** Per part the digests of both sides when they last agreed: `tenant.host`, or one for both where they are equal. */
 export type Base = ReadonlyMap<UnitId, string>;
 
-const ABSENT = "-";
+/** Digest of a part that is not there. */
+export const ABSENT = "-";
 const DIGEST_LENGTH = 10;
 
 /** Reads the base that a host object carries; `undefined` when it carries none that can be read. */
@@ -71,22 +72,32 @@ export function agreement(id: UnitId, tenant: string | undefined, host: string |
 /** The digests of a part's two sides, either of which may be absent. */
 export function digestPair(id: UnitId, tenant: string | undefined, host: string | undefined): string {
   const left = digest(id, tenant);
-  const right = tenant === host ? left : digest(id, host);
-  return left === right ? left : `${left}.${right}`;
+  return pairOf(left, tenant === host ? left : digest(id, host));
+}
+
+/** The text of two digests. */
+export function pairOf(tenant: string, host: string): string {
+  return tenant === host ? tenant : `${tenant}.${host}`;
+}
+
+/** The two digests of a text. */
+export function sidesOf(pair: string): { readonly tenant: string; readonly host: string } {
+  const [tenant = ABSENT, host = tenant] = pair.split(".");
+  return { tenant, host };
 }
 
 /** Which sides of a part differ from the base. A part that the base does not know was absent on the host, whatever the tenant had. */
 export function changedSides(unit: Unit, base: Base): { tenant: boolean; host: boolean } {
   const known = base.get(unit.id);
   if (known === undefined) return { tenant: unit.desired !== undefined, host: unit.host !== undefined };
-  const [tenant, host = tenant] = known.split(".");
-  return { tenant: digest(unit.id, unit.tenant) !== tenant, host: digest(unit.id, unit.host) !== host };
+  const sides = sidesOf(known);
+  return { tenant: digest(unit.id, unit.tenant) !== sides.tenant, host: digest(unit.id, unit.host) !== sides.host };
 }
 
 /** Tells whether the host still has what it had when both sides last agreed. */
 export function isAsWritten(base: Base, id: UnitId, host: string): boolean {
-  const [tenant, written = tenant] = base.get(id)?.split(".") ?? [];
-  return written === digest(id, host);
+  const known = base.get(id);
+  return known !== undefined && sidesOf(known).host === digest(id, host);
 }
 
 /** Of a body there is a digest already. */

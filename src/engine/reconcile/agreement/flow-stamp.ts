@@ -10,7 +10,7 @@ import { isRecord } from "../../../base/json.ts";
 import { compareResourceVersions } from "../../../kube/object/resource-version.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import { readMarkers } from "../../translate/markers.ts";
-import { changedSides, digestPair, parseDigests, parseNote } from "./base.ts";
+import { ABSENT, changedSides, digestPair, pairOf, parseDigests, parseNote, sidesOf } from "./base.ts";
 import type { Base, Unit } from "./base.ts";
 import type { Rules } from "../rules/rules.ts";
 
@@ -31,6 +31,8 @@ interface Stamp {
   readonly onto: string;
   /** Digest of the copy's markers and base. */
   readonly marks: string;
+  /** Hash of the configuration by which they flowed. Earlier versions did not write it. */
+  readonly config?: string;
   readonly units: Base;
 }
 
@@ -56,15 +58,26 @@ function stampKey({ translator }: Rules): string {
  */
 export function readFlowed(rules: Rules, { tenant, host, copyConfirmed }: Sides, units: readonly Unit[], written: Base): Flowed {
   const stamp = parseStamp(tenant.metadata.annotations?.[stampKey(rules)]);
-  if (stamp === undefined || stamp.copy !== (host.metadata.uid ?? "")) return NOTHING;
-  const copied = readMarkers(rules.translator.markerPrefix, host)?.resourceVersion;
+  if (stamp === undefined) return NOTHING;
+  const { resourceVersion: copied, configHash } = readMarkers(rules.translator.markerPrefix, host) ?? {};
   if (copied === undefined || compareResourceVersions(copied, stamp.onto) > 0) return NOTHING;
+  if (stamp.copy !== (host.metadata.uid ?? "")) return { units: fromEarlierCopy(stamp.units, written), isOld: false };
   const isOlder = compareResourceVersions(host.metadata.resourceVersion ?? "", stamp.at) < 0;
   if (isOlder) return { units: new Map(), isOld: copyConfirmed !== true };
-  // A syncer that had not heard of the edits wrote the copy after them: what stands there as it wrote it is no edit.
-  const rewritten = stamp.marks !== marksOf(rules, host) ? units.filter((unit) => !changedSides(unit, written).host) : [];
+  // A syncer that had not heard of the edits wrote the copy after them. Under another configuration it may have undone them: what stands
+  // there as it wrote it is no edit. Under the same one it leaves alone what flows: what stands there is what people made of it since.
+  const isRewritten = stamp.marks !== marksOf(rules, host) && stamp.config !== configHash;
+  const rewritten = isRewritten ? units.filter((unit) => !changedSides(unit, written).host) : [];
   const excepted = new Set(rewritten.map(({ id }) => id));
   return { units: new Map([...stamp.units].filter(([id]) => !excepted.has(id))), isOld: false };
+}
+
+/**
+ * What flowed from a copy that is gone, as a base for the one that stands there now: the tenant object has taken over what it says, and
+ * the new copy is as it was written. An edit of the new one is later than that.
+ */
+function fromEarlierCopy(flowed: Base, written: Base): Base {
+  return new Map([...flowed].map(([id, pair]) => [id, pairOf(sidesOf(pair).tenant, sidesOf(written.get(id) ?? ABSENT).host)]));
 }
 
 /**
@@ -79,6 +92,7 @@ export function stamped(rules: Rules, { tenant, host }: Sides, object: KubeObjec
     at: host.metadata.resourceVersion ?? "",
     onto: tenant.metadata.resourceVersion ?? "",
     marks: marksOf(rules, host),
+    config: rules.configHash,
     units: Object.fromEntries([...units].sort(([left], [right]) => (left < right ? -1 : 1))),
   };
   const annotations = { ...object.metadata.annotations, [stampKey(rules)]: JSON.stringify(stamp) };
@@ -109,8 +123,9 @@ function marksOf({ translator: { markerPrefix } }: Rules, host: KubeObject): str
 function parseStamp(text: string | undefined): Stamp | undefined {
   const value = text === undefined ? undefined : parseNote(text);
   if (!isRecord(value)) return undefined;
-  const { copy, at, onto, marks } = value;
+  const { copy, at, onto, marks, config } = value;
   const units = parseDigests(value["units"]);
   const isText = (item: unknown): item is string => typeof item === "string";
-  return isText(copy) && isText(at) && isText(onto) && isText(marks) && units ? { copy, at, onto, marks, units } : undefined;
+  if (!isText(copy) || !isText(at) || !isText(onto) || !isText(marks) || units === undefined) return undefined;
+  return { copy, at, onto, marks, units, ...(isText(config) && { config }) };
 }

@@ -232,8 +232,10 @@ class RunningTurn implements ReconcileRun {
     if (result !== "settled") return shared.records.unsettle(id);
     shared.outdated.delete(id);
     // A copy that the brake holds is worth a word though its object is gone.
-    if (this.#state.input.tenant === undefined && this.#state.notes.length === 0) this.#forget();
-    else this.#record();
+    if (this.#state.input.tenant !== undefined || this.#state.notes.length > 0) return this.#record();
+    // The cache still has what its cluster says is gone. That there was a copy is why the cluster was asked, and will be again.
+    if (this.#options.start.input.tenant !== undefined) shared.records.unsettle(id);
+    else this.#forget();
   }
 
   /** A cache that lags catches up within moments. One that still says otherwise than its cluster has missed something. */

@@ -7,7 +7,8 @@ import { isCopy } from "./marks.ts";
 
 /**
  * S9: when the tenant cluster is suddenly empty, and there were many copies, none of them is deleted. Only what every replica knew
- * of is looked at, and only until something else happens to it: an object that returns, a start, or an edit may release the brake.
+ * of is looked at, and only until something else happens to it: an object that returns, a start, or an edit may release the brake. So may
+ * a list of the host that lacks copies: who does not know of them sees only few go.
  */
 export function brake(world: World): Oracle {
   /** By plural, the tenant keys that vanished. */
@@ -35,9 +36,20 @@ export function brake(world: World): Oracle {
       const gone = vanished.get(plural);
       if (gone === undefined) return undefined;
       const isHeld = author.kind === "replica" && side === "host" && after === undefined && gone.has(isCopy(world, before!)?.source ?? "");
+      if (isHeld && !knowsAllCopies(world, author.index, plural)) return void vanished.delete(plural);
       if (isHeld) return `${plural} ${key} was deleted after the tenant cluster was suddenly empty`;
       if (after !== undefined || side === "host") vanished.delete(plural);
       return undefined;
     },
   };
+}
+
+function knowsAllCopies(world: World, index: number, plural: string): boolean {
+  const resource = world.resources.find((candidate) => candidate.plural === plural)!;
+  const places = new Set(
+    world.replicas[index]!.cache("host", resource)
+      .list()
+      .map((object) => formatKey(keyOf(object))),
+  );
+  return [...world.clusters.host.objects(resource).keys()].every((id) => places.has(id));
 }

@@ -7,6 +7,8 @@ import type { World } from "../world.ts";
 const PER_WRITE = 4;
 /** Writes that one new configuration may cause per object and replica. */
 const PER_CONFIGURATION = 2;
+/** Writes that one start may cause per object: a late list shows what is gone, and then the watch takes it back. */
+const PER_START = 2;
 
 /** S8: replicas write because somebody else did, and only so often; nobody else's writes, no writes. Not where expressions never rest. */
 export function churn(world: World): Oracle {
@@ -17,9 +19,9 @@ export function churn(world: World): Oracle {
     name: "S8",
     about: "both",
     noticed(event) {
-      if (event !== "configuration") return;
       const objects = world.resources.length * world.options.names.length;
-      allowed += objects * world.options.replicas * PER_CONFIGURATION;
+      if (event === "configuration") allowed += objects * world.options.replicas * PER_CONFIGURATION;
+      if (event === "restart") allowed += objects * PER_START;
     },
     saw({ author }) {
       if (author.kind !== "replica") allowed += perWrite;
