@@ -14,7 +14,7 @@ import { findReads } from "./reads.ts";
 import type { Reads } from "./reads.ts";
 import { parseExpression, walk } from "./syntax.ts";
 import type { SyntaxStep, SyntaxProblem } from "./syntax.ts";
-import { adviseOnToken } from "./token-advice.ts";
+import { adviseOnToken } from "./lints/token-advice.ts";
 import { findWarnings } from "./lints/warnings.ts";
 
 /** An expression that runs but hardly does what was meant. Line and column count from 1. */

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { HOST_FUNCTIONS } from "./functions/host-functions.ts";
 import type { AnyNode } from "acorn";
 import { EXPRESSION_DEPTH_MAX } from "./syntax.ts";
 import type { SyntaxStep, SyntaxProblem } from "./syntax.ts";
@@ -38,7 +39,8 @@ export const ABSENT_GLOBALS: ReadonlyMap<string, string> = new Map([
 
 /** Names that an expression can use without declaring them. */
 export const SCOPE: ReadonlySet<string> = new Set([
-  ...["value", "valueExists", "context", "atob", "btoa", "virtualToHostDNS"],
+  ...["value", "valueExists", "context"],
+  ...HOST_FUNCTIONS.map(({ name }) => name),
   ...[
     "AggregateError",
     "Array",

@@ -13,13 +13,14 @@ import { assert, EngineError, isEngineError } from "../../base/errors.ts";
 import { isRecord } from "../../base/json.ts";
 import { checkExpression } from "../expression/check.ts";
 import type { CheckedExpression } from "../expression/check.ts";
+import { HOST_FUNCTIONS } from "../expression/functions/host-functions.ts";
+import type { Outside } from "../expression/functions/host-functions.ts";
 import { usedParts } from "./context.ts";
 import type { EvaluationContext } from "./context.ts";
 import { INITIAL_PAGES, PAGE_BYTES } from "./quickjs/engine.ts";
 import type { QuickJsInstanceOptions, TrapReason } from "./quickjs/engine.ts";
 import { compileBudgetFailure, compileFailure, evaluationError } from "./outcome/failures.ts";
 import type { FuelBudget } from "./fuel.ts";
-import { createHostCall } from "./host-call.ts";
 import { Instance } from "./realm/instance.ts";
 import type { Evaluation } from "./realm/instance.ts";
 import { resolveLimits } from "./limits.ts";
@@ -150,7 +151,7 @@ const COMPILED_MAX = 1000;
 export async function createSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const limits = resolveLimits(options.limits);
   const realm = await loadRealm(limits.stackBytes);
-  return new QuickJsSandbox({ limits, realm, callHost: createHostCall(options.toHostDns) });
+  return new QuickJsSandbox({ limits, realm, outside: { toHostDns: options.toHostDns } });
 }
 
 class QuickJsSandbox implements Sandbox {
@@ -165,11 +166,11 @@ class QuickJsSandbox implements Sandbox {
   #busy = false;
   #disposed = false;
 
-  constructor({ limits, realm, callHost }: { limits: SandboxLimits; realm: LoadedRealm; callHost: (text: string) => string }) {
+  constructor({ limits, realm, outside }: { limits: SandboxLimits; realm: LoadedRealm; outside: Outside }) {
     const { memoryBytes, stackBytes } = limits;
     this.limits = limits;
     this.#realm = realm;
-    this.#options = { module: realm.module, memoryBytes, stackBytes, callHost };
+    this.#options = { module: realm.module, memoryBytes, stackBytes, functions: HOST_FUNCTIONS, outside };
     this.#instance = this.#newInstance();
   }
 

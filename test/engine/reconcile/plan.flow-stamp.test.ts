@@ -109,7 +109,7 @@ describe("the stamp says what was last agreed on", () => {
     expect([write(planned), codes(planned)]).toEqual([["tenant", "shop"], []]);
   });
 
-  test("an edit of a copy that was made anew is later than one of the copy before it", () => {
+  test("an edit of a copy that was made in the place of another one is the later one", () => {
     const other = stored({ ...copy, metadata: { ...copy.metadata, uid: "another copy" } }, "30");
     const planned = planOf(flowed, team(other, "b", "31"));
     expect([write(planned), codes(planned)]).toEqual([["tenant", "b"], []]);

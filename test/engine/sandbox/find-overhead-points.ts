@@ -9,7 +9,7 @@ import * as fc from "fast-check";
 import { isEngineError } from "../../../src/base/errors.ts";
 import { checkExpression } from "../../../src/engine/expression/check.ts";
 import type { CheckedExpression } from "../../../src/engine/expression/check.ts";
-import { createHostCall } from "../../../src/engine/sandbox/host-call.ts";
+import { HOST_FUNCTIONS } from "../../../src/engine/expression/functions/host-functions.ts";
 import { Instance } from "../../../src/engine/sandbox/realm/instance.ts";
 import { meterModule } from "../../../src/engine/sandbox/quickjs/meter.ts";
 import { OVERHEAD_POINTS } from "../../../src/engine/sandbox/quickjs/overhead-points.ts";
@@ -44,7 +44,8 @@ const options = {
   module: new WebAssembly.Module(meterModule(engine.bytes)),
   memoryBytes: 2 ** 26,
   stackBytes: 2 ** 16,
-  callHost: createHostCall(toHostDns),
+  functions: HOST_FUNCTIONS,
+  outside: { toHostDns },
 };
 const image = buildRealm(options);
 

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { checkExpression } from "../../../src/engine/expression/check.ts";
-import { createHostCall } from "../../../src/engine/sandbox/host-call.ts";
+import { HOST_FUNCTIONS } from "../../../src/engine/expression/functions/host-functions.ts";
 import { Instance } from "../../../src/engine/sandbox/realm/instance.ts";
 import type { EvaluationOutcome } from "../../../src/engine/sandbox/outcome/outcome.ts";
 import { loadRealm } from "../../../src/engine/sandbox/realm/load.ts";
@@ -17,7 +17,10 @@ beforeAll(async () => {
 });
 
 function start(memoryBytes = 32 * MIB): Instance {
-  return new Instance({ module: realm.module, memoryBytes, stackBytes: 64 * 1024, callHost: createHostCall(toHostDns) }, realm.image);
+  return new Instance(
+    { module: realm.module, memoryBytes, stackBytes: 64 * 1024, functions: HOST_FUNCTIONS, outside: { toHostDns } },
+    realm.image,
+  );
 }
 
 interface EvaluateOptions {

@@ -1,4 +1,5 @@
 /** What is known to go wrong with engines in a sandbox: one test for each, here, whatever other tests say of it. */
+import { HOST_FUNCTIONS } from "../../../src/engine/expression/functions/host-functions.ts";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
@@ -72,7 +73,10 @@ describe("a pitfall: time and memory", () => {
 
   test("a memory whose maximum nobody set", async () => {
     const { module, image } = await loadRealm(64 * 1024);
-    const instance = new Instance({ module, memoryBytes: 20 * 2 ** 20, stackBytes: 64 * 1024, callHost: () => "" }, image);
+    const instance = new Instance(
+      { module, memoryBytes: 20 * 2 ** 20, stackBytes: 64 * 1024, functions: HOST_FUNCTIONS, outside: {} },
+      image,
+    );
     const grow = checkExpression('(() => { const all = []; for (;;) all.push("x".repeat(1e5) + all.length) })()');
     const run = () => instance.evaluate(grow, { value: 1, valueExists: true, context: CONTEXT, fuel: 5e8, resultBytes: 1 });
     expect(run).toThrow("The memory limit is reached");

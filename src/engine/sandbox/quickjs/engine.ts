@@ -5,7 +5,7 @@
  * interrupt handler does not bound time.
  *
  * Guarantees:
- * - The instance can call {@link HOST_FUNCTIONS} of the host and nothing else. Only strings cross, and each call has its price in fuel.
+ * - The instance can call the functions that it is given and nothing else. Only strings cross, and each call has its price in fuel.
  * - A refused growth of memory traps. The guest never sees an "out of memory" that it could catch.
  *
  * After any exception from a method the instance is in an unknown state: ask {@link QuickJsInstance.trapReason}, then drop it.
@@ -13,8 +13,8 @@
  * @module
  */
 import { assert } from "../../../base/errors.ts";
-import { decodeBase64, encodeBase64 } from "./base64.ts";
-import type { Units } from "./base64.ts";
+import type { Units } from "../../expression/functions/base64.ts";
+import type { HostFunction, Outside } from "../../expression/functions/host-functions.ts";
 import { createImports } from "./engine-imports.ts";
 import { EVAL_COMPILE_ONLY, EVAL_STRICT, INTRINSICS, KINDS, STRING_HEADER_BYTES } from "./engine-layout.ts";
 import type { Handle, Kind, RawExports } from "./engine-layout.ts";
@@ -53,8 +53,10 @@ export interface QuickJsInstanceOptions {
   readonly memoryBytes: number;
   /** The engine refuses calls that nest deeper than this, in bytes of its own stack. */
   readonly stackBytes: number;
-  /** Answers the guest's questions to the outside, which are those of `virtualToHostDNS`. Must not throw. */
-  readonly callHost: (text: string) => string;
+  /** What the guest can call. All instances of one image have the same. */
+  readonly functions: readonly HostFunction[];
+  /** What those ask of the owner of the sandbox. */
+  readonly outside: Outside;
 }
 
 /** Where the parts of an instance lie in its memory. */
@@ -204,9 +206,9 @@ export class QuickJsInstance {
     return this.#raw.ua(this.#layout.context);
   }
 
-  /** The function by which the guest calls the host's function `name`, with one flat string. */
-  hostFunction(name: HostFunction): Handle {
-    return this.#raw.Da(this.#layout.context, this.#scratchText(name), 1, 0, HOST_FUNCTIONS.indexOf(name));
+  /** The way out of function number `id`: a function of the guest that takes one flat string. */
+  wayOut(id: number): Handle {
+    return this.#raw.Da(this.#layout.context, this.#scratchText(this.#options.functions[id]!.name), 1, 0, id);
   }
 
   property(object: Handle, key: string): Handle {
@@ -333,18 +335,15 @@ export class QuickJsInstance {
 
   #callHost(id: number, values: number, count: number): Handle {
     assert(count === 1 && this.kind(values) === "string", "the realm calls the host with one flat string");
-    const name = HOST_FUNCTIONS[id]!;
-    if (name === "callHost") {
-      // The realm refuses longer ones; this holds should it ever not.
-      this.#charge(HOST_CALL_FUEL + this.lengthOf(values));
-      const answer = this.#options.callHost(this.readText(values));
-      // Names of hosts have no such characters; what has is hardly worth a way around.
-      return this.newText(answer) ?? this.newPlainText(answer.replace(NOT_PLAIN, "\ufffd"));
+    const { fuel, answer } = this.#options.functions[id]!;
+    this.#charge(fuel + this.lengthOf(values));
+    if ("fromUnits" in answer) {
+      const converted = answer.fromUnits(this.#unitsOf(values));
+      return converted === undefined ? 0 : this.#newLatin1(converted);
     }
-    this.#charge(BASE64_FUEL + this.lengthOf(values));
-    const units = this.#unitsOf(values);
-    const converted = name === "encodeBase64" ? encodeBase64(units) : decodeBase64(units);
-    return converted === undefined ? 0 : this.#newLatin1(converted);
+    const text = answer.fromText(this.readText(values), this.#options.outside);
+    // What functions answer has no such characters; what has is hardly worth a way around.
+    return this.newText(text) ?? this.newPlainText(text.replace(NOT_PLAIN, "\ufffd"));
   }
 
   /** Takes `steps` for work of the host, or stops the instance before that work is done. */
@@ -355,22 +354,9 @@ export class QuickJsInstance {
   }
 }
 
-/**
- * What the realm can call outside of the engine, by number. `callHost` is the instance's own; the other two answer base64 text and the
- * text behind it, or undefined when there is none.
- */
-export const HOST_FUNCTIONS = ["callHost", "encodeBase64", "decodeBase64"] as const;
-
-/** Name of a function that the realm can call outside of the engine. */
-export type HostFunction = (typeof HOST_FUNCTIONS)[number];
-
 const FILLER = 0x61;
 /** What {@link QuickJsInstance.newText} cannot bring in. */
 const NOT_PLAIN = /[\0\p{Surrogate}]/gu;
-/** Price of a call of the host, about what it takes there. */
-const HOST_CALL_FUEL = 1000;
-/** Price of a call that converts base64, besides one step for each code unit that comes in. */
-const BASE64_FUEL = 100;
 /** The fields of a runtime that are looked through, and the value of the one that starts its collector, as an unsigned size. */
 const RUNTIME_WORDS = 64;
 const COLLECT_FROM = 256 * 1024;

@@ -1,3 +1,4 @@
+import { HOST_FUNCTIONS } from "../../expression/functions/host-functions.ts";
 import { buildRealm } from "./realm.ts";
 import type { RealmImage } from "./realm.ts";
 import { readMeteredEngine } from "../quickjs/metered-engine.ts";
@@ -21,7 +22,7 @@ export async function loadRealm(stackBytes: number): Promise<LoadedRealm> {
   const module = await metered;
   let image = images.get(stackBytes);
   if (image === undefined) {
-    image = buildRealm({ module, stackBytes, memoryBytes: BOOT_MEMORY_BYTES, callHost: () => "" });
+    image = buildRealm({ module, stackBytes, memoryBytes: BOOT_MEMORY_BYTES, functions: HOST_FUNCTIONS, outside: {} });
     images.set(stackBytes, image);
   }
   return { module, image };

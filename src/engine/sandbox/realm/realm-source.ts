@@ -14,12 +14,19 @@
  * @module
  */
 
+import type { HostFunction } from "../../expression/functions/host-functions.ts";
+
 /**
- * JavaScript source of a function `(global) => (callHost, encodeBase64, decodeBase64) => tools`. `tools` are `parse`, `stringify`, `freezeParsed`, `withPath`
- * and `describe`, for the host only.
+ * JavaScript source of a function `(global) => (wayOut) => tools`, which is called with the way out of each function in order, and at last
+ * with undefined. Then it answers `tools`: `parse`, `stringify`, `freezeParsed`, `withPath` and `describe`, for the host only.
  */
-export const REALM_SOURCE = String.raw`((global) => (callHost, encodeBase64, decodeBase64) => {
-"use strict";
+export function realmSource(functions: readonly HostFunction[]): string {
+  const ways = functions.map(({ name }) => `${name}Way`);
+  const methods = functions.map(
+    ({ name, signature, guest }, at) => `${name}(${parametersOf(signature)}) {${guest.replaceAll("host(", `${ways[at]!}(`)}\n  },`,
+  );
+  return String.raw`((global) => { "use strict"; const waysOut = []; return (wayOut) => {
+if (wayOut !== undefined) return void (waysOut[waysOut.length] = wayOut); const [${ways.join(", ")}] = waysOut;
 const { parse, stringify } = JSON;
 const { ownKeys, getPrototypeOf, getOwnPropertyDescriptor, defineProperty, deleteProperty, construct } = Reflect;
 const { freeze, values } = Object;
@@ -66,26 +73,7 @@ const needText = (name, count) => {
   if (count === 0) throw new TypeError(name + "() needs a text");
 };
 const builtins = {
-  btoa(text) {
-    needText("btoa", arguments.length);
-    const base64 = encodeBase64(flat(text));
-    if (base64 === undefined) throw badText("btoa() takes characters up to U+00FF");
-    return base64;
-  },
-  atob(text) {
-    needText("atob", arguments.length);
-    const decoded = decodeBase64(flat(text));
-    if (decoded === undefined) throw badText("atob() takes base64 text");
-    return decoded;
-  },
-  virtualToHostDNS(name) {
-    if (typeof name !== "string") throw new TypeError("virtualToHostDNS() needs a string");
-    // Refused before it is read. Only longer texts come in several pieces.
-    if (name.length > 253) throw new Error("Cannot translate a DNS name of " + name.length + " characters: it has at most 253");
-    const answer = callHost(name);
-    if (answer.charCodeAt(0) === 33) throw new Error(answer.slice(1));
-    return answer;
-  },
+  ${methods.join("\n  ")}
 };
 for (const name of ownKeys(builtins)) hide(global, name, builtins[name]);
 
@@ -96,8 +84,8 @@ const deepText = SyntaxError.prototype;
 // What stays of the globals; the rest goes.
 const KEPT = new Set(["AggregateError", "Array", "BigInt", "Boolean", "Date", "Error", "EvalError", "Function", "Infinity", "Iterator", "JSON",
   "Map", "Math", "NaN", "Number", "Object", "RangeError", "ReferenceError", "Reflect", "RegExp", "Set", "String", "Symbol", "SyntaxError",
-  "TypeError", "URIError", "WeakMap", "WeakSet", "atob", "btoa", "decodeURI", "decodeURIComponent", "encodeURI", "encodeURIComponent",
-  "escape", "isFinite", "isNaN", "parseFloat", "parseInt", "undefined", "unescape", "virtualToHostDNS"]);
+  "TypeError", "URIError", "WeakMap", "WeakSet", "decodeURI", "decodeURIComponent", "encodeURI", "encodeURIComponent",
+  "escape", "isFinite", "isNaN", "parseFloat", "parseInt", "undefined", "unescape", ...ownKeys(builtins)]);
 for (const key of ownKeys(global)) if (!KEPT.has(key)) deleteProperty(global, key);
 const lookalike = {};
 for (const key of ownKeys(global)) hide(lookalike, key, global[key]);
@@ -107,7 +95,7 @@ for (const key of ["fileName", "lineNumber", "columnNumber"]) deleteProperty(Fun
 
 // Everything reachable, also what only a call or syntax gives.
 const roots = [
-  lookalike, callHost, encodeBase64, decodeBase64, function* () {}, (function* () {})(), [].values(), [].values().map((item) => item), ""[Symbol.iterator](), "a".matchAll(/a/g),
+  lookalike, ...waysOut, function* () {}, (function* () {})(), [].values(), [].values().map((item) => item), ""[Symbol.iterator](), "a".matchAll(/a/g),
   new Map().entries(), new Set().entries(), Iterator.from({ next() {} }), Iterator.concat([]),
   (function () { return getOwnPropertyDescriptor(arguments, "callee").get; })(),
 ];
@@ -184,4 +172,11 @@ return {
     }
   },
 };
+};
 })`;
+}
+
+/** The names of the parameters that TypeScript declares. */
+function parametersOf(signature: string): string {
+  return [...signature.matchAll(/(\w+)\??: /g)].map(([, name]) => name).join(", ");
+}

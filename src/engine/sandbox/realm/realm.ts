@@ -1,7 +1,7 @@
 import { assert } from "../../../base/errors.ts";
-import { QuickJsInstance, HOST_FUNCTIONS } from "../quickjs/engine.ts";
+import { QuickJsInstance } from "../quickjs/engine.ts";
 import type { QuickJsInstanceOptions, Handle, Snapshot } from "../quickjs/engine.ts";
-import { REALM_SOURCE } from "./realm-source.ts";
+import { realmSource } from "./realm-source.ts";
 
 /** The realm's functions for the host. */
 export interface RealmTools {
@@ -29,11 +29,12 @@ const REALM_FILE = "builtin";
 /** Boots an instance and makes its realm the scope of expressions. */
 export function buildRealm(options: QuickJsInstanceOptions): RealmImage {
   const engine = new QuickJsInstance(options);
-  const build = expectValue(engine, engine.evaluateSource(REALM_SOURCE, { file: REALM_FILE }));
+  const build = expectValue(engine, engine.evaluateSource(realmSource(options.functions), { file: REALM_FILE }));
   const global = engine.globalObject();
-  const hostFunctions = HOST_FUNCTIONS.map((name) => engine.hostFunction(name)) as [Handle, Handle, Handle];
   const withGlobal = expectValue(engine, engine.call(build, global));
-  const made = expectValue(engine, engine.call(withGlobal, ...hostFunctions));
+  const waysOut = options.functions.map((_entry, id) => engine.wayOut(id));
+  for (const wayOut of waysOut) expectValue(engine, engine.call(withGlobal, wayOut));
+  const made = expectValue(engine, engine.call(withGlobal, engine.undefined));
   const tool = (name: keyof RealmTools) => engine.property(made, name);
   const tools = {
     parse: tool("parse"),
@@ -42,7 +43,7 @@ export function buildRealm(options: QuickJsInstanceOptions): RealmImage {
     withPath: tool("withPath"),
     describe: tool("describe"),
   };
-  for (const value of [global, ...hostFunctions, build, withGlobal, made]) engine.free(value);
+  for (const value of [global, ...waysOut, build, withGlobal, made]) engine.free(value);
   return { snapshot: engine.snapshot(), tools };
 }
 

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { SyntaxProblem } from "./syntax.ts";
+import type { SyntaxProblem } from "../syntax.ts";
 
 /** What the text has at the place of the problem, or right before it, and what to write instead. The first that fits counts. */
 const HABITS: readonly (readonly [where: RegExp, hint: string])[] = [

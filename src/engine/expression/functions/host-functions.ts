@@ -1,0 +1,95 @@
+/**
+ * What expressions can call beside the language itself. One entry is all that a function needs: the scope of expressions, the sandbox,
+ * its price, and the texts that types and reference are held to come from here.
+ *
+ * @module
+ */
+import { isEngineError } from "../../../base/errors.ts";
+import { decodeBase64, encodeBase64 } from "./base64.ts";
+import type { Units } from "./base64.ts";
+
+/** What the owner of a sandbox brings. */
+export interface Outside {
+  /** Answers `virtualToHostDNS`. May throw DNS_NAME_INVALID: the expression sees an Error with its message. */
+  readonly toHostDns?: ((name: string) => string) | undefined;
+}
+
+/** A function of expressions. */
+export interface HostFunction {
+  readonly name: string;
+  /** Its parameters and its result, as TypeScript declares them after the name. */
+  readonly signature: string;
+  /** What it is for, in a line. */
+  readonly about: string;
+  /**
+   * Its method inside of the engine, in JavaScript. `host` is the way out: a call with one text that is in one piece, see `flat` of the
+   * realm, which gives the answer, or undefined where there is none.
+   */
+  readonly guest: string;
+  /** Price of a call of `host` in fuel, about what it takes outside, besides one for each code unit that goes out. */
+  readonly fuel: number;
+  readonly answer: HostAnswer;
+}
+
+/** What answers `host`. Must not throw: an exception that crossed the engine would leave it in an unknown state. */
+export type HostAnswer =
+  /** Code units in, characters up to U+00FF out, or nothing. The engine's own memory is read in place. */
+  { readonly fromUnits: (units: Units) => Uint8Array | undefined } | { readonly fromText: (text: string, outside: Outside) => string };
+
+/** First character of an answer that is the message of an error. No name starts with it. */
+const FAILURE = "!";
+
+/** Every function, in the order in which the engine numbers them. */
+export const HOST_FUNCTIONS: readonly HostFunction[] = [
+  {
+    name: "virtualToHostDNS",
+    signature: "(name: string): string",
+    about: "`<name>.<namespace>.svc[.<domain>]` of a tenant Service → the full DNS name of its host Service.",
+    guest: String.raw`
+    if (typeof name !== "string") throw new TypeError("virtualToHostDNS() needs a string");
+    // Refused before it is read. Only longer texts come in several pieces.
+    if (name.length > 253) throw new Error("Cannot translate a DNS name of " + name.length + " characters: it has at most 253");
+    const answer = host(name);
+    if (answer.charCodeAt(0) === 33) throw new Error(answer.slice(1));
+    return answer;`,
+    fuel: 1000,
+    answer: { fromText: hostDnsName },
+  },
+  {
+    name: "btoa",
+    signature: "(text: string): string",
+    about: "Text in Latin-1 → base64; throws where a character is above U+00FF.",
+    guest: String.raw`
+    needText("btoa", arguments.length);
+    const base64 = host(flat(text));
+    if (base64 === undefined) throw badText("btoa() takes characters up to U+00FF");
+    return base64;`,
+    fuel: 100,
+    answer: { fromUnits: encodeBase64 },
+  },
+  {
+    name: "atob",
+    signature: "(text: string): string",
+    about: "Base64 → text in Latin-1; throws where it is no base64, as in browsers.",
+    guest: String.raw`
+    needText("atob", arguments.length);
+    const decoded = host(flat(text));
+    if (decoded === undefined) throw badText("atob() takes base64 text");
+    return decoded;`,
+    fuel: 100,
+    answer: { fromUnits: decodeBase64 },
+  },
+];
+
+/** A name, or a marked message. */
+function hostDnsName(name: string, { toHostDns }: Outside): string {
+  if (toHostDns === undefined) return `${FAILURE}virtualToHostDNS() is not available here`;
+  const failed = `${FAILURE}virtualToHostDNS() failed`;
+  try {
+    const answer = toHostDns(name);
+    return answer.startsWith(FAILURE) ? failed : answer;
+  } catch (error) {
+    // No other message was written for tenants.
+    return isEngineError(error, "DNS_NAME_INVALID") ? FAILURE + error.message : failed;
+  }
+}
