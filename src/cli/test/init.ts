@@ -7,7 +7,7 @@ import { loadConfiguration } from "../input/configuration.ts";
 import { formatValue, visible } from "../output/output.ts";
 import type { Terminal } from "../process/terminal.ts";
 import { TEST_FILE_SUFFIX } from "./files/discover.ts";
-import { samplesFor } from "./sample-objects.ts";
+import { samplesFor } from "./samples/sample-objects.ts";
 import { SCHEMA_FILE, skeletonOf } from "./skeleton.ts";
 import type { SkeletonFile } from "./skeleton.ts";
 
