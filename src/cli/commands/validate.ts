@@ -43,9 +43,11 @@ export function defineValidate(command: Command, context: CommandContext): void 
         "endpoint-sync validate --config vcluster.yaml --laws",
       ),
     )
-    .action((files: string[], options: ValidateOptions) =>
-      validate(context, { ...options, config: [...files, ...(options.config ?? [])] }),
-    );
+    .action((files: string[], { config = [], ...options }: ValidateOptions) => {
+      // Files on the command line are meant alone: not beside those of a variable or a context.
+      const others = files.length > 0 && command.getOptionValueSource("config") !== "cli" ? [] : config;
+      return validate(context, { ...options, config: [...files, ...others] });
+    });
 }
 
 async function validate({ terminal, exit }: CommandContext, options: ValidateOptions): Promise<void> {
