@@ -14,6 +14,7 @@ import { errorsPage } from "./generate/errors-page.ts";
 import { licencesPage } from "./generate/licences-page.ts";
 import { managementApiPage } from "./generate/management-api-page.ts";
 import { managementConfigPage } from "./generate/management-config-page.ts";
+import { testFilesPage } from "./generate/test-files-page.ts";
 import { PERMISSIONS_FILE, permissionsPage, permissionsTable } from "./generate/permissions-page.ts";
 
 /** Generated pages: path below `docs/` → text. The same source gives the same text, byte for byte. */
@@ -28,6 +29,7 @@ export const PAGES: Readonly<Record<string, () => string | Promise<string>>> = {
   [PERMISSIONS_FILE]: permissionsTable,
   "reference/permissions.md": permissionsPage,
   "reference/settings.md": settingsPage,
+  "reference/test-files.md": testFilesPage,
 };
 
 /** Writes every page below `folder`. */

@@ -52,7 +52,7 @@ function innerObject(field: Schema): { schema: ObjectSchema; join: string } | un
 }
 
 function cells(field: Schema, path: string, { elsewhere, notes = {} }: SchemaTableOptions): string[] {
-  const target = field.type === "list" ? elsewhere?.get(field.items) : undefined;
+  const target = elsewhere?.get(field.type === "list" ? field.items : field);
   const meaning = notes[path] ?? field.description;
   return [typeText(field), defaultText(field), [prose(meaning), ...limits(field), ...(target === undefined ? [] : [target])].join(" ")];
 }

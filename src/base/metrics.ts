@@ -23,21 +23,21 @@ export const DURATION_BUCKETS: readonly number[] = [
 
 /** Metrics kept in memory, with their text form for a scraper. */
 export interface MetricsRegistry extends Metrics {
-  /** Prometheus text format: families sorted by name, each below a line with its type. */
+  /** Prometheus text format: families sorted by name, each below a line with its meaning, if there is one, and one with its type. */
   text(): string;
   /** Current value of one series; 0 when nothing was recorded. Histograms have `…_sum` and `…_count`. */
   value(name: string, labels?: MetricLabels): number;
 }
 
 /**
- * An empty registry.
+ * An empty registry. `help` says what metrics mean, by their names; others have no line for it.
  *
  * @example
  * const metrics = createMetrics();
  * metrics.count("writes_total", { cluster: "host" });
  * metrics.text(); // '# TYPE writes_total counter\nwrites_total{cluster="host"} 1\n'
  */
-export function createMetrics(): MetricsRegistry {
+export function createMetrics(help: Readonly<Record<string, string>> = {}): MetricsRegistry {
   const families = new Map<string, Family>();
   const setters: (() => void)[] = [];
   const at = (type: Family["type"], name: string, labels: MetricLabels): Series => {
@@ -61,7 +61,7 @@ export function createMetrics(): MetricsRegistry {
       for (const set of setters) set();
       return [...families]
         .sort(([left], [right]) => compare(left, right))
-        .flatMap(([name, family]) => [`# TYPE ${name} ${family.type}\n`, ...linesOf(name, family)])
+        .flatMap(([name, family]) => [...helpLines(name, help), `# TYPE ${name} ${family.type}\n`, ...linesOf(name, family)])
         .join("");
     },
     value(name, labels = {}) {
@@ -96,6 +96,13 @@ function observeIn(series: Series, seconds: number): void {
   let bucket = 0;
   while (bucket < DURATION_BUCKETS.length && !(seconds <= DURATION_BUCKETS[bucket]!)) bucket += 1;
   if (bucket < DURATION_BUCKETS.length) series.buckets[bucket]! += 1;
+}
+
+function helpLines(name: string, help: Readonly<Record<string, string>>): string[] {
+  const meaning = Object.hasOwn(help, name) ? help[name] : undefined;
+  return meaning === undefined
+    ? []
+    : [`# HELP ${name} ${meaning.replace(/[\\\n]/g, (character) => (character === "\n" ? "\\n" : "\\\\"))}\n`];
 }
 
 function linesOf(name: string, { type, series }: Family): string[] {

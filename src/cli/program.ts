@@ -1,7 +1,10 @@
 import { Command, CommanderError } from "commander";
 import type { CommandContext } from "./process/command.ts";
+import { CONTEXT_OPTIONS, currentContext } from "./input/context-file.ts";
+import { replaceable } from "./process/command.ts";
 import { EXIT_USAGE } from "./process/exit-codes.ts";
 import { tellFailure } from "./output/messages.ts";
+import { visible } from "./output/output.ts";
 import type { Terminal } from "./process/terminal.ts";
 import { readVersion } from "./process/version.ts";
 
@@ -97,6 +100,24 @@ const COMMANDS: readonly CommandEntry[] = [
     summary: "read a SharedSecret of the management API, or keep a Secret current with it",
     load: async () => (await import("./commands/secret.ts")).defineSecret,
   },
+  {
+    name: "init",
+    summary: "write a small project: a configuration, an object, tests, and a README",
+    load: async () => (await import("./commands/init.ts")).defineInit,
+  },
+  {
+    name: "context",
+    summary: "write the flags of a virtual cluster down once, under a name",
+    load: async () => (await import("./commands/context.ts")).defineContext,
+  },
+  {
+    name: "completion",
+    summary: "print a script that completes commands, flags and values in a shell",
+    load: async () => {
+      const { defineCompletion } = await import("./commands/completion.ts");
+      return (command, context) => defineCompletion(command, context, () => createProgram(context));
+    },
+  },
   { name: "version", summary: "print the version", load: async () => (await import("./commands/version.ts")).defineVersion },
   {
     name: "explain",
@@ -110,6 +131,7 @@ export async function runCli(argv: readonly string[], terminal: Terminal): Promi
   let code = 0;
   try {
     const program = await createProgram({ terminal, exit: (value) => void (code = value) }, { named: argv });
+    await applyContext(program, terminal);
     await program.parseAsync(argv, { from: "user" });
     return code;
   } catch (error) {
@@ -138,16 +160,38 @@ export async function createProgram(context: CommandContext, { named }: { named?
   return program;
 }
 
+/**
+ * Lets the current context stand for options that are left out, after flags and variables. Says which context it was where one of its
+ * values counts.
+ *
+ * @throws as `currentContext`.
+ */
+async function applyContext(program: Command, terminal: Terminal): Promise<void> {
+  const commands = program.commands.filter(({ options }) => options.some(({ envVar }) => envVar === "ENDPOINT_SYNC_NAME"));
+  const context = commands.length === 0 ? undefined : await currentContext(terminal);
+  if (context === undefined) return;
+  for (const command of commands) {
+    const known = CONTEXT_OPTIONS.filter((name) => command.options.some((option) => option.attributeName() === name));
+    for (const name of known) {
+      const value = context.saved[name];
+      if (value !== undefined) command.setOptionValueWithSource(name, typeof value === "string" ? value : replaceable(value), "config");
+    }
+    command.hook("preAction", (_program, used) => {
+      if (known.some((name) => used.getOptionValueSource(name) === "config")) terminal.err(`Using context ${visible(context.name)}`);
+    });
+  }
+}
+
 /** Commands of other programs, and what they are called here. */
 const HABITS: Readonly<Record<string, string>> = {
   ...{ lint: "validate", check: "validate", verify: "validate", template: "render", build: "render", diff: "plan", preview: "plan" },
   ...{ apply: "run", sync: "run", start: "run", describe: "why", status: "audit", drift: "audit", delete: "cleanup", uninstall: "cleanup" },
 };
 
-/** Commander suggests only what is spelt alike. */
+/** Commander suggests only what is spelt alike, which a habit is not. */
 function withHabit(text: string): string {
-  return text.replace(/^error USAGE: unknown command '(\w+)'(?!\n\(Did)/, (told, name: string) =>
-    Object.hasOwn(HABITS, name) ? `${told}\n(Did you mean ${HABITS[name]}?)` : told,
+  return text.replace(/^error USAGE: unknown command '(\w+)'(\n\(Did you mean [^)]*\))?/, (told, name: string, spelt = "") =>
+    Object.hasOwn(HABITS, name) ? `${told.slice(0, told.length - spelt.length)}\n(Did you mean ${HABITS[name]}?)` : told,
   );
 }
 

@@ -45,12 +45,13 @@ describe("validate --laws", () => {
     const { code, stdout, stderr } = await validate("--config", "good.yaml", "--laws");
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout.replace(/[\d,]+ checks/, "many checks").split("\n")).toEqual([
-      "endpoints.patches[0] metadata.labels.tier: lossless, what reaches the host comes back as it was",
+      "endpoints.patches[0] metadata.labels.tier: lossless, what reaches the host comes back as it was; holds for every value",
       "endpoints.patches[1] subsets[*].ports[*].name: one-way, nothing comes back from the host",
       '  expression fails for tenant "a"',
       "endpoints.patches combined: one-way; the patches are independent",
       "2 patches, many checks, seed 1",
       "Found 2 patches on endpoints.",
+      "Fuel for endpoints: 640 with 250 addresses, 640 with 1,000 addresses; the limit is 30 million.",
       "The configuration is valid.",
       "",
     ]);
@@ -89,6 +90,29 @@ describe("validate --laws", () => {
       "error REVERSE_NOT_INVERSE sync.toHost.endpoints.patches[1]: Patches #0 and #1 oscillate together",
     );
     expect(oscillating.stdout).toContain("endpoints.patches combined: oscillates; #0 and #1 tried on the same objects\n");
+  });
+
+  test("does not warn of a drift that is accepted, and of an entry that no patch needs does", async () => {
+    const accepting = (path: string) =>
+      `addressPolicy: { allow: [10.0.0.0/8] }\nacceptedDrifts:\n  - { path: ${path}, reason: all lower case here }\n`;
+    const known = { ...files, "known.yaml": accepting("$.metadata.labels.app"), "idle.yaml": accepting("metadata.labels.tier") };
+    const laws = (config: string, settings: string) =>
+      run(["validate", "--config", config, "--settings", settings, "--laws", "--strict"], { files: known });
+    const accepted = await laws("drifts.yaml", "known.yaml");
+    expect({ code: accepted.code, stderr: accepted.stderr }).toEqual({ code: 0, stderr: "" });
+    expect(accepted.stdout).toContain(
+      "metadata.labels.app: drifts, the value that comes back differs from the original\n  accepted: all lower case here\n",
+    );
+    const idle = await laws("drifts.yaml", "idle.yaml");
+    expect(idle.code).toBe(2);
+    expect(idle.stderr).toMatch(/idle\.yaml:3:5: error CONFIG_VALUE acceptedDrifts\[0\]: No patch of this path drifts/);
+    expect(idle.stderr).toContain("drifts.yaml:5:");
+    // What never comes to rest is no matter of taste.
+    const restless = accepting("metadata.annotations[*]");
+    const oscillating = await run(["validate", "oscillates.yaml", "--settings", "all.yaml", "--laws"], {
+      files: { ...files, "all.yaml": restless },
+    });
+    expect(oscillating.code).toBe(2);
   });
 
   test("finds the place in the file that wins", async () => {

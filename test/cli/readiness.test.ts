@@ -31,6 +31,7 @@ function createWorld() {
     denied: new Set<string>(),
     prepared: true,
     unsynced: [] as string[],
+    whyUnsynced: undefined as string | undefined,
     wrong: undefined as EngineError | undefined,
     reviews: 0,
     failure: undefined as Error | undefined,
@@ -40,6 +41,7 @@ function createWorld() {
     side: name,
     access: {
       unsynced: () => (name === "host" ? state.unsynced : []),
+      failureOf: (kind: string) => (kind === "services" ? state.whyUnsynced : undefined),
       identity: {
         get wrong() {
           return name === "tenant" ? state.wrong : undefined;
@@ -83,6 +85,8 @@ describe("readiness", () => {
     Object.assign(state, { prepared: false, unsynced: ["endpoints", "services"] });
     const waits = ["endpoints", "services"].map((kind) => `waiting for the list of ${kind} of the host cluster`);
     expect(says()).toEqual(["the first lists are not complete yet", ...waits]);
+    state.whyUnsynced = "connect ECONNREFUSED 127.0.0.1:8443";
+    expect(says().at(-1)).toBe("waiting for the list of services of the host cluster: connect ECONNREFUSED 127.0.0.1:8443");
   });
 
   test("says which cluster is out of sight, until it is back", () => {

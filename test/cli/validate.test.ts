@@ -3,16 +3,20 @@
  */
 import { BAD, BAD_TYPE, BAD_FIELD, OPEN, testCommand } from "./command-cases.ts";
 
+/** The forecast of a list: what cheap patches cost. */
+const fuel = (some: string, many: string) =>
+  `Fuel for endpoints: ${some} with 250 addresses, ${many} with 1,000 addresses; the limit is 30 million.\n`;
+
 testCommand("validate", [
   {
     why: "says that all is well",
     argv: ["validate", "--config", "vcluster.yaml", "--settings", "settings.yaml"],
-    out: "Found 3 patches on endpoints, 1 reference.\nThe configuration is valid.\n",
+    out: `Found 3 patches on endpoints, 1 reference.\n${fuel("16,000", "62,000")}The configuration is valid.\n`,
   },
   {
     why: "warns while any address is allowed, also without settings",
     argv: ["validate", "--config", "vcluster.yaml"],
-    out: "Found 3 patches on endpoints, 1 reference.\nThe configuration is valid, with 1 warning.\n",
+    out: `Found 3 patches on endpoints, 1 reference.\n${fuel("16,000", "62,000")}The configuration is valid, with 1 warning.\n`,
     err: [OPEN],
   },
   {
@@ -121,7 +125,7 @@ testCommand("validate", [
     why: "paints severities on a screen that shows colours",
     argv: ["validate", "--config", "vcluster.yaml"],
     colours: true,
-    out: "Found 3 patches on endpoints, 1 reference.\nThe configuration is valid, with 1 warning.\n",
+    out: `Found 3 patches on endpoints, 1 reference.\n${fuel("16,000", "62,000")}The configuration is valid, with 1 warning.\n`,
     err: [OPEN.replace("warning", "\u001b[1;33mwarning\u001b[0m")],
   },
   {
@@ -189,7 +193,7 @@ testCommand("validate", [
   {
     why: "tries patches on samples: a value that API servers refuse is a warning, for the tenant may have others",
     argv: ["validate", "refused-values.yaml", "--settings", "settings.yaml"],
-    out: "Found 2 patches on endpoints.\nThe configuration is valid, with 2 warnings.\n",
+    out: `Found 2 patches on endpoints.\n${fuel("25,000", "100,000")}The configuration is valid, with 2 warnings.\n`,
     err: /patches\[0\]: Tried on a sample of Endpoints: [^\n]*hostname: Invalid value: "WEB-0"[^]*patches\[1\]: Tried on a sample of Endpoints: [^\n]*ports\[0\]\.name: Invalid value/,
   },
   {
@@ -203,13 +207,13 @@ testCommand("validate", [
   {
     why: "says that the address policy judges what patches write",
     argv: ["validate", "moved.yaml", "--settings", "pods.yaml"],
-    out: "Found 1 patch on endpoints.\nThe configuration is valid, with 1 warning.\n",
+    out: `Found 1 patch on endpoints.\n${fuel("28,000", "110,000")}The configuration is valid, with 1 warning.\n`,
     err: /warning ADDRESS_REFUSED sync\.toHost\.endpoints\.patches\[0\]: The host gets none of the addresses that the patch writes: 10\.1\.0\.11 becomes 172\.20\.0\.11, which is left out: not in addressPolicy\.allow\. addressPolicy judges addresses as patches wrote them: list the networks that patches write, not the tenant's\n/,
   },
   {
     why: "has nothing to say of a policy that allows what patches write",
     argv: ["validate", "moved.yaml", "--settings", "moved-pods.yaml"],
-    out: "Found 1 patch on endpoints.\nThe configuration is valid.\n",
+    out: `Found 1 patch on endpoints.\n${fuel("28,000", "110,000")}The configuration is valid.\n`,
   },
   {
     why: "warns of given Endpoints that end without an address",

@@ -44,6 +44,34 @@ describe.runIf(kubectlPath !== undefined)("kubectl", () => {
     expect(onServer.filter((line) => !line.endsWith(" serverside-applied"))).toEqual([]);
   });
 
+  test("puts a container into the Pod of a virtual cluster, where its configuration is", async () => {
+    const labels = { app: "vcluster" };
+    const blue = {
+      apiVersion: "apps/v1",
+      kind: "StatefulSet",
+      metadata: { name: "blue", namespace: "vc-blue" },
+      spec: {
+        serviceName: "blue",
+        selector: { matchLabels: labels },
+        template: { metadata: { labels }, spec: { containers: [{ name: "syncer", image: "vcluster" }] } },
+      },
+    };
+    await kubectl.ok("apply -f -", blue);
+    const made = await applied(`apply -k ${folderOf("sidecar/in-pod")}`);
+    expect(made).toContain("configmap/endpoint-sync-config-blue created");
+    await kubectl.ok(`patch statefulset -n vc-blue blue --patch-file ${folderOf("sidecar/in-pod/container")}/container.yaml`);
+    const { spec } = JSON.parse(await kubectl.ok("get -n vc-blue statefulset blue -o json")) as Workload;
+    const [container] = spec.template.spec.containers!.filter(({ name }) => name === "endpoint-sync");
+    expect(spec.template.spec.containers!.map(({ name }) => name).sort()).toEqual(["endpoint-sync", "syncer"]);
+    expect(container!.image).toBe(`endpoint-sync:${readVersion()}`);
+    expect(spec.template.metadata.labels).toEqual({ ...labels, "endpoint-sync": "in-pod" });
+    const mounts = (container!.volumeMounts ?? []).map(({ mountPath }) => mountPath);
+    const files = container!.args.flatMap((argument) => /=(\/etc\/.*)$/.exec(argument)?.slice(1) ?? []);
+    expect(files.filter((file) => mounts.some((mount) => file.startsWith(`${mount}/`)))).toHaveLength(3);
+    await kubectl.ok("delete statefulset -n vc-blue blue");
+    await kubectl.ok(`delete -k ${folderOf("sidecar/in-pod")}`);
+  });
+
   test("shows what was applied", async () => {
     const told = await kubectl.ok("get deployments,statefulsets,poddisruptionbudgets,networkpolicies -A");
     expect(told).toMatch(/vc-blue +deployment\.apps\/endpoint-sync-blue +0\/2 /);

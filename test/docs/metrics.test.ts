@@ -5,6 +5,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { METRIC_HELP } from "../../src/cli/process/metric-help.ts";
 import { DURATION_BUCKETS } from "../../src/base/metrics.ts";
 import { runCli } from "../../src/cli/program.ts";
 import { startCluster } from "../../src/cluster/cluster.ts";
@@ -50,13 +51,16 @@ const RARE = [
 
 /** The families of a scrape, with the labels of all their series but the bucket's own. */
 function familiesOf(text: string): Metric[] {
-  return text.split(/^# TYPE /m).flatMap((part) => {
-    const [head = "", ...lines] = part.trim().split("\n");
-    const [name, type] = head.split(" ");
-    if (name === undefined || type === undefined) return [];
-    const labels = lines.flatMap((line) => [...line.matchAll(/(?<=[{,])(\w+)="/g)].map((match) => match[1]!));
-    return [{ name, type, labels: [...new Set(labels)].filter((label) => label !== "le").sort() }];
-  });
+  return text
+    .replace(/^# HELP .*\n/gm, "")
+    .split(/^# TYPE /m)
+    .flatMap((part) => {
+      const [head = "", ...lines] = part.trim().split("\n");
+      const [name, type] = head.split(" ");
+      if (name === undefined || type === undefined) return [];
+      const labels = lines.flatMap((line) => [...line.matchAll(/(?<=[{,])(\w+)="/g)].map((match) => match[1]!));
+      return [{ name, type, labels: [...new Set(labels)].filter((label) => label !== "le").sort() }];
+    });
 }
 
 /** What the page names and the scrape lacks, though nothing needs to go wrong for it. */
@@ -195,6 +199,19 @@ describe("metrics", () => {
     const page = new Map(documented.map(({ name, type }) => [name, type]));
     expect(page.size).toBe(documented.length);
     expect([...page].sort()).toEqual([...recordedBySource()].sort());
+  });
+
+  test("have a help line that says what the page says", () => {
+    const plain = (text: string) =>
+      text
+        .replace(/\[([^\]]*)\]\([^)]*\)/g, "$1")
+        .replaceAll("`", "")
+        .trim()
+        .replace(/^./, (first) => first.toUpperCase());
+    expect(METRIC_HELP).toEqual(Object.fromEntries(documented.map(({ name, rest }) => [name, plain(rest[1]!)])));
+    expect(platformPage).toContain(
+      `# HELP endpoint_sync_build_info ${METRIC_HELP["endpoint_sync_build_info"]}\n# TYPE endpoint_sync_build_info gauge\n`,
+    );
   });
 
   test("have a unit and a meaning", () => {

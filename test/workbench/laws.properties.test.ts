@@ -212,6 +212,6 @@ describe("the parts", () => {
   });
 
   test("an engine without patches has no pairs", () => {
-    expect(checkLaws({ rules: [] })).toEqual({ pairs: [], lists: [], seed: 1, fuel: 0 });
+    expect(checkLaws({ rules: [] })).toEqual({ pairs: [], lists: [], idleAcceptances: [], seed: 1, fuel: 0 });
   });
 });

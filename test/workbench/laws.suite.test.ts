@@ -83,6 +83,24 @@ describe("laws of a test file", () => {
     expect(result!.reason === undefined).toBe(verdict !== "skipped");
   });
 
+  test("leave a drift that is accepted alone, and say which entries nothing needs", () => {
+    const entry = { domain: "schema", runs: 100, seed: 1 } as const;
+    const drift = (path: string) => ({ path, reason: "known" });
+    const asked = (path: string, side: "acceptedDrifts" | "settingsDrifts") =>
+      runLaws([{ roundTrip: { ...entry } }], {
+        engine: { rules: engine.rules.filter(({ kind }) => kind.resource.kind === "Endpoints") },
+        [side]: [drift("subsets[*].addresses[*].ip"), drift(path)],
+        placeOf: () => ({ file: "a", line: 1, column: 1 }),
+      })[0]!;
+    const idle = /^acceptedDrifts\[1\] is not needed: no patch of metadata\.labels\.app drifts; remove the entry$/;
+    expect(asked("metadata.labels.app", "acceptedDrifts")).toMatchObject({
+      verdict: "failed",
+      failures: [{ message: expect.stringMatching(idle) as string }],
+    });
+    expect(asked("metadata.labels.app", "settingsDrifts")).toMatchObject({ verdict: "passed", failures: [] });
+    expect(asked("$.subsets[*].addresses[*].ip", "settingsDrifts")).toMatchObject({ verdict: "passed", failures: [] });
+  });
+
   test("try the values of the file's objects", () => {
     const objects = [{ apiVersion: "v1", kind: "Endpoints", metadata: { name: "web" }, subsets: [{ addresses: [{ ip: "192.0.2.1" }] }] }];
     const [result] = lawsOf("- roundTrip: { list: endpoints, domain: objects }", objects);

@@ -43,9 +43,11 @@ export function defineValidate(command: Command, context: CommandContext): void 
         "endpoint-sync validate --config vcluster.yaml --laws",
       ),
     )
-    .action((files: string[], options: ValidateOptions) =>
-      validate(context, { ...options, config: [...files, ...(options.config ?? [])] }),
-    );
+    .action((files: string[], { config = [], ...options }: ValidateOptions) => {
+      // Files on the command line are meant alone: not beside those of a variable or a context.
+      const others = files.length > 0 && command.getOptionValueSource("config") !== "cli" ? [] : config;
+      return validate(context, { ...options, config: [...files, ...others] });
+    });
 }
 
 async function validate({ terminal, exit }: CommandContext, options: ValidateOptions): Promise<void> {
@@ -55,9 +57,10 @@ async function validate({ terminal, exit }: CommandContext, options: ValidateOpt
   const files = options.config!.flatMap((file) => ({ file, text: texts.get(file) ?? "" }));
   const empty = files.filter(({ file, text }) => texts.has(file) && saysNothing(text)).map(({ file }) => emptyProblem(file));
   const objects = filename === undefined || loaded === undefined ? [] : await readObjects(terminal, filename);
-  const tried = loaded === undefined ? [] : await tryObjects(loaded, { files, objects });
-  const laws = loaded === undefined || !wantsLaws ? undefined : await tryLaws(loaded, { options, files, objects });
-  const found = sortProblems([...problems, ...empty, ...tried, ...(laws?.problems ?? [])]);
+  const tried = loaded === undefined ? NOTHING : await tryObjects(loaded, { files, objects });
+  const settings = { file: options.settings ?? "", text: texts.get(options.settings ?? "") ?? "" };
+  const laws = loaded === undefined || !wantsLaws ? undefined : await tryLaws(loaded, { options, files, objects, settings });
+  const found = sortProblems([...problems, ...empty, ...tried.problems, ...(laws?.problems ?? [])]);
   const all = strict ? found.map(madeError) : found;
   const failed = all.some(({ severity }) => severity === "error");
   if (failed) exit(EXIT_USAGE);
@@ -65,7 +68,7 @@ async function validate({ terminal, exit }: CommandContext, options: ValidateOpt
   for (const problem of all) tellProblem(terminal, problem, problemText(problem, texts));
   if (laws !== undefined) terminal.out(laws.text);
   if (failed) return terminal.err(countOf(all));
-  terminal.out(`Found ${contentsOf(loaded!.config)}.\n`);
+  terminal.out(`Found ${contentsOf(loaded!.config)}.\n${tried.text}`);
   terminal.out(all.length === 0 ? "The configuration is valid.\n" : `The configuration is valid, with ${countOf(all)}.\n`);
 }
 
@@ -79,20 +82,37 @@ interface TrialInput {
   readonly objects: readonly KubeObject[];
 }
 
+/** What trying objects found, and what it tells of a valid configuration. */
+interface Trial {
+  readonly problems: readonly Problem[];
+  readonly text: string;
+}
+
+const NOTHING: Trial = { problems: [], text: "" };
+
 /** Loaded only where there is something to try: it brings the API server's validation along. */
-async function tryObjects(loaded: LoadedConfiguration, input: TrialInput): Promise<readonly Problem[]> {
+async function tryObjects(loaded: LoadedConfiguration, input: TrialInput): Promise<Trial> {
   const { config } = loaded;
-  if (input.objects.length === 0 && PATCHED.every((list) => config[list].patches.length === 0)) return [];
-  const { sampleProblems } = await import("../test/sample-problems.ts");
-  return sampleProblems(loaded, input);
+  if (input.objects.length === 0 && PATCHED.every((list) => config[list].patches.length === 0)) return NOTHING;
+  const [{ sampleProblems }, { forecastFuel, formatForecasts, fuelProblems }] = await Promise.all([
+    import("../test/samples/sample-problems.ts"),
+    import("../test/samples/fuel-forecast.ts"),
+  ]);
+  const forecasts = await forecastFuel(loaded);
+  const problems = [...(await sampleProblems(loaded, input)), ...fuelProblems(forecasts, input.files)];
+  return { problems, text: formatForecasts(forecasts) };
 }
 
 /** Loaded only here: plain `validate` does not wait for it. */
-async function tryLaws(loaded: LoadedConfiguration, { options, files, objects }: TrialInput & { options: ValidateOptions }) {
+async function tryLaws(
+  loaded: LoadedConfiguration,
+  { options, files, objects, settings }: TrialInput & { options: ValidateOptions; settings: ConfigFile },
+) {
   const { seed } = options;
-  const { checkConfigurationLaws, formatLawReport, lawProblems } = await import("../test/laws.ts");
+  const { checkConfigurationLaws, formatLawReport, idleAcceptanceProblems, lawProblems } = await import("../test/laws.ts");
   const report = await checkConfigurationLaws(loaded, { objects, ...(seed !== undefined && { seed }) });
-  return { report, problems: lawProblems(report, files), text: formatLawReport(report) };
+  const problems = [...lawProblems(report, files), ...idleAcceptanceProblems(report, settings)];
+  return { report, problems, text: formatLawReport(report) };
 }
 
 /** @throws USAGE when nothing is to be checked, or an option would do nothing. */

@@ -5,7 +5,7 @@ import { loadKubeConfig } from "../../kube/client/kube-config.ts";
 import type { Environment } from "../../kube/client/kube-config.ts";
 import type { ConfigurationOptions } from "./configuration.ts";
 import type { KubeConfig } from "./followed-cluster.ts";
-import { addRequiredVclusterOptions, configOption, settingsOption } from "./options.ts";
+import { configOption, settingsOption, vclusterOptions } from "./options.ts";
 
 /** The options of commands that work on two clusters, as commander hands them over. */
 export interface ClusterFlags extends ConfigurationOptions {
@@ -13,6 +13,9 @@ export interface ClusterFlags extends ConfigurationOptions {
   readonly tenantContext?: string;
   readonly hostKubeconfig?: string;
   readonly hostContext?: string;
+  readonly fromDeployment?: string;
+  /** Texts of files that are on no disk, by the names that the other flags have for them. */
+  readonly texts?: ReadonlyMap<string, string>;
 }
 
 /** Two loaded kubeconfigs. */
@@ -21,26 +24,48 @@ export interface KubeConfigs {
   readonly host: KubeConfig;
 }
 
+/** Options without which a command cannot work on clusters. */
+export const REQUIRED_FLAGS = ["config", "name", "namespace"] as const;
+
 /** Which clusters, which configuration, which virtual cluster. */
 export function addClusterFlags(command: Command): Command {
-  const withFiles = command
-    .addOption(
-      new Option("--tenant-kubeconfig <file>", "tenant cluster; in-cluster credentials when left out").env(
-        "ENDPOINT_SYNC_TENANT_KUBECONFIG",
-      ),
-    )
-    .addOption(
-      new Option("--tenant-context <context>", "context in that file; its current one when left out").env("ENDPOINT_SYNC_TENANT_CONTEXT"),
-    )
-    .addOption(
-      new Option("--host-kubeconfig <file>", "host cluster; in-cluster credentials when left out").env("ENDPOINT_SYNC_HOST_KUBECONFIG"),
-    )
-    .addOption(
-      new Option("--host-context <context>", "context in that file; its current one when left out").env("ENDPOINT_SYNC_HOST_CONTEXT"),
-    )
-    .addOption(configOption().makeOptionMandatory())
-    .addOption(settingsOption());
-  return addRequiredVclusterOptions(withFiles);
+  for (const option of clusterOptions())
+    command.addOption(REQUIRED_FLAGS.some((name) => name === option.attributeName()) ? option.makeOptionMandatory() : option);
+  return command;
+}
+
+/** The same for commands that can find out what is left out: from a Deployment. They check by themselves that nothing is missing. */
+export function addOptionalClusterFlags(command: Command): Command {
+  for (const option of [...clusterOptions(), deploymentOption()]) command.addOption(option);
+  return command;
+}
+
+/** The same for what a context says, which no variable stands for. */
+export function addContextFlags(command: Command): Command {
+  for (const option of [...clusterOptions(), deploymentOption()]) {
+    delete option.envVar;
+    command.addOption(option);
+  }
+  return command;
+}
+
+function deploymentOption(): Option {
+  return new Option(
+    "--from-deployment <namespace/name>",
+    "read what is left out from a running Deployment on the host: kubeconfigs, names, configuration",
+  ).env("ENDPOINT_SYNC_FROM_DEPLOYMENT");
+}
+
+function clusterOptions(): readonly Option[] {
+  return [
+    new Option("--tenant-kubeconfig <file>", "tenant cluster; in-cluster credentials when left out").env("ENDPOINT_SYNC_TENANT_KUBECONFIG"),
+    new Option("--tenant-context <context>", "context in that file; its current one when left out").env("ENDPOINT_SYNC_TENANT_CONTEXT"),
+    new Option("--host-kubeconfig <file>", "host cluster; in-cluster credentials when left out").env("ENDPOINT_SYNC_HOST_KUBECONFIG"),
+    new Option("--host-context <context>", "context in that file; its current one when left out").env("ENDPOINT_SYNC_HOST_CONTEXT"),
+    configOption(),
+    settingsOption(),
+    ...vclusterOptions(),
+  ];
 }
 
 /**
@@ -50,8 +75,8 @@ export function addClusterFlags(command: Command): Command {
  */
 export async function loadKubeConfigs(flags: ClusterFlags, environment: Environment): Promise<KubeConfigs> {
   const [tenant, host] = await Promise.allSettled([
-    loadSide({ side: "tenant", path: flags.tenantKubeconfig, context: flags.tenantContext, environment }),
-    loadSide({ side: "host", path: flags.hostKubeconfig, context: flags.hostContext, environment }),
+    loadSide({ side: "tenant", path: flags.tenantKubeconfig, context: flags.tenantContext, environment, texts: flags.texts }),
+    loadSide({ side: "host", path: flags.hostKubeconfig, context: flags.hostContext, environment, texts: flags.texts }),
   ]);
   if (tenant.status === "fulfilled" && host.status === "fulfilled") return { tenant: tenant.value, host: host.value };
   throw new AggregateError([tenant, host].flatMap((result) => (result.status === "rejected" ? [result.reason as unknown] : [])));
@@ -63,7 +88,7 @@ export async function loadKubeConfigs(flags: ClusterFlags, environment: Environm
  * @throws USAGE and those of `loadKubeConfig`, naming side and file.
  */
 export async function loadHostKubeConfig(flags: ClusterFlags, environment: Environment): Promise<KubeConfig> {
-  return loadSide({ side: "host", path: flags.hostKubeconfig, context: flags.hostContext, environment });
+  return loadSide({ side: "host", path: flags.hostKubeconfig, context: flags.hostContext, environment, texts: flags.texts });
 }
 
 interface Side {
@@ -71,15 +96,16 @@ interface Side {
   readonly path: string | undefined;
   readonly context: string | undefined;
   readonly environment: Environment;
+  readonly texts: ReadonlyMap<string, string> | undefined;
 }
 
 async function loadSide(wanted: Side): Promise<KubeConfig> {
-  const { side, path, context, environment } = wanted;
+  const { side, path, context, environment, texts } = wanted;
   try {
     if (path === undefined && context !== undefined) throw new EngineError("USAGE", `--${side}-context needs --${side}-kubeconfig`);
-    return await loadKubeConfig(
-      path === undefined ? { inCluster: true, environment } : { path, ...(context !== undefined && { context }) },
-    );
+    if (path === undefined) return await loadKubeConfig({ inCluster: true, environment });
+    const text = texts?.get(path);
+    return await loadKubeConfig({ ...(text === undefined ? { path } : { text }), ...(context !== undefined && { context }) });
   } catch (error) {
     throw isEngineError(error) ? withSide(wanted, error) : error;
   }

@@ -23,8 +23,8 @@ export function addVclusterOptions(command: Command): Command {
 }
 
 /** The same for commands that work on clusters, where a name must not be guessed. */
-export function addRequiredVclusterOptions(command: Command): Command {
-  return command.addOption(nameOption().makeOptionMandatory()).addOption(namespaceOption().makeOptionMandatory());
+export function vclusterOptions(): readonly Option[] {
+  return [nameOption(), namespaceOption()];
 }
 
 function nameOption(otherwise = ""): Option {

@@ -10,7 +10,7 @@ import { resolveConnection } from "../../kube/client/connection.ts";
 import { createHttpClient } from "../../kube/client/http-client.ts";
 import type { ClusterClient } from "../../kube/object/cluster-client.ts";
 import type { ServicesMode } from "../../engine/reconcile/rules/rules.ts";
-import { addClusterFlags, loadKubeConfigs } from "../input/cluster-flags.ts";
+import { addOptionalClusterFlags, loadKubeConfigs } from "../input/cluster-flags.ts";
 import type { ClusterFlags } from "../input/cluster-flags.ts";
 import { outputOption } from "../process/command.ts";
 import type { CommandContext } from "../process/command.ts";
@@ -21,6 +21,7 @@ import type { Inspection, ReadClient } from "./inspection.ts";
 import { tellFailure } from "../output/messages.ts";
 import type { OutputFormat } from "../output/output.ts";
 import { refuseSameCluster, withCluster } from "../run/startup.ts";
+import { completeFlags, dropUnsaid, readingAlso } from "../input/deployment.ts";
 import { createTeardown } from "../process/teardown.ts";
 import type { Teardown } from "../process/teardown.ts";
 
@@ -36,7 +37,8 @@ export interface InspectionFlags extends ClusterFlags {
 
 /** Which clusters, which configuration, and what `run` would be started with. */
 export function addInspectionFlags(command: Command): Command {
-  return addClusterFlags(command)
+  return addOptionalClusterFlags(command)
+    .hook("preAction", (_program, action) => dropUnsaid(action))
     .addOption(new Option("--services <who>", "as for run").choices(["managed", "external"]).default("managed"))
     .option("--enable-endpoints", "as for run")
     .option("--adopt <prefix>", "as for run")
@@ -51,11 +53,14 @@ export function addInspectionFlags(command: Command): Command {
  */
 export async function withInspection(
   context: CommandContext,
-  flags: InspectionFlags,
+  given: InspectionFlags,
   use: (inspection: Inspection) => Promise<void>,
 ): Promise<void> {
-  const loaded = await loadConfiguration(context, flags);
-  const kubeConfigs = await loadKubeConfigs(flags, context.terminal.env);
+  const { terminal } = context;
+  const flags = await completeFlags(given, terminal);
+  const reading = { ...context, terminal: readingAlso(terminal, flags.texts) };
+  const loaded = await loadConfiguration(reading, flags);
+  const kubeConfigs = await loadKubeConfigs(flags, terminal.env);
   if (loaded === undefined) return;
   const teardown = createTeardown();
   try {

@@ -30,6 +30,7 @@ import { openSharedStore } from "./management-etcd.ts";
 import type { EtcdFlags, SharedStore } from "./management-etcd.ts";
 import { openManagementFolder } from "./management-folder.ts";
 import type { ManagementFolder } from "./management-folder.ts";
+import { METRIC_HELP } from "../process/metric-help.ts";
 import { exposeProcess } from "../process/process-metrics.ts";
 import { startProbeServer } from "../process/probe-server.ts";
 import { tellProblem } from "../output/messages.ts";
@@ -154,7 +155,7 @@ interface Measuring {
 /** Nothing is counted that nobody can ask for. */
 async function startMeasuring({ metricsAddress }: ManagementFlags, logger: Logger): Promise<Measuring> {
   if (metricsAddress === "") return { metrics: noMetrics, stop: async () => {} };
-  const metrics = createMetrics();
+  const metrics = createMetrics(METRIC_HELP);
   const { address, paths, stop } = await startProbeServer({ address: metricsAddress, metrics: () => metrics.text() });
   logger.info("Listening", { address, paths });
   const stopProcess = exposeProcess(metrics, systemClock);

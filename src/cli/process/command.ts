@@ -21,7 +21,16 @@ export function examples(...commands: readonly string[]): string {
 
 /** For options that may be given several times. */
 export function collect(value: string, before: readonly string[] = []): string[] {
-  return [...before, value];
+  return REPLACED.has(before) ? [value] : [...before, value];
+}
+
+const REPLACED = new WeakSet<readonly string[]>();
+
+/** A list for {@link collect} that the first value replaces: it stands only for an option that is left out. */
+export function replaceable(values: readonly string[]): string[] {
+  const list = [...values];
+  REPLACED.add(list);
+  return list;
 }
 
 /** Resolves when `signal` aborts. It does not keep the process alive; the servers that run meanwhile do. */

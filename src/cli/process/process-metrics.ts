@@ -2,18 +2,20 @@ import { readdirSync } from "node:fs";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import type { Clock } from "../../base/clock.ts";
 import type { Metrics } from "../../base/metrics.ts";
+import { readVersion } from "./version.ts";
 
 /** How often the event loop is asked to be on time, in milliseconds. */
 const RESOLUTION_MS = 10;
 const NANOSECONDS = 1e9;
 
 /**
- * Measures this process, by the names of Prometheus' client libraries: CPU time, memory, open files, its start, and how late its event loop
- * is. Returns what ends that.
+ * Measures this process, by the names of Prometheus' client libraries: versions, CPU time, memory, open files, its start, and how late its event
+ * loop is. Returns what ends that.
  */
 export function exposeProcess(metrics: Metrics, clock: Pick<Clock, "now">): () => void {
   const lag = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   lag.enable();
+  metrics.gauge("endpoint_sync_build_info", 1, { version: readVersion(), node: process.versions.node });
   const startedAt = clock.now() / 1_000 - process.uptime();
   let countedCpu = 0;
   const late = (nanoseconds: number) => Math.max(0, nanoseconds / NANOSECONDS - RESOLUTION_MS / 1_000);

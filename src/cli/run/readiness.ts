@@ -85,7 +85,10 @@ class WatchedReadiness implements Readiness {
 
   #unsynced(): readonly string[] {
     return this.#options.clusters.flatMap(({ side, access }) =>
-      access.unsynced().map((kind) => `waiting for the list of ${kind} of the ${side} cluster`),
+      access.unsynced().map((kind) => {
+        const why = access.failureOf(kind);
+        return `waiting for the list of ${kind} of the ${side} cluster${why === undefined ? "" : `: ${why}`}`;
+      }),
     );
   }
 

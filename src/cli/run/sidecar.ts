@@ -46,6 +46,7 @@ import type { StartupOptions } from "./startup.ts";
 import { atMost, createTeardown } from "../process/teardown.ts";
 import type { Teardown } from "../process/teardown.ts";
 import type { Terminal } from "../process/terminal.ts";
+import { METRIC_HELP } from "../process/metric-help.ts";
 import { exposeProcess } from "../process/process-metrics.ts";
 import { readVersion } from "../process/version.ts";
 
@@ -127,7 +128,7 @@ interface Parts {
 async function sync(terminal: Terminal, parts: Parts): Promise<void> {
   const { options, loaded, teardown } = parts;
   const stop = terminal.stopSignal();
-  const metrics = createMetrics();
+  const metrics = createMetrics(METRIC_HELP);
   teardown.add(exposeProcess(metrics, systemClock));
   const runtime = createRuntime(terminal, options, metrics);
   const mayWrite = options.leaderElect === true ? () => election?.leading === true : undefined;

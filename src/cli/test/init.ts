@@ -7,7 +7,7 @@ import { loadConfiguration } from "../input/configuration.ts";
 import { formatValue, visible } from "../output/output.ts";
 import type { Terminal } from "../process/terminal.ts";
 import { TEST_FILE_SUFFIX } from "./files/discover.ts";
-import { samplesFor } from "./sample-objects.ts";
+import { samplesFor } from "./samples/sample-objects.ts";
 import { SCHEMA_FILE, skeletonOf } from "./skeleton.ts";
 import type { SkeletonFile } from "./skeleton.ts";
 
@@ -29,6 +29,50 @@ const FIRST_CONFIG = `sync:
           expression: context.vcluster.name + "-" + value
           reverseExpression: value.slice(context.vcluster.name.length + 1)
 `;
+
+/** Only pod addresses, as most clusters have them. */
+const FIRST_SETTINGS = `addressPolicy:
+  allow: [10.0.0.0/8] # the networks of the tenant's pods
+`;
+
+const FIRST_OBJECT = `apiVersion: v1
+kind: Endpoints
+metadata:
+  name: web
+  namespace: shop
+  annotations:
+    example.com/team: storefront
+subsets:
+  - addresses:
+      - { ip: 10.1.0.11, hostname: db-0 }
+    ports:
+      - { name: http, port: 8080 }
+`;
+
+const FIRST_README = `# Patches of the virtual cluster blue
+
+| file | what it is |
+|---|---|
+| \`vcluster.yaml\` | the configuration of the virtual cluster: the patches are under \`sync.toHost\` |
+| \`settings.yaml\` | settings of endpoint-sync: which addresses may appear on the host |
+| \`endpoints.yaml\` | an object to try the patches on |
+| \`patch-tests/\` | tests of every patch |
+
+\`\`\`sh
+endpoint-sync validate vcluster.yaml --settings settings.yaml --laws
+endpoint-sync render --config vcluster.yaml --settings settings.yaml -f endpoints.yaml --name blue --namespace vc-blue
+endpoint-sync test
+\`\`\`
+
+After a change of the patches, \`endpoint-sync test init\` writes tests of new ones and keeps the others.
+`;
+
+/** Writes a small project: what {@link initTests} writes, with settings, an object and a README. Nothing is overwritten. */
+export async function initProject(context: CommandContext, folder: string): Promise<void> {
+  const files = { [CONFIG]: FIRST_CONFIG, [SETTINGS]: FIRST_SETTINGS, "endpoints.yaml": FIRST_OBJECT, "README.md": FIRST_README };
+  for (const [name, text] of Object.entries(files)) await make(context.terminal, { file: join(folder, name), text });
+  await initTests(context, folder);
+}
 
 /** Writes a test of every patch of a folder's configuration, and a configuration where there is none. Nothing is overwritten. */
 export async function initTests(context: CommandContext, folder: string): Promise<void> {

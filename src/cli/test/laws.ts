@@ -7,12 +7,14 @@ import type { Code } from "../../base/codes.ts";
 import { createEngine } from "../../engine/engine.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 import { fieldPath, indexPath } from "../../schema/field.ts";
+import { startOf, valueAt } from "../../schema/node.ts";
 import { Report } from "../../schema/problem.ts";
 import type { Problem } from "../../schema/problem.ts";
-import { breachesOf, checkLaws, formatLawSteps, meaningOf, nameTogether } from "../../workbench/laws/check-laws.ts";
-import type { LawName, LawReport } from "../../workbench/laws/check-laws.ts";
+import { breachesOf, checkLaws, evidenceInWords, formatLawSteps, meaningOf, nameTogether } from "../../workbench/laws/check-laws.ts";
+import type { LawName, LawReport, PairReport } from "../../workbench/laws/check-laws.ts";
+import { readYaml } from "../../schema/yaml.ts";
 import type { LoadedConfiguration } from "../input/configuration.ts";
-import { patchPlaces } from "./patch-places.ts";
+import { patchPlaces } from "./samples/patch-places.ts";
 import { visible } from "../output/output.ts";
 
 /** Checks the patches of a configuration on values of its kinds and of `objects`. */
@@ -22,7 +24,7 @@ export async function checkConfigurationLaws(
 ): Promise<LawReport> {
   const engine = await createEngine(loaded);
   try {
-    return checkLaws(engine, options);
+    return checkLaws(engine, { ...options, acceptedDrifts: loaded.settings.acceptedDrifts });
   } finally {
     engine.dispose();
   }
@@ -53,10 +55,32 @@ export function lawProblems(laws: LawReport, texts: readonly { readonly file: st
 /** Laws that are told below a patch although they decide no verdict. */
 const NOTES: Partial<Record<LawName, string>> = { typeKept: "changes its type", deterministic: "is not deterministic" };
 
+/** Only what came back can hold or not. */
+function evidenceOf({ verdict, evidence }: PairReport): string {
+  return verdict === "lossless" ? `; ${evidenceInWords(evidence)}` : "";
+}
+
+/** Entries of `acceptedDrifts` in the settings file that no patch needs: a drift that is mended must not be hidden when it comes back. */
+export function idleAcceptanceProblems(
+  { idleAcceptances }: LawReport,
+  settings: { readonly file: string; readonly text: string },
+): readonly Problem[] {
+  const report = new Report();
+  const list = valueAt(readYaml(settings.text, { file: settings.file, report: new Report() }), "acceptedDrifts");
+  for (const index of idleAcceptances) {
+    const entry = list?.kind === "list" ? list.items[index] : undefined;
+    const at = entry === undefined ? { file: settings.file, line: 0, column: 0 } : startOf(entry);
+    const message = "No patch of this path drifts";
+    report.warning({ code: "CONFIG_VALUE", at, field: indexPath("acceptedDrifts", index), message, hint: "Remove the entry" });
+  }
+  return report.problems;
+}
+
 /** One patch a line with its verdict, and what else people may want to know of it below. */
 export function formatLawReport({ pairs, lists, seed }: LawReport): string {
   const lines = pairs.flatMap((pair) => [
-    `${pair.list}.patches[${pair.patch}] ${pair.path}: ${pair.verdict}, ${meaningOf(pair.verdict)}${pair.cutShort ? " (as far as the fuel went)" : ""}`,
+    `${pair.list}.patches[${pair.patch}] ${pair.path}: ${pair.verdict}, ${meaningOf(pair.verdict)}${evidenceOf(pair)}${pair.cutShort ? " (as far as the fuel went)" : ""}`,
+    ...(pair.accepted === undefined ? [] : [`  accepted: ${pair.accepted}`]),
     ...pair.laws.flatMap(({ law, counterExample }) => {
       if (counterExample === undefined) return [];
       const { steps } = counterExample;

@@ -7,8 +7,8 @@ import { runSuite } from "../../workbench/patch-tests/run-suite.ts";
 import { PATCH_TEST_API_VERSION } from "../../workbench/patch-tests/suite/schema.ts";
 import type { LoadedConfiguration } from "../input/configuration.ts";
 import { formatValue } from "../output/output.ts";
-import { samplesFor, shownWith } from "./sample-objects.ts";
-import type { PatchList } from "./sample-objects.ts";
+import { samplesFor, shownWith } from "./samples/sample-objects.ts";
+import type { PatchList } from "./samples/sample-objects.ts";
 
 /** A text to write. */
 export interface SkeletonFile {

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../base/json.ts";
+import { ACCEPTED_DRIFTS } from "./accepted-drifts.ts";
 import { toJsonSchema } from "../../schema/json-schema.ts";
 import type { NumberSchema, ObjectSchema, StringSchema } from "../../schema/schema.ts";
 
@@ -275,6 +276,7 @@ export const SETTINGS_SCHEMA = {
         retryPeriodSeconds: count(2, 1, 3_600, "Time between two attempts to take or renew the lease, in seconds."),
       },
     },
+    acceptedDrifts: ACCEPTED_DRIFTS,
     workers: count(10, 1, 100, "Objects that are synced at the same time."),
   },
 } as const satisfies ObjectSchema;

@@ -11,13 +11,13 @@ export interface LawBreach {
   readonly counterExample: LawCounterExample;
 }
 
-/** Everything of a report that has a counter-example: patches alone, then lists. */
+/** Everything of a report that has a counter-example and is not accepted: patches alone, then lists. */
 export function breachesOf({ pairs, lists }: LawReport): readonly LawBreach[] {
-  const alone = pairs.flatMap(({ list, patch, path, verdict, counterExample }) =>
-    counterExample === undefined ? [] : [{ list, patches: [patch], paths: [path], verdict, counterExample }],
+  const alone = pairs.flatMap(({ list, patch, path, verdict, counterExample, accepted }) =>
+    counterExample === undefined || accepted !== undefined ? [] : [{ list, patches: [patch], paths: [path], verdict, counterExample }],
   );
-  const together = lists.flatMap(({ list, together: patches, counterExample }) => {
-    if (counterExample === undefined) return [];
+  const together = lists.flatMap(({ list, together: patches, counterExample, accepted }) => {
+    if (counterExample === undefined || accepted !== undefined) return [];
     const own = pairs.filter((pair) => pair.list === list && patches.includes(pair.patch));
     return [{ list, patches, paths: own.map(({ path }) => path), verdict: counterExample.verdict, counterExample }];
   });

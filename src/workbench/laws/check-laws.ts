@@ -6,17 +6,19 @@
  * @module
  */
 import { SECTION_OF_KIND } from "../../engine/config/patches/kind-shapes.ts";
+import type { AcceptedDrift } from "../../engine/config/accepted-drifts.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 import type { Rules } from "../../engine/reconcile/rules/rules.ts";
-import { checkList } from "./check-list.ts";
-import { checkPair } from "./check-pair.ts";
+import { acceptDrifts } from "./acceptance.ts";
+import { checkList } from "./checks/check-list.ts";
+import { checkPair } from "./checks/check-pair.ts";
 import type { LawReport, ListReport, PairReport, PatchListName } from "./report.ts";
 import type { TripRules } from "./trips/trip.ts";
 
-export type { LawName, LawReport, LawResult, LawStep, ListReport, PairReport, PairVerdict, PatchListName } from "./report.ts";
+export type { LawName, LawReport, LawResult, LawStep, ListReport, PairEvidence, PairReport, PairVerdict, PatchListName } from "./report.ts";
 export { breachesOf, nameTogether } from "./breaches.ts";
 export type { LawBreach } from "./breaches.ts";
-export { formatLawSteps, meaningOf } from "./wording.ts";
+export { evidenceInWords, formatLawSteps, meaningOf } from "./wording.ts";
 
 /** The patches to check; an engine fits as it is. */
 export interface CheckedRules {
@@ -39,6 +41,8 @@ export interface LawOptions {
   readonly domain?: "schema" | "objects";
   /** An evaluation that runs out of fuel counts for nothing. For engines with a lower limit than the one that will hold. Default false. */
   readonly forgiveFuel?: boolean;
+  /** Drifts that are known and meant. Default none. */
+  readonly acceptedDrifts?: readonly AcceptedDrift[];
   /** Which patches. Default all. */
   readonly only?: (patch: { readonly list: PatchListName; readonly index: number; readonly path: string }) => boolean;
 }
@@ -49,7 +53,7 @@ const DEFAULTS = { objects: [], runs: 300, seed: 1, rounds: 10, fuel: 20_000_000
  * Checks all patches, with a pause after every value: anyone who must not be held up takes the steps one by one.
  */
 export function* lawChecks(engine: CheckedRules, options: LawOptions = {}): Generator<void, LawReport> {
-  const { objects, only = () => true, ...settings } = { ...DEFAULTS, ...options };
+  const { objects, only = () => true, acceptedDrifts = [], ...settings } = { ...DEFAULTS, ...options };
   const pairs: PairReport[] = [];
   const lists: ListReport[] = [];
   let fuel = 0;
@@ -70,7 +74,7 @@ export function* lawChecks(engine: CheckedRules, options: LawOptions = {}): Gene
     lists.push(together.report);
     fuel += together.fuel;
   }
-  return { pairs, lists, seed: settings.seed, fuel };
+  return { ...acceptDrifts({ pairs, lists }, acceptedDrifts), seed: settings.seed, fuel };
 }
 
 /**

@@ -13,6 +13,18 @@ export type PatchListName = PatchedSection;
  */
 export type PairVerdict = "lossless" | "one-way" | "drifts" | "oscillates";
 
+/**
+ * What a verdict rests on.
+ *
+ * `proved`: the texts of the expressions show it for every value. `exhausted`: every value there is was tried. `tried`: no
+ * counter-example among the values. `counterExample`: there is one.
+ */
+export interface PairEvidence {
+  readonly kind: "proved" | "exhausted" | "tried" | "counterExample";
+  /** Values that were tried; with `exhausted` how many there are. */
+  readonly values: number;
+}
+
 /** The laws that a patch can keep. */
 export type LawName = "roundTrip" | "hostEdits" | "idempotent" | "total" | "deterministic" | "typeKept" | "settles";
 
@@ -58,6 +70,10 @@ export interface PairReport {
   /** Canonical path. */
   readonly path: string;
   readonly verdict: PairVerdict;
+  /** What the verdict rests on. */
+  readonly evidence: PairEvidence;
+  /** The reason of `acceptedDrifts`; only where the patch drifts. */
+  readonly accepted?: string;
   /** Of the law that decided the verdict; absent for `lossless` and for most that are `one-way`. */
   readonly counterExample?: LawCounterExample;
   readonly laws: readonly LawResult[];
@@ -74,6 +90,8 @@ export interface ListReport {
   readonly together: readonly number[];
   /** Objects that they were tried on. */
   readonly runs: number;
+  /** The reasons of `acceptedDrifts`, where the patches drift together and there is one for each of them. */
+  readonly accepted?: string;
   /** Present when the patches together do worse than each of them alone. Values are objects with what the patches speak of. */
   readonly counterExample?: LawCounterExample & { readonly verdict: PairVerdict };
   /** True when the fuel was used up before all runs were made. */
@@ -85,6 +103,8 @@ export interface LawReport {
   readonly pairs: readonly PairReport[];
   /** The lists that have more than one patch. Those that `only` leaves out count for nothing. */
   readonly lists: readonly ListReport[];
+  /** Positions of accepted drifts that nothing needs. */
+  readonly idleAcceptances: readonly number[];
   /** What chance was made of: the same seed, configuration and objects give the same report. */
   readonly seed: number;
   /** What all evaluations cost. */

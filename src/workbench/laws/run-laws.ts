@@ -4,6 +4,7 @@
  * @module
  */
 import { isEngineError, messageOf } from "../../base/errors.ts";
+import type { AcceptedDrift } from "../../engine/config/accepted-drifts.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 import { compilePath } from "../../engine/path/path.ts";
 import type { TestFailure, TestPlace, TestResult } from "../asserts/results.ts";
@@ -11,7 +12,7 @@ import { breachesOf, nameTogether } from "./breaches.ts";
 import type { LawBreach } from "./breaches.ts";
 import { checkLaws } from "./check-laws.ts";
 import type { CheckedRules, LawOptions } from "./check-laws.ts";
-import type { LawName, LawResult, PairReport } from "./report.ts";
+import type { LawName, LawReport, LawResult, PairReport } from "./report.ts";
 import type { LawDefinition } from "./schema.ts";
 import { LAW } from "./schema.ts";
 import { formatLawSteps } from "./wording.ts";
@@ -22,6 +23,10 @@ export interface RunLawsOptions {
   readonly engine: CheckedRules;
   /** The objects of the file; their values are tried too. Default none. */
   readonly objects?: readonly KubeObject[];
+  /** `acceptedDrifts` of the file. Default none. */
+  readonly acceptedDrifts?: readonly AcceptedDrift[];
+  /** Those of its settings, which other files may need. Default none. */
+  readonly settingsDrifts?: readonly AcceptedDrift[];
   /** Where an entry of `laws` stands. */
   placeOf(index: number): TestPlace;
 }
@@ -43,7 +48,8 @@ const FUEL_PER_VALUE = 50_000;
 
 type Entry = NonNullable<LawDefinition[keyof LawDefinition]> & { readonly rounds?: number };
 
-function runLaw(law: LawDefinition, { engine, objects = [] }: RunLawsOptions, place: TestPlace): TestResult {
+function runLaw(law: LawDefinition, options: RunLawsOptions, place: TestPlace): TestResult {
+  const { engine, objects = [], acceptedDrifts = [], settingsDrifts = [] } = options;
   const named = Object.keys(LAW.fields).filter((name) => law[name as keyof LawDefinition] !== undefined) as (keyof LawDefinition)[];
   const [name] = named;
   if (name === undefined || named.length > 1) {
@@ -56,7 +62,10 @@ function runLaw(law: LawDefinition, { engine, objects = [] }: RunLawsOptions, pl
   const chosen = choose(entry);
   if ("message" in chosen) return error(chosen.message);
 
-  const report = checkLaws(engine, optionsOf(entry, { objects, only: chosen.only }));
+  const report = checkLaws(
+    engine,
+    optionsOf(entry, { objects, only: chosen.only, acceptedDrifts: [...acceptedDrifts, ...settingsDrifts] }),
+  );
   if (report.pairs.length === 0 && entry.path !== undefined) return error(`No patch has the path ${entry.path}`);
   const judged = report.pairs.map((pair) => ({ pair, own: lawOf(pair, name === "convergent" ? "settles" : name) }));
   const concerned = judged.filter(({ own }) => own.runs > 0 || !own.held);
@@ -64,6 +73,7 @@ function runLaw(law: LawDefinition, { engine, objects = [] }: RunLawsOptions, pl
   const failures = [
     ...concerned.flatMap(({ pair, own }) => failureOf(pair, own, place)),
     ...breachesOf(report).flatMap((breach) => failureTogether(breach, { name, place })),
+    ...(name === "roundTrip" && entry.path === undefined && entry.list === undefined ? idleFailures(report, acceptedDrifts, place) : []),
   ];
   const all = { ...result, failures, fuel: report.fuel, runs };
   if (failures.length > 0) return { ...all, verdict: "failed" };
@@ -81,7 +91,7 @@ function runLaw(law: LawDefinition, { engine, objects = [] }: RunLawsOptions, pl
   return { ...all, verdict: "skipped", reason: "no patch that it speaks of has values to try" };
 }
 
-function optionsOf({ domain, runs, seed, rounds }: Entry, rest: Pick<LawOptions, "only" | "objects">): LawOptions {
+function optionsOf({ domain, runs, seed, rounds }: Entry, rest: Pick<LawOptions, "only" | "objects" | "acceptedDrifts">): LawOptions {
   const fuel = Math.max(FUEL_MIN, runs * FUEL_PER_VALUE);
   return { ...rest, domain, runs, seed, fuel, ...(rounds !== undefined && { rounds }) };
 }
@@ -101,8 +111,11 @@ function lawOf(pair: PairReport, law: LawName): LawResult {
   return pair.laws.find((result) => result.law === law)!;
 }
 
-function failureOf({ patch, path }: PairReport, { law, counterExample }: LawResult, place: TestPlace): TestFailure[] {
-  if (counterExample === undefined) return [];
+/** Laws that a patch which drifts breaks. */
+const OF_DRIFTS: readonly LawName[] = ["roundTrip", "idempotent"];
+
+function failureOf({ patch, path, accepted }: PairReport, { law, counterExample }: LawResult, place: TestPlace): TestFailure[] {
+  if (counterExample === undefined || (accepted !== undefined && OF_DRIFTS.includes(law))) return [];
   const { steps, explanation, context } = counterExample;
   const [first, , third] = steps;
   const compares = (law === "roundTrip" || law === "hostEdits") && third?.error === undefined;
@@ -124,6 +137,13 @@ function failureTogether({ patches, paths, verdict, counterExample }: LawBreach,
   const { steps, explanation } = counterExample;
   const message = `${name} does not hold for patches ${nameTogether(patches)} together: ${formatLawSteps(steps)}. ${explanation}`;
   return [{ message, place, patch: { index: patches.at(-1)!, path: paths.at(-1)! } }];
+}
+
+/** Lines of the file that accept what does not happen. */
+function idleFailures({ idleAcceptances }: LawReport, own: readonly AcceptedDrift[], place: TestPlace): TestFailure[] {
+  return idleAcceptances
+    .filter((at) => at < own.length)
+    .map((at) => ({ message: `acceptedDrifts[${at}] is not needed: no patch of ${own[at]!.path} drifts; remove the entry`, place }));
 }
 
 /** Laws about the way back. */

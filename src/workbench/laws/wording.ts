@@ -6,7 +6,7 @@
 import { typeInWords } from "../../base/json.ts";
 import { shown } from "../asserts/shown.ts";
 import type { Alternation } from "./trips/alternate.ts";
-import type { LawStep, PairReport } from "./report.ts";
+import type { LawStep, PairEvidence, PairReport } from "./report.ts";
 import type { Arrival, Trip } from "./trips/trip.ts";
 
 /**
@@ -87,4 +87,17 @@ const VERDICTS: Readonly<Record<PairReport["verdict"], string>> = {
  */
 export function meaningOf(verdict: PairReport["verdict"]): string {
   return VERDICTS[verdict];
+}
+
+/**
+ * What a verdict rests on, in a few words.
+ *
+ * @example
+ * evidenceInWords({ kind: "tried", values: 300 }); // "no counter-example in 300 values"
+ */
+export function evidenceInWords({ kind, values }: PairEvidence): string {
+  if (kind === "proved") return "holds for every value";
+  if (kind === "counterExample") return "there is a counter-example";
+  const count = values.toLocaleString("en");
+  return kind === "exhausted" ? `holds for all ${count} values` : `no counter-example in ${count} ${values === 1 ? "value" : "values"}`;
 }

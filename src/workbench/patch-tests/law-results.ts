@@ -20,10 +20,11 @@ export interface LawRun {
 /** Checks the laws of a suite that are wanted, in the order of the file. */
 export function lawResults({ suite, rules, objects, wanted }: LawRun): readonly TestResult[] {
   const items = suite.laws?.kind === "list" ? suite.laws.items : [];
+  const drifts = { acceptedDrifts: suite.acceptedDrifts, settingsDrifts: suite.configuration.settings.acceptedDrifts };
   return items.flatMap((node) => {
     // Its shape was checked when the file was read.
     const law = decode(LAW, node, { report: new Report() })!;
-    return wanted(nameOfLaw(law)) ? runLaws([law], { engine: rules, objects, placeOf: () => startOf(node) }) : [];
+    return wanted(nameOfLaw(law)) ? runLaws([law], { engine: rules, objects, ...drifts, placeOf: () => startOf(node) }) : [];
   });
 }
 

@@ -8,6 +8,7 @@ import { fieldsOf, undescribed } from "./fields.ts";
 describe("parseSettings", () => {
   test("has the defaults of the contract", () => {
     expect(DEFAULT_SETTINGS).toEqual({
+      acceptedDrifts: [],
       limits: {
         fuel: 4_000_000,
         objectFuel: 30_000_000,

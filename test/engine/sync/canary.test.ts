@@ -158,7 +158,7 @@ describe("a run in which everything goes wrong", () => {
     expect(unknown).toEqual([]);
     expect([...labels.keys()].sort()).toEqual(
       ["action", "cluster", "code", "controller", "host", "le", "method", "name", "outcome", "priority", "reason", "resource", "result"]
-        .concat("state", "verb")
+        .concat("patch", "state", "verb")
         .sort(),
     );
     expect([...labels.get("host")!].sort()).toEqual([tenant.url, host.url].sort());
@@ -191,6 +191,6 @@ describe("a run in which everything goes wrong", () => {
     expect(metrics.value("endpoint_sync_refused_addresses_total", { resource: "endpoints" })).toBeGreaterThan(5);
     expect(metrics.value("endpoint_sync_fuel_total", { resource: "endpoints" })).toBeGreaterThan(200_000);
     expect(metrics.value("endpoint_sync_lag_seconds_count", { resource: "endpoints" })).toBeGreaterThan(3);
-    expect(metrics.value("endpoint_sync_patch_outcomes_total", { outcome: "error" })).toBeGreaterThan(1);
+    expect(metrics.value("endpoint_sync_patch_outcomes_total", { resource: "endpoints", patch: "0", outcome: "error" })).toBeGreaterThan(1);
   });
 });

@@ -21,7 +21,7 @@ const EXPECTED: readonly RegExp[] = [
   /^types\/[a-z-]+\.d\.ts$/,
   /^fixtures\/demo\/[a-z]+\.yaml$/,
   /^fixtures\/example-project\/([a-z-]+\/)?([a-z]+(-[a-z]+)*(\.patch-test|\.test)?\.(yaml|ts|js|json)|README\.md)$/,
-  /^deploy\/(([a-z-]+\/)*[a-z-]+\.yaml|Dockerfile)$/,
+  /^deploy\/(([a-z-]+\/)*[a-z-]+\.yaml|monitoring\/dashboard\.json|Dockerfile)$/,
   /^docs\/([a-z]+\/)*[a-z0-9-]+\.(md|csv)$/i,
   /^docs\/guides\/alerts\.yaml$/,
   /^docs\/(images\/)?[a-z-]+\.(svg|png)$/,
@@ -30,7 +30,7 @@ const EXPECTED: readonly RegExp[] = [
 /** What an installation cannot be without. */
 const NEEDED: readonly string[] = [
   ...["package.json", "README.md", "CHANGELOG.md", "LICENSE", "dist/cli/main.js", "dist/playground/index.html"],
-  ...["docs/reference/licences.md", "docs/guides/operate.md"],
+  ...["docs/reference/licences.md", "docs/guides/operate.md", "docs/guides/alerts.yaml", "deploy/monitoring/dashboard.json"],
 ];
 
 /** What is wrong with a package's list of files, in words; empty when nothing is. */

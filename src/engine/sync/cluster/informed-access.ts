@@ -20,6 +20,8 @@ import { createClusterGuard } from "./cluster-guard.ts";
 export interface InformedAccess extends ClusterAccess {
   /** Kinds that were asked for and are not listed yet, `endpointslices.discovery.k8s.io` for example. */
   unsynced(): readonly string[];
+  /** Why the last attempt to follow a kind failed, as logs may show it; undefined while it can be followed. */
+  failureOf(kind: string): string | undefined;
   /** Kinds that were listed and cannot be followed now, with the monotonic time since when. */
   lost(): readonly LostKind[];
   /** Tries again at once what waits after a failure: the cluster is known to answer. */
@@ -87,6 +89,7 @@ export function createInformedAccess(options: InformedAccessOptions): InformedAc
       return items;
     },
     unsynced: () => [...informers].flatMap(([kind, { synced }]) => (synced ? [] : [kind])),
+    failureOf: (kind) => informers.get(kind)?.failure,
     lost: () => [...informers].flatMap(([kind, { lostMs }]) => (lostMs === undefined ? [] : [{ kind, sinceMs: lostMs }])),
     retryNow() {
       for (const informer of [...informers.values(), ...followed]) informer.retryNow();

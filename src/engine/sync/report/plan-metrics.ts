@@ -14,7 +14,8 @@ import type { Note, Plan, PlanState } from "../../reconcile/plan-types.ts";
 export function countPlan(metrics: Metrics, type: ResourceType, { state, outcomes }: Pick<Plan, "state" | "outcomes">): void {
   const resource = qualifiedPlural(type);
   metrics.count("endpoint_sync_plans_total", stateLabels(type)[state]);
-  for (const { outcome } of outcomes) metrics.count("endpoint_sync_patch_outcomes_total", { outcome });
+  for (const { outcome, patch } of outcomes)
+    metrics.count("endpoint_sync_patch_outcomes_total", { resource, patch: patch < PATCHES_MAX ? String(patch) : "more", outcome });
   const fuel = outcomes.reduce((sum, outcome) => sum + outcome.fuel, 0);
   if (fuel > 0) metrics.count("endpoint_sync_fuel_total", { resource }, fuel);
 }
@@ -33,6 +34,9 @@ export function countNotes(metrics: Metrics, type: ResourceType, notes: readonly
   const refused = notes.filter(({ code }) => code === "ADDRESS_REFUSED").length;
   if (refused > 0) metrics.count("endpoint_sync_refused_addresses_total", { resource }, refused);
 }
+
+/** Patches of a list that have series of their own; those after them share one. */
+const PATCHES_MAX = 100;
 
 /** Kept, since there is a plan for every change. */
 const labelsByType = new WeakMap<ResourceType, Record<PlanState, MetricLabels>>();

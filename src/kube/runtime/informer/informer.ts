@@ -44,6 +44,8 @@ export interface Informer extends ObjectSource {
   readonly size: number;
   /** Monotonic time since which the cluster cannot be followed; undefined while it can, and before the first list. */
   readonly lostMs: number | undefined;
+  /** What the last attempt failed with, as logs may show it; undefined while the cluster can be followed. */
+  readonly failure: string | undefined;
   /** Tries again at once what waits after a failure: the cluster is known to answer. */
   retryNow(): void;
 }
@@ -90,6 +92,7 @@ class ReflectedSource implements Informer, ReflectorSink {
   synced = false;
   current = false;
   lostMs: number | undefined;
+  failure: string | undefined;
 
   constructor(options: InformerOptions) {
     const { transform = stripManagedFields, logger = silentLogger, metrics = noMetrics, cluster = "", scope = {} } = options;
@@ -181,7 +184,9 @@ class ReflectedSource implements Informer, ReflectorSink {
     this.lostMs = current ? undefined : this.#clock.monotonic();
     this.#metrics.gauge("informer_current", current ? 1 : 0, this.#labels);
     if (current && this.#troubled) this.#logger.info("Following the cluster again", this.#labels);
-    if (current) this.#troubled = false;
+    if (!current) return;
+    this.#troubled = false;
+    this.failure = undefined;
   }
 
   listed(reason: string): void {
@@ -192,7 +197,8 @@ class ReflectedSource implements Informer, ReflectorSink {
   failed({ state, error, failures, retryMs }: Parameters<ReflectorSink["failed"]>[0]): void {
     const code = isEngineError(error) ? error.code : "INTERNAL";
     this.#metrics.count("informer_failures_total", { ...this.#labels, state, code });
-    const fields = { ...this.#labels, state, code, error: loggableMessage(error), failures, retryMs: Math.round(retryMs) };
+    this.failure = loggableMessage(error);
+    const fields = { ...this.#labels, state, code, error: this.failure, failures, retryMs: Math.round(retryMs) };
     // Once per outage, not once per attempt.
     if (this.#troubled) this.#logger.debug("Cannot follow the cluster, still", fields);
     else this.#logger.warn("Cannot follow the cluster", fields);

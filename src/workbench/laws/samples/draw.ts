@@ -180,6 +180,8 @@ function* textEdges(format: TextFormat, words: Words): Generator<string> {
 const PATTERN_SAMPLES = 2;
 /** So many texts are tried with so many numbers behind them, as in templates. */
 const NUMBERED_MAX = 6;
+/** Longer samples end no other text. */
+const TAIL_MAX = 70;
 
 /**
  * What expressions look for, alone and as the beginning of a whole value of the format: an address that begins with "10.1." for example.
@@ -191,14 +193,12 @@ function completions(format: TextFormat, { texts, numbers, patterns }: Words): s
   const matching = patterns.flatMap((pattern) => Array.from({ length: PATTERN_SAMPLES }, () => samplePattern(pattern, random)));
   const few = numbers.slice(0, NUMBERED_MAX);
   const numbered = texts.slice(0, NUMBERED_MAX).flatMap((text) => few.map((number) => `${text}${number}`));
-  const tails = samples.flatMap((sample) => Array.from({ length: sample.length }, (_, index) => sample.slice(index)));
-  return [...texts, ...matching, ...numbered].flatMap((beginning) => [
-    beginning,
-    ...tails
-      .map((tail) => beginning + tail)
-      .filter(fits)
-      .slice(0, 1),
-  ]);
+  const short = samples.filter(({ length }) => length <= TAIL_MAX);
+  const tails = short.flatMap((sample) => Array.from({ length: sample.length }, (_, index) => sample.slice(index)));
+  return [...texts, ...matching, ...numbered].flatMap((beginning) => {
+    const tail = tails.find((end) => fits(beginning + end));
+    return tail === undefined ? [beginning] : [beginning, beginning + tail];
+  });
 }
 
 /** Values like `value`, of the same JSON shape: what somebody may make of it by an edit. */

@@ -74,6 +74,17 @@ const ANNOTATION_SAMPLES = [
   "ä",
   "日本",
   "😀",
+  // What transformations lose most often: case, spaces, zeros, length, the spelling of a letter, the layout of JSON.
+  "A",
+  " a",
+  "a ",
+  "a  b",
+  "007",
+  "1.0",
+  "a-b_c.d",
+  "e\u0301",
+  '{ "b": 1, "a": [ ] }',
+  "x".repeat(300),
 ];
 const KEY_SAMPLES = ["a", "app", "example.com/a", "release", "b.c"];
 const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
@@ -109,7 +120,7 @@ export const FORMATS: Readonly<Record<TextFormat, FormatRules>> = {
   annotationKey: key,
   labelKey: key,
   label: {
-    samples: ["a", "ab", "", "web-1", "true", "0", "v1.2_3", SIXTY_THREE],
+    samples: ["a", "ab", "", "web-1", "true", "0", "v1.2_3", "A", "007", "a-b_c.d", SIXTY_THREE],
     draw: (random) => (random.happens(0.05) ? "" : labelled(random)),
     accepts: (value) => LABEL.test(value),
   },

@@ -122,6 +122,12 @@ function childShape(shape: SampleShape, segment: Segment): SampleShape | undefin
   return Object.hasOwn(shape.fields, name) ? shape.fields[name] : undefined;
 }
 
+/** Every value of a shape that has few; undefined for all other shapes. */
+export function allValues(shape: SampleShape): readonly unknown[] | undefined {
+  if (shape.type === "boolean") return [true, false];
+  return shape.type === "word" ? shape.values : undefined;
+}
+
 /** Tells whether a value is one that the shape allows. */
 export function accepts(shape: SampleShape, value: unknown): boolean {
   switch (shape.type) {

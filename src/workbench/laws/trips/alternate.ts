@@ -70,7 +70,8 @@ export function alternate(trip: Trip, start: unknown, { situation, rounds }: { s
 }
 
 function lengthOf(value: unknown): number {
-  return typeof value === "string" ? value.length : canonicalJson(value).length;
+  // Half of a character is one of a text, though JSON spells it with six.
+  return typeof value === "string" ? value.length : canonicalJson(value).replace(/\\u[0-9a-f]{4}/gi, "?").length;
 }
 
 function isGrowing(steps: readonly LawStep[]): boolean {

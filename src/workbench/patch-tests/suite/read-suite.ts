@@ -65,6 +65,7 @@ export async function readSuite(
     context: reading.context,
     objects: completeObjects(objects),
     tests,
+    acceptedDrifts: definition.acceptedDrifts,
     laws: valueAt(root, "laws"),
     sequences,
     configurationNodes,

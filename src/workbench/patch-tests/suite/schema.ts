@@ -6,6 +6,7 @@
  * @module
  */
 import type { JsonObject } from "../../../base/json.ts";
+import { ACCEPTED_DRIFTS } from "../../../engine/config/accepted-drifts.ts";
 import { PATCHES } from "../../../engine/config/patches/patch-schema.ts";
 import { toJsonSchema } from "../../../schema/json-schema.ts";
 import type { Infer, ObjectSchema } from "../../../schema/schema.ts";
@@ -200,6 +201,7 @@ export const PATCH_TEST = {
       },
     },
     tests: { type: "list", description: "Tests.", default: [], items: TEST, maxItems: 100_000 },
+    acceptedDrifts: ACCEPTED_DRIFTS,
     laws: LAWS,
     sequences: SEQUENCES,
   },

@@ -5,6 +5,7 @@
  */
 import type { JsonObject } from "../../../base/json.ts";
 import type { Direction } from "../../../engine/patch/patch-definition.ts";
+import type { AcceptedDrift } from "../../../engine/config/accepted-drifts.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import type { Path } from "../../../engine/path/path.ts";
 import type { Node } from "../../../schema/node.ts";
@@ -80,6 +81,8 @@ export interface Suite {
   /** By name, complete, as objects of the tenant cluster. */
   readonly objects: Readonly<Record<string, KubeObject>>;
   readonly tests: readonly SuiteTest[];
+  /** `acceptedDrifts` of the file. */
+  readonly acceptedDrifts: readonly AcceptedDrift[];
   /** `laws` as they were written. */
   readonly laws: Node | undefined;
   readonly sequences: readonly Sequence[];

@@ -4,27 +4,28 @@
  *
  * @module
  */
-import { canonicalJson } from "../../base/json.ts";
-import type { KubeObject } from "../../kube/object/types.ts";
-import type { CompiledPatch } from "../../engine/patch/compile.ts";
-import { parseConcrete } from "../../engine/path/path.ts";
-import { createRandom } from "../simulator/model/random.ts";
-import type { Random } from "../simulator/model/random.ts";
+import { canonicalJson } from "../../../base/json.ts";
+import type { KubeObject } from "../../../kube/object/types.ts";
+import type { CompiledPatch } from "../../../engine/patch/compile.ts";
+import { parseConcrete } from "../../../engine/path/path.ts";
+import { createRandom } from "../../simulator/model/random.ts";
+import type { Random } from "../../simulator/model/random.ts";
+import { FIXED_SEED, FIXED_SHARE } from "./check-pair.ts";
 import type { PairOptions } from "./check-pair.ts";
-import { domainOf } from "./samples/domain.ts";
-import { drawValue, edgeValues } from "./samples/draw.ts";
-import type { Sources } from "./samples/draw.ts";
-import { LAWS_KNOWN } from "./laws.ts";
-import type { Breach, Law, LawContext } from "./laws.ts";
-import { bareObject, createListTrip } from "./trips/list-trip.ts";
+import { domainOf } from "../samples/domain.ts";
+import { drawValue, edgeValues } from "../samples/draw.ts";
+import type { Sources } from "../samples/draw.ts";
+import { LAWS_KNOWN } from "../laws.ts";
+import type { Breach, Law, LawContext } from "../laws.ts";
+import { bareObject, createListTrip } from "../trips/list-trip.ts";
 import { patchesThatMeet } from "./meeting.ts";
-import type { LawName, ListReport, PairReport, PairVerdict } from "./report.ts";
-import { accepts, SAMPLE_SHAPES } from "./samples/shapes.ts";
-import type { SampleShape } from "./samples/shapes.ts";
-import { shrinkValue } from "./samples/simpler.ts";
-import { drawSituation, placeValue, plainSituation } from "./trips/situations.ts";
-import type { Situation, SituationOptions } from "./trips/situations.ts";
-import { findWords } from "./samples/words.ts";
+import type { LawName, ListReport, PairReport, PairVerdict } from "../report.ts";
+import { accepts, SAMPLE_SHAPES } from "../samples/shapes.ts";
+import type { SampleShape } from "../samples/shapes.ts";
+import { shrinkValue } from "../samples/simpler.ts";
+import { drawSituation, placeValue, plainSituation } from "../trips/situations.ts";
+import type { Situation, SituationOptions } from "../trips/situations.ts";
+import { findWords } from "../samples/words.ts";
 
 /** How a list is checked. */
 export interface CheckListOptions extends PairOptions {
@@ -77,7 +78,7 @@ class ListCheck {
   readonly #patches: readonly CompiledPatch[];
   readonly #members: readonly Member[];
   readonly #context: LawContext;
-  readonly #random: Random;
+  #random: Random;
   readonly #sources: Sources;
   readonly #place: Situation;
   readonly #findings: readonly Finding[];
@@ -86,7 +87,7 @@ class ListCheck {
   #cutShort = false;
 
   constructor(patches: readonly CompiledPatch[], options: CheckListOptions) {
-    const { list, rules, objects, rounds, seed, forgiveFuel } = options;
+    const { list, rules, objects, rounds, forgiveFuel } = options;
     const { resource } = rules.kind;
     const texts = patches.flatMap(({ definition }) => [definition.expression, definition.reverseExpression]);
     const words = findWords(texts.filter((text) => text !== undefined));
@@ -94,7 +95,7 @@ class ListCheck {
     this.#options = options;
     this.#patches = patches;
     this.#sources = { words, seen: [] };
-    this.#random = createRandom(seed);
+    this.#random = createRandom(FIXED_SEED);
     this.#members = patches.map((patch) => {
       const { shape } = domainOf(patch, list, valuesAt(patch, objects));
       const { segments } = patch.path;
@@ -124,7 +125,9 @@ class ListCheck {
       this.#cutShort = true;
       return false;
     }
-    if (this.#options.domain === "objects" && run >= this.#seen.length) return false;
+    const { domain, runs, seed } = this.#options;
+    if (domain === "objects" && run >= this.#seen.length) return false;
+    if (run === Math.ceil(runs * FIXED_SHARE)) this.#random = createRandom(seed);
     const value = bareObject(run < this.#seen.length ? this.#seen[run] : this.#drawObject());
     this.#runs += 1;
     for (const finding of this.#findings) {

@@ -1,10 +1,10 @@
-import { isEngineError } from "../../base/errors.ts";
-import type { Config } from "../../engine/config/config.ts";
-import type { Outcome } from "../../engine/patch/types.ts";
-import type { Patched, Patcher } from "../../engine/patcher.ts";
-import { compilePath } from "../../engine/path/path.ts";
-import { setValue } from "../../workbench/asserts/set-value.ts";
-import type { KubeObject } from "../../kube/object/types.ts";
+import { isEngineError } from "../../../base/errors.ts";
+import type { Config } from "../../../engine/config/config.ts";
+import type { Outcome } from "../../../engine/patch/types.ts";
+import type { Patched, Patcher } from "../../../engine/patcher.ts";
+import { compilePath } from "../../../engine/path/path.ts";
+import { setValue } from "../../../workbench/asserts/set-value.ts";
+import type { KubeObject } from "../../../kube/object/types.ts";
 
 /** A list of patches, as the configuration names it. */
 export type PatchList = "endpoints" | "services" | "endpointSlices";
@@ -112,4 +112,14 @@ function metadata(name: string): KubeObject["metadata"] {
 
 function pod(name: string): object {
   return { kind: "Pod", namespace: NAMESPACE, name };
+}
+
+/** A sample with so many addresses, at most 65,536, each a little different from the others. */
+export function withAddresses(sample: KubeObject, count: number): KubeObject {
+  const numbers = Array.from({ length: count }, (_unused, index) => index);
+  const ip = (index: number) => `10.1.${index >> 8}.${index & 255}`;
+  const target = (index: number) => ({ hostname: `web-${index}`, nodeName: `node-${index % 100}`, targetRef: pod(`web-${index}`) });
+  if (sample.kind === "EndpointSlice")
+    return { ...sample, endpoints: numbers.map((index) => ({ addresses: [ip(index)], conditions: { ready: true }, ...target(index) })) };
+  return { ...sample, subsets: [{ addresses: numbers.map((index) => ({ ip: ip(index), ...target(index) })), ports: PORTS }] };
 }

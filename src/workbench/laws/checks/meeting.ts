@@ -1,6 +1,6 @@
-import type { CompiledPatch } from "../../engine/patch/compile.ts";
-import type { Segment } from "../../engine/path/path.ts";
-import { findWords } from "./samples/words.ts";
+import type { CompiledPatch } from "../../../engine/patch/compile.ts";
+import type { Segment } from "../../../engine/path/path.ts";
+import { findWords } from "../samples/words.ts";
 
 /**
  * Those patches of a list that may have to do with another one of it: one's path lies in the other's, or an expression of one

@@ -3,19 +3,19 @@
  *
  * @module
  */
-import type { Code } from "../../base/codes.ts";
-import type { FieldError } from "../../apiserver/types/field-error.ts";
-import { createPatcher } from "../../engine/patcher.ts";
-import type { Patched, Patcher } from "../../engine/patcher.ts";
-import { compilePath } from "../../engine/path/path.ts";
-import { isEngineError } from "../../base/errors.ts";
-import type { KubeObject } from "../../kube/object/types.ts";
-import { fieldPath, indexPath } from "../../schema/field.ts";
-import { Report } from "../../schema/problem.ts";
-import type { Problem } from "../../schema/problem.ts";
-import { addressesOf, endsEmpty, formatRefusals, patchOfRefusal, refusalsOf } from "../../workbench/host-api.ts";
-import type { LoadedConfiguration } from "../input/configuration.ts";
-import { displayName } from "../input/objects.ts";
+import type { Code } from "../../../base/codes.ts";
+import type { FieldError } from "../../../apiserver/types/field-error.ts";
+import { createPatcher } from "../../../engine/patcher.ts";
+import type { Patched, Patcher } from "../../../engine/patcher.ts";
+import { compilePath } from "../../../engine/path/path.ts";
+import { isEngineError } from "../../../base/errors.ts";
+import type { KubeObject } from "../../../kube/object/types.ts";
+import { fieldPath, indexPath } from "../../../schema/field.ts";
+import { Report } from "../../../schema/problem.ts";
+import type { Problem } from "../../../schema/problem.ts";
+import { addressesOf, endsEmpty, formatRefusals, patchOfRefusal, refusalsOf } from "../../../workbench/host-api.ts";
+import type { LoadedConfiguration } from "../../input/configuration.ts";
+import { displayName } from "../../input/objects.ts";
 import { patchPlaces } from "./patch-places.ts";
 import { PATCH_LISTS, samplesFor, shownWith } from "./sample-objects.ts";
 import type { PatchList } from "./sample-objects.ts";

@@ -1,7 +1,7 @@
-import { keyStartOf, startOf, valueAt } from "../../schema/node.ts";
-import { Report } from "../../schema/problem.ts";
-import type { Position } from "../../schema/problem.ts";
-import { readYaml } from "../../schema/yaml.ts";
+import { keyStartOf, startOf, valueAt } from "../../../schema/node.ts";
+import { Report } from "../../../schema/problem.ts";
+import type { Position } from "../../../schema/problem.ts";
+import { readYaml } from "../../../schema/yaml.ts";
 import type { PatchList } from "./sample-objects.ts";
 
 /** A patch of a list, and which of its expressions is meant. */

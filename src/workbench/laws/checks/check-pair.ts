@@ -1,23 +1,25 @@
-import { isRecord, jsonEqual } from "../../base/json.ts";
-import type { KubeObject } from "../../kube/object/types.ts";
-import type { CompiledPatch } from "../../engine/patch/compile.ts";
-import { createRandom } from "../simulator/model/random.ts";
-import type { Random } from "../simulator/model/random.ts";
-import { drawValue, edgeValues, editOf } from "./samples/draw.ts";
-import type { Sources } from "./samples/draw.ts";
-import { domainOf } from "./samples/domain.ts";
-import { isWellFormed } from "./samples/formats.ts";
-import { LAWS_KNOWN } from "./laws.ts";
-import type { Breach, Law, LawContext, Trial } from "./laws.ts";
-import type { LawCounterExample, LawName, LawResult, PairReport, PairVerdict, PatchListName } from "./report.ts";
-import { accepts, SAMPLE_SHAPES } from "./samples/shapes.ts";
-import type { SampleShape } from "./samples/shapes.ts";
-import { shrinkValue } from "./samples/simpler.ts";
-import { drawSituation, plainSituation } from "./trips/situations.ts";
-import type { Situation, SituationOptions } from "./trips/situations.ts";
-import { createTrip } from "./trips/trip.ts";
-import type { TripRules } from "./trips/trip.ts";
-import { findWords } from "./samples/words.ts";
+import { canonicalJson, isRecord, jsonEqual } from "../../../base/json.ts";
+import type { KubeObject } from "../../../kube/object/types.ts";
+import type { CompiledPatch } from "../../../engine/patch/compile.ts";
+import { createRandom } from "../../simulator/model/random.ts";
+import type { Random } from "../../simulator/model/random.ts";
+import { drawValue, edgeValues, editOf } from "../samples/draw.ts";
+import type { Sources } from "../samples/draw.ts";
+import { domainOf } from "../samples/domain.ts";
+import { isWellFormed } from "../samples/formats.ts";
+import { LAWS_KNOWN } from "../laws.ts";
+import { provePair } from "./proof.ts";
+import type { PairProof } from "./proof.ts";
+import type { Breach, Law, LawContext, Trial } from "../laws.ts";
+import type { LawCounterExample, LawName, LawResult, PairEvidence, PairReport, PairVerdict, PatchListName } from "../report.ts";
+import { accepts, allValues, SAMPLE_SHAPES } from "../samples/shapes.ts";
+import type { SampleShape } from "../samples/shapes.ts";
+import { shrinkValue } from "../samples/simpler.ts";
+import { drawSituation, plainSituation } from "../trips/situations.ts";
+import type { Situation, SituationOptions } from "../trips/situations.ts";
+import { createTrip } from "../trips/trip.ts";
+import type { TripRules } from "../trips/trip.ts";
+import { findWords } from "../samples/words.ts";
 
 /** How one patch is checked. */
 export interface PairOptions {
@@ -28,6 +30,7 @@ export interface PairOptions {
   /** Values to try. */
   readonly runs: number;
   readonly seed: number;
+  /** Journeys that may change something before it rests. */
   readonly rounds: number;
   /** Steps of all evaluations for this patch. */
   readonly fuel: number;
@@ -43,7 +46,13 @@ export interface CheckedPair {
 }
 
 /** Results of expressions that are tried as values in their turn. */
-const FED_BACK_MAX = 40;
+const FED_BACK_MAX = 60;
+/** Longer ones are not: results of results may grow with each round. As JSON, in characters. */
+const FED_BACK_LENGTH_MAX = 1_000;
+/** The first of all values are the same for every seed, so that verdicts are; the seed has a say in the rest. */
+export const FIXED_SHARE = 0.8;
+/** The seed of what is the same for every seed. */
+export const FIXED_SEED = 1;
 /** Every so many values are evaluated twice. */
 const TWICE_EVERY = 8;
 /** Surroundings that are drawn for one patch. */
@@ -71,15 +80,18 @@ class PairCheck {
   readonly #patch: CompiledPatch;
   readonly #options: PairOptions;
   readonly #context: LawContext;
-  readonly #random: Random;
+  #random: Random;
   readonly #sources: Sources & { seen: unknown[] };
   readonly #shape: SampleShape;
   readonly #hostShape: SampleShape | undefined;
   readonly #edges: Iterator<unknown>;
-  readonly #situations: readonly Situation[];
+  readonly #proof: PairProof | undefined;
+  #situations: readonly Situation[];
   readonly #findings: readonly Finding[];
   readonly #fedBack: unknown[] = [];
+  readonly #known = new Set<string>();
   #fedBackTried = 0;
+  #tried = 0;
   #roundTrips = 0;
   #cutShort = false;
 
@@ -91,11 +103,14 @@ class PairCheck {
     const { shape, isKnown } = domainOf(patch, options.list, seen);
     this.#patch = patch;
     this.#options = options;
-    this.#random = createRandom(options.seed);
+    this.#random = createRandom(FIXED_SEED);
     this.#shape = shape;
     this.#hostShape = isKnown ? shape : undefined;
     this.#sources = { words, seen };
-    this.#edges = edgeValues(shape, { words, seen: [...seen] });
+    const isPair = isKnown && expression !== undefined && reverseExpression !== undefined;
+    this.#proof = isPair ? provePair({ expression, reverseExpression }, shape) : undefined;
+    const exceptions = this.#proof?.kind === "exceptions" ? this.#proof.values : [];
+    this.#edges = edgeValues(shape, { words, seen: [...seen, ...exceptions] });
     this.#context = { trip, rounds: options.rounds, shape: isKnown ? shape : undefined, forgiveFuel: options.forgiveFuel };
     this.#situations = this.#makeSituations(trip.seesObject);
     this.#findings = LAWS_KNOWN.filter((law) => law.applies(trip)).map((law) => ({ law, runs: 0 }));
@@ -119,36 +134,55 @@ class PairCheck {
       this.#cutShort = true;
       return false;
     }
+    if (run === Math.ceil(this.#options.runs * FIXED_SHARE)) this.#startChance();
     const next = this.#nextValue(run);
     if (next === undefined) return false;
     const situation = run < PLAIN_FIRST ? this.#situations[0]! : this.#random.pick(this.#situations);
     const trial = { value: next.value, situation };
     if (!this.#mayStandInTenant(trial.value)) return true;
+    this.#tried += 1;
     const forth = trip.toHost(trial.value, situation);
     if (forth.kind === "value") this.#feedBack(forth.value);
+    if (trip.comesBack && this.#fedBack.length < FED_BACK_MAX) {
+      const back = trip.toTenant(trial.value, situation);
+      if (back.kind === "value") this.#feedBack(back.value);
+    }
     const hostTrial = { value: this.#hostValue(forth.kind === "value" ? forth.value : undefined), situation };
     for (const finding of this.#findings) {
       if (finding.law.name === "deterministic" && run % TWICE_EVERY !== 0) continue;
       this.#judge(finding, finding.law.on === "tenant" ? trial : hostTrial);
+      // The host may have the very same value, whatever chance makes of it.
+      if (finding.law.on === "host" && next.isFixed) this.#judge(finding, trial);
     }
     return true;
   }
 
-  #nextValue(run: number): { value: unknown } | undefined {
-    if (this.#options.domain === "objects") return run < this.#sources.seen.length ? { value: this.#sources.seen[run] } : undefined;
+  /** From here on the seed decides. */
+  #startChance(): void {
+    this.#random = createRandom(this.#options.seed);
+    this.#situations = [...this.#situations, ...this.#makeSituations(this.#context.trip.seesObject).slice(1)];
+  }
+
+  #nextValue(run: number): { value: unknown; isFixed: boolean } | undefined {
+    const fixed = (value: unknown) => ({ value, isFixed: true });
+    if (this.#options.domain === "objects") return run < this.#sources.seen.length ? fixed(this.#sources.seen[run]) : undefined;
+    // All results, once, between the edges: whether one that stands in the tenant comes back is no matter of chance.
+    if (run % 2 === 1 && this.#fedBackTried < this.#fedBack.length) return fixed(this.#fedBack[this.#fedBackTried++]);
     const edge = this.#edges.next();
-    if (edge.done !== true) return { value: edge.value };
-    // All of them, once: whether a result that stands in the tenant comes back is no matter of chance.
-    if (this.#fedBackTried < this.#fedBack.length) return { value: this.#fedBack[this.#fedBackTried++] };
-    if (this.#fedBack.length > 0 && this.#random.happens(0.15)) return { value: this.#random.pick(this.#fedBack) };
-    return { value: drawValue(this.#shape, this.#sources, this.#random) };
+    if (edge.done !== true) return fixed(edge.value);
+    if (this.#fedBackTried < this.#fedBack.length) return fixed(this.#fedBack[this.#fedBackTried++]);
+    if (this.#fedBack.length > 0 && this.#random.happens(0.15)) return { value: this.#random.pick(this.#fedBack), isFixed: false };
+    return { value: drawValue(this.#shape, this.#sources, this.#random), isFixed: false };
   }
 
   /** What an expression makes of a value is one that people may have in the tenant too. */
   #feedBack(value: unknown): void {
     // Translated names and label keys are the engine's, and nobody has them in a tenant.
     if (this.#patch.reference !== undefined || this.#fedBack.length >= FED_BACK_MAX) return;
-    if (accepts(this.#shape, value)) this.#fedBack.push(value);
+    const text = canonicalJson(value);
+    if (text.length > FED_BACK_LENGTH_MAX || this.#known.has(text) || !accepts(this.#shape, value)) return;
+    this.#known.add(text);
+    this.#fedBack.push(value);
   }
 
   /** Keys that are the engine's own never come from a tenant. */
@@ -212,12 +246,23 @@ class PairCheck {
         patch: index,
         path: path.canonical,
         verdict,
+        evidence: counterExample === undefined ? this.#evidence() : { kind: "counterExample", values: this.#tried },
         ...(counterExample && { counterExample }),
         laws,
         cutShort: this.#cutShort,
       },
       fuel: this.#context.trip.fuel,
     };
+  }
+
+  /** Why a pair without a counter-example is believed to hold. */
+  #evidence(): PairEvidence {
+    const { trip } = this.#context;
+    const tried = { kind: "tried", values: this.#tried } as const;
+    if (!trip.comesBack || this.#cutShort || this.#options.domain === "objects") return tried;
+    if (this.#proof !== undefined) return { kind: "proved", values: this.#tried };
+    const isClosed = this.#hostShape !== undefined && !trip.seesObject && allValues(this.#shape) !== undefined;
+    return isClosed ? { kind: "exhausted", values: allValues(this.#shape)!.length } : tried;
   }
 
   /** One result per law; of those that are there for each side, the broken one. */

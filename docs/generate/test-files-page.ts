@@ -1,0 +1,63 @@
+/**
+ * The reference of patch test files: every field and every assert, from the schema that reads them.
+ *
+ * @module
+ */
+import { PATCH } from "../../src/engine/config/patches/patch-schema.ts";
+import type { ObjectSchema } from "../../src/schema/schema.ts";
+import { ASSERT } from "../../src/workbench/asserts/assert-schema.ts";
+import { LAW } from "../../src/workbench/laws/schema.ts";
+import { PATCH_TEST } from "../../src/workbench/patch-tests/suite/schema.ts";
+import { SEQUENCE } from "../../src/workbench/sequences/reading/schema.ts";
+import { GENERATED } from "./markdown.ts";
+import { schemaTable } from "./schema-tables.ts";
+
+/** `reference/test-files.md`. */
+export function testFilesPage(): string {
+  const [test, outcome] = [PATCH_TEST.fields.tests.items, PATCH_TEST.fields.tests.items.fields.patches.items];
+  const elsewhere = new Map<ObjectSchema, string>([
+    [PATCH, "See [patch](configuration.md#patch)."],
+    [test, "See [test](#test)."],
+    [outcome, "See [patches of a test](#patches-of-a-test)."],
+    [ASSERT, "See [assert](#assert)."],
+    [LAW, "See [law](#law)."],
+    [SEQUENCE, "See [sequence](#sequence)."],
+    [PATCH_TEST.fields.context, "See [context](#context)."],
+    [test.fields.context, "See [context](#context)."],
+  ]);
+  const own = (schema: ObjectSchema) => schemaTable(schema, { elsewhere: new Map([...elsewhere].filter(([other]) => other !== schema)) });
+  return `${GENERATED}
+# Test files
+
+A patch test file ends in \`.patch-test.yaml\`. \`endpoint-sync test\` finds and runs them; [test your patches](../guides/test-your-patches.md) shows how,
+[test sequences](../guides/test-sequences.md) has sequences. \`endpoint-sync schema test\` prints the JSON schema, for editors.
+
+## File
+
+${own(PATCH_TEST)}
+## Context
+
+${own(PATCH_TEST.fields.context)}
+## Test
+
+One entry of \`tests\`. ${test.description}
+
+${own(test)}
+## Patches of a test
+
+${own(outcome)}
+## Assert
+
+One entry of \`asserts\`, in tests and in what sequences expect: one of these fields, with \`not: true\` beside it for its opposite. A \`path\` with \`[*]\` must
+hold for every match, and there must be one.
+
+${own(ASSERT)}
+## Law
+
+One entry of \`laws\`: one of these fields. What the laws mean is in [write patches](../guides/write-patches.md#laws).
+
+${own(LAW)}
+## Sequence
+
+${own(SEQUENCE)}`;
+}

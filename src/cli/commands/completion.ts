@@ -1,0 +1,22 @@
+import { Argument } from "commander";
+import type { Command } from "commander";
+import { examples } from "../process/command.ts";
+import type { CommandContext } from "../process/command.ts";
+import { COMPLETION_SCRIPTS, wordsOfProgram } from "../output/completion-scripts.ts";
+
+type Shell = keyof typeof COMPLETION_SCRIPTS;
+
+/** `completion`: a script for a shell. `program` makes the whole command line, which this command alone needs. */
+export function defineCompletion(command: Command, { terminal }: CommandContext, program: () => Promise<Command>): void {
+  command
+    .addArgument(new Argument("<shell>", "which shell").choices(Object.keys(COMPLETION_SCRIPTS)))
+    .addHelpText(
+      "after",
+      examples(
+        "endpoint-sync completion bash > ~/.local/share/bash-completion/completions/endpoint-sync",
+        'endpoint-sync completion zsh > "${fpath[1]}/_endpoint-sync"',
+        "endpoint-sync completion fish > ~/.config/fish/completions/endpoint-sync.fish",
+      ),
+    )
+    .action(async (shell: Shell) => terminal.out(COMPLETION_SCRIPTS[shell](wordsOfProgram(await program()))));
+}

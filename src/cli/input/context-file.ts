@@ -1,0 +1,133 @@
+/**
+ * Contexts: what the flags of a virtual cluster would say, written down once under a name.
+ *
+ * @module
+ */
+import { mkdir, rename, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { dump } from "js-yaml";
+import { EngineError, isEngineError, messageOf } from "../../base/errors.ts";
+import { decode } from "../../schema/decode.ts";
+import { formatProblem, Report } from "../../schema/problem.ts";
+import type { Infer, ObjectSchema } from "../../schema/schema.ts";
+import { readYaml } from "../../schema/yaml.ts";
+import type { Terminal } from "../process/terminal.ts";
+
+const text = (description: string) => ({ type: "string", minLength: 1, maxLength: 4_096, description }) as const;
+
+const CONTEXT_FIELDS = {
+  tenantKubeconfig: text("As --tenant-kubeconfig."),
+  tenantContext: text("As --tenant-context."),
+  hostKubeconfig: text("As --host-kubeconfig."),
+  hostContext: text("As --host-context."),
+  config: { type: "list", maxItems: 100, items: text("A file."), description: "As --config, once for each." },
+  settings: text("As --settings."),
+  name: text("As --name."),
+  namespace: text("As --namespace."),
+  fromDeployment: text("As --from-deployment."),
+} as const;
+
+/** Names of virtual clusters in the file. */
+const CONTEXTS_MAX = 1_000;
+
+const CONTEXTS = {
+  type: "object",
+  description: "Contexts of endpoint-sync.",
+  default: {},
+  fields: {
+    current: { type: "string", maxLength: 253, description: "The context that commands use." },
+    contexts: {
+      type: "map",
+      default: {},
+      description: "Contexts by name.",
+      values: { type: "object", description: "One virtual cluster.", fields: CONTEXT_FIELDS },
+    },
+  },
+} as const satisfies ObjectSchema;
+
+/** What one context says in the place of flags. */
+export type SavedContext = Infer<(typeof CONTEXTS)["fields"]["contexts"]["values"]>;
+
+/** The whole file. */
+export type SavedContexts = Infer<typeof CONTEXTS>;
+
+/** Options that are files, whose paths are kept as absolute ones. */
+export const CONTEXT_FILES: readonly (keyof SavedContext)[] = ["tenantKubeconfig", "hostKubeconfig", "config", "settings"];
+
+/** Every option that a context can stand for. */
+export const CONTEXT_OPTIONS = Object.keys(CONTEXT_FIELDS) as readonly (keyof SavedContext)[];
+
+/** The file: `ENDPOINT_SYNC_CONTEXTS`, or a file of the user's configuration; undefined where there is no home. */
+function contextsFile(env: Terminal["env"]): string | undefined {
+  const { ENDPOINT_SYNC_CONTEXTS: named, XDG_CONFIG_HOME: config, HOME: home } = env;
+  if (named) return named;
+  const folder = config || (home ? join(home, ".config") : undefined);
+  return folder && join(folder, "endpoint-sync", "contexts.yaml");
+}
+
+/**
+ * The contexts; none when there is no file.
+ *
+ * @throws CONFIG_FILE when the file cannot be read; CONFIG_VALUE when it is not what it should be.
+ */
+export async function readContexts(terminal: Pick<Terminal, "env" | "read">): Promise<SavedContexts> {
+  const file = contextsFile(terminal.env);
+  const content = file === undefined ? "" : await terminal.read(file).catch(nothingThere);
+  const report = new Report();
+  const node = readYaml(content, { file: file ?? "contexts.yaml", report });
+  const contexts = node && decode(CONTEXTS, node, { report });
+  const problem = report.problems.find(({ severity }) => severity === "error");
+  if (problem === undefined && contexts !== undefined) return contexts;
+  const hint = "Mend the file, or remove it";
+  throw new EngineError("CONFIG_VALUE", `Cannot use the contexts: ${formatProblem(problem!)}`, { details: { hint } });
+}
+
+function nothingThere(error: unknown): string {
+  const isMissing = isEngineError(error, "CONFIG_FILE") && (error.cause as NodeJS.ErrnoException | undefined)?.code === "ENOENT";
+  if (isMissing) return "";
+  throw error;
+}
+
+/**
+ * The context that commands use: the one that `ENDPOINT_SYNC_CONTEXT` names, or the current one. An empty variable stands for none.
+ *
+ * @throws USAGE when there is no context of that name, and as {@link readContexts}.
+ */
+export async function currentContext(
+  terminal: Pick<Terminal, "env" | "read">,
+): Promise<{ readonly name: string; readonly saved: SavedContext } | undefined> {
+  const asked = terminal.env["ENDPOINT_SYNC_CONTEXT"];
+  if (asked === "") return undefined;
+  const { current, contexts } = await readContexts(terminal);
+  const name = asked ?? current;
+  return name === undefined ? undefined : { name, saved: contextNamed(name, contexts) };
+}
+
+/** One context. @throws USAGE when there is none of that name. */
+export function contextNamed(name: string, contexts: SavedContexts["contexts"]): SavedContext {
+  const saved = Object.hasOwn(contexts, name) ? contexts[name] : undefined;
+  if (saved !== undefined) return saved;
+  const names = Object.keys(contexts);
+  const hint = names.length === 0 ? "There is none yet: endpoint-sync context set NAME" : `Contexts: ${names.join(", ")}`;
+  throw new EngineError("USAGE", `There is no context "${name}"`, { details: { hint } });
+}
+
+/**
+ * Writes the file, for this user alone, in one piece.
+ *
+ * @throws USAGE without a place for it, or with too many contexts; CONFIG_FILE when it cannot be written.
+ */
+export async function writeContexts(env: Terminal["env"], contexts: SavedContexts): Promise<void> {
+  const file = contextsFile(env);
+  if (file === undefined) throw new EngineError("USAGE", "There is no home folder for contexts: set ENDPOINT_SYNC_CONTEXTS to a file");
+  if (Object.keys(contexts.contexts).length > CONTEXTS_MAX)
+    throw new EngineError("USAGE", `There are more than ${CONTEXTS_MAX} contexts; remove some`);
+  const draft = `${file}.new`;
+  try {
+    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+    await writeFile(draft, dump(contexts, { lineWidth: -1, noRefs: true }), { mode: 0o600 });
+    await rename(draft, file);
+  } catch (error) {
+    throw new EngineError("CONFIG_FILE", `Cannot write "${file}": ${messageOf(error)}`, { cause: error });
+  }
+}

@@ -1,0 +1,195 @@
+/**
+ * What a running Deployment of this program was started with: names, files and kubeconfigs, for commands that look at the same clusters.
+ *
+ * @module
+ */
+import { join, posix } from "node:path";
+import type { Command } from "commander";
+import { systemClock } from "../../base/clock.ts";
+import { EngineError } from "../../base/errors.ts";
+import { isRecord } from "../../base/json.ts";
+import { createHttpClient } from "../../kube/client/http-client.ts";
+import { loadKubeConfig } from "../../kube/client/kube-config.ts";
+import type { ClusterClient } from "../../kube/object/cluster-client.ts";
+import { parseKey } from "../../kube/object/key.ts";
+import { CONFIG_MAPS, SECRETS } from "../../kube/object/resource.ts";
+import type { ResourceType } from "../../kube/object/resource.ts";
+import type { Terminal } from "../process/terminal.ts";
+import { REQUIRED_FLAGS } from "./cluster-flags.ts";
+import type { ClusterFlags } from "./cluster-flags.ts";
+import { CONTEXT_OPTIONS } from "./context-file.ts";
+
+const DEPLOYMENTS: ResourceType = { apiVersion: "apps/v1", kind: "Deployment", plural: "deployments", namespaced: true };
+
+/** With a Deployment, what variables and contexts say of its files and names does not count: only it and the command line do. */
+export function dropUnsaid(command: Command): void {
+  if (command.getOptionValue("fromDeployment") === undefined) return;
+  const kept = ["fromDeployment", "hostKubeconfig", "hostContext"];
+  for (const name of CONTEXT_OPTIONS.filter((option) => !kept.includes(option)))
+    if (command.getOptionValueSource(name) !== "cli") command.setOptionValue(name, undefined);
+}
+
+/**
+ * The flags with what `--from-deployment` finds for those that are left out. The host is the cluster that the Deployment is in, reached
+ * by --host-kubeconfig, `KUBECONFIG` or ~/.kube/config, unless the Deployment names another one.
+ *
+ * @throws USAGE when a flag is missing, and for a Deployment that does not run this program; what the cluster refuses.
+ */
+export async function completeFlags<Flags extends ClusterFlags>(given: Flags, { env }: Pick<Terminal, "env">): Promise<Flags> {
+  const flags = given.fromDeployment === undefined ? given : { ...given, ...(await flagsOfDeployment(given, given.fromDeployment, env)) };
+  for (const name of REQUIRED_FLAGS)
+    if (flags[name] === undefined)
+      throw new EngineError("USAGE", `required option '--${name} <${name === "config" ? "file" : name}>' not specified`);
+  return flags;
+}
+
+/** The terminal, with texts in the place of files of these names. */
+export function readingAlso(terminal: Terminal, texts: ReadonlyMap<string, string> = new Map()): Terminal {
+  const read = async (path: string) => texts.get(path) ?? terminal.read(path);
+  return Object.create(terminal, { read: { value: read } }) as Terminal;
+}
+
+async function flagsOfDeployment(given: ClusterFlags, reference: string, env: Terminal["env"]): Promise<ClusterFlags> {
+  if (!/^[^/\s]+\/[^/\s]+$/.test(reference)) throw new EngineError("USAGE", `Cannot read Deployment "${reference}": wanted namespace/name`);
+  const key = parseKey(reference);
+  const path = given.hostKubeconfig ?? (env["KUBECONFIG"] ? env["KUBECONFIG"].split(":") : join(env["HOME"] ?? "", ".kube", "config"));
+  const kubeConfig = await loadKubeConfig({ path, ...(given.hostContext !== undefined && { context: given.hostContext }) });
+  const client = createHttpClient({ kubeConfig, environment: env, clock: systemClock });
+  try {
+    const template = podOf(await client.get(DEPLOYMENTS, key), reference);
+    const found = await readTemplate(template, { namespace: key.namespace, reference, client });
+    const host = given.hostKubeconfig ?? found.flags.hostKubeconfig ?? [path].flat()[0]!;
+    return { ...found.flags, ...withoutUndefined(given), hostKubeconfig: host, texts: found.texts };
+  } finally {
+    await client.close();
+  }
+}
+
+function withoutUndefined(flags: ClusterFlags): ClusterFlags {
+  return Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined));
+}
+
+interface PodTemplate {
+  readonly container: Record<string, unknown>;
+  readonly volumes: readonly Record<string, unknown>[];
+}
+
+/** The container that runs `endpoint-sync run`, and the volumes beside it. */
+function podOf(deployment: object | undefined, reference: string): PodTemplate {
+  if (deployment === undefined) throw new EngineError("USAGE", `There is no Deployment "${reference}" on the host`);
+  const pod = at(deployment, "spec", "template", "spec");
+  const container = recordsOf(at(pod, "containers")).find((one) => wordsOf(one).includes("run"));
+  if (container === undefined) throw new EngineError("USAGE", `No container of Deployment "${reference}" runs endpoint-sync run`);
+  return { container, volumes: recordsOf(at(pod, "volumes")) };
+}
+
+function wordsOf(container: Record<string, unknown>): string[] {
+  return [container["command"], container["args"]].flatMap((part) => (Array.isArray(part) ? part.map(String) : []));
+}
+
+interface Reading {
+  readonly namespace: string;
+  readonly reference: string;
+  readonly client: Pick<ClusterClient, "get">;
+}
+
+/** Flags that a container gives, and that other commands know too. */
+const FLAGS = {
+  "--tenant-kubeconfig": "tenantKubeconfig",
+  "--tenant-context": "tenantContext",
+  "--host-kubeconfig": "hostKubeconfig",
+  "--host-context": "hostContext",
+  "--config": "config",
+  "--settings": "settings",
+  "--name": "name",
+  "--namespace": "namespace",
+  "-n": "namespace",
+} as const;
+
+/** Those that name files in the container. */
+const FILES = ["tenantKubeconfig", "hostKubeconfig", "config", "settings"];
+
+async function readTemplate(template: PodTemplate, reading: Reading): Promise<{ flags: ClusterFlags; texts: Map<string, string> }> {
+  const texts = new Map<string, string>();
+  const flags: Record<string, string | string[]> = {};
+  for (const [name, values] of valuesOf(template.container, reading)) {
+    const files = FILES.includes(name) ? await Promise.all(values.map((path) => fileOf(path, template, reading))) : [];
+    for (const file of files) texts.set(file.name, file.text);
+    const words = files.length > 0 ? files.map((file) => file.name) : values;
+    flags[name] = name === "config" ? words : words.at(-1)!;
+  }
+  return { flags, texts };
+}
+
+/** What arguments say, and environment variables for what they leave out. */
+function valuesOf(container: Record<string, unknown>, { namespace }: Reading): ReadonlyMap<string, string[]> {
+  const variables = new Map(recordsOf(container["env"]).map((entry) => [String(entry["name"]), variable(entry, namespace)]));
+  const expanded = (text: string) => text.replace(/\$\(([^)]+)\)/g, (whole, name: string) => variables.get(name) ?? whole);
+  const values = new Map<string, string[]>();
+  const words = wordsOf(container).map(expanded);
+  words.forEach((word, index) => {
+    const [flag = "", joined] = word.split(/=(.*)/s);
+    if (!Object.hasOwn(FLAGS, flag)) return;
+    const name = FLAGS[flag as keyof typeof FLAGS];
+    values.set(name, [...(values.get(name) ?? []), joined ?? words[index + 1] ?? ""]);
+  });
+  for (const name of CONTEXT_OPTIONS) {
+    const value = variables.get(`ENDPOINT_SYNC_${name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`);
+    if (value !== undefined && !values.has(name)) values.set(name, [value]);
+  }
+  return values;
+}
+
+/** Of the fields of a Pod only its namespace is known before there is one. */
+function variable(entry: Record<string, unknown>, namespace: string): string | undefined {
+  if (typeof entry["value"] === "string") return entry["value"];
+  return at(entry, "valueFrom", "fieldRef", "fieldPath") === "metadata.namespace" ? namespace : undefined;
+}
+
+interface FoundFile {
+  /** For messages: the object and its key. */
+  readonly name: string;
+  readonly text: string;
+}
+
+/** A file of the container: a key of the Secret or ConfigMap that is mounted there. */
+async function fileOf(path: string, { container, volumes }: PodTemplate, reading: Reading): Promise<FoundFile> {
+  const mounts = recordsOf(container["volumeMounts"]).map((mount) => ({
+    mount,
+    folder: posix.normalize(`${String(mount["mountPath"])}/`),
+  }));
+  const found = mounts.filter(({ folder }) => path.startsWith(folder)).sort((one, other) => other.folder.length - one.folder.length)[0];
+  const volume = volumes.find(({ name }) => name === found?.mount["name"]);
+  const sources = volume === undefined ? [] : [volume, ...recordsOf(at(volume, "projected", "sources"))];
+  for (const source of sources) {
+    const file = found && (await fileIn(source, path.slice(found.folder.length), reading));
+    if (file !== undefined) return file;
+  }
+  const hint = "Give that file with its flag";
+  throw new EngineError("CONFIG_FILE", `${path} of Deployment "${reading.reference}" is in no Secret or ConfigMap that it mounts`, {
+    details: { hint },
+  });
+}
+
+async function fileIn(source: Record<string, unknown>, path: string, { namespace, client }: Reading): Promise<FoundFile | undefined> {
+  const [part, resource] = isRecord(source["secret"]) ? [source["secret"], SECRETS] : [source["configMap"], CONFIG_MAPS];
+  if (!isRecord(part)) return undefined;
+  const items = recordsOf(part["items"]);
+  const item = items.find((one) => one["path"] === path);
+  if (items.length > 0 && item === undefined) return undefined;
+  const name = String(part["secretName"] ?? part["name"]);
+  const key = String(item?.["key"] ?? path);
+  const object = await client.get(resource, { namespace, name });
+  const value = at(object, "data", key);
+  if (typeof value !== "string") return undefined;
+  const text = resource === SECRETS ? Buffer.from(value, "base64").toString("utf8") : value;
+  return { name: `${resource.kind} ${namespace}/${name} ${key}`, text };
+}
+
+function at(value: unknown, ...path: readonly string[]): unknown {
+  return path.reduce<unknown>((inner, key) => (isRecord(inner) && Object.hasOwn(inner, key) ? inner[key] : undefined), value);
+}
+
+function recordsOf(value: unknown): readonly Record<string, unknown>[] {
+  return Array.isArray(value) ? value.filter(isRecord) : [];
+}

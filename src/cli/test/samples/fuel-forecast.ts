@@ -1,0 +1,119 @@
+/**
+ * What patches will cost for objects of the size that production has, before there are any.
+ *
+ * @module
+ */
+import { createPatcher } from "../../../engine/patcher.ts";
+import type { Patcher } from "../../../engine/patcher.ts";
+import type { Outcome } from "../../../engine/patch/types.ts";
+import type { KubeObject } from "../../../kube/object/types.ts";
+import { fieldPath, indexPath } from "../../../schema/field.ts";
+import { Report } from "../../../schema/problem.ts";
+import type { Problem } from "../../../schema/problem.ts";
+import type { LoadedConfiguration } from "../../input/configuration.ts";
+import { patchPlaces } from "./patch-places.ts";
+import { samplesFor, withAddresses } from "./sample-objects.ts";
+import type { PatchList } from "./sample-objects.ts";
+
+/** Addresses of the objects that are tried: a large Service, and the most that Kubernetes keeps in one object. */
+const FORECAST_SIZES = [250, 1_000] as const;
+
+/** What has cost so many times the budget is not measured further. */
+const BEYOND = 4;
+
+/** What one object of a kind would cost. */
+export interface FuelForecast {
+  readonly list: PatchList;
+  readonly addresses: number;
+  /** Of all patches together, as far as they were evaluated. */
+  readonly fuel: number;
+  /** More than this fails: `limits.objectFuel`. */
+  readonly limit: number;
+  /** The position of the patch that costs most. */
+  readonly costliest: number;
+  /** The measurement ended at {@link BEYOND} times the limit. */
+  readonly isCut: boolean;
+  /** The position of the first patch of which a single evaluation needs more than `limits.fuel`. */
+  readonly tooMuchAtOnce?: number;
+}
+
+/** Forecasts the fuel of every list that has patches of addresses, for 250 and 1,000 addresses. The same for the same files. */
+export async function forecastFuel(loaded: LoadedConfiguration): Promise<readonly FuelForecast[]> {
+  const { limits } = loaded.settings;
+  const limit = limits.objectFuel;
+  // One run tells how far beyond its budget an object is, but does not take forever.
+  const measuring = { ...loaded, settings: { ...loaded.settings, limits: { ...limits, objectFuel: BEYOND * limit } } };
+  const patcher = await createPatcher(measuring);
+  try {
+    return samplesFor(loaded.config)
+      .filter(({ list }) => list !== "services")
+      .flatMap(({ list, object }) => FORECAST_SIZES.map((addresses) => forecast(patcher, { list, object, addresses, limit })));
+  } finally {
+    patcher.dispose();
+  }
+}
+
+interface Asked {
+  readonly list: PatchList;
+  readonly object: KubeObject;
+  readonly addresses: number;
+  readonly limit: number;
+}
+
+function forecast(patcher: Patcher, { list, object, addresses, limit }: Asked): FuelForecast {
+  const { outcomes } = patcher.toHost(withAddresses(object, addresses));
+  const fuel = outcomes.reduce((sum, outcome) => sum + outcome.fuel, 0);
+  const costliest = outcomes.reduce((most, outcome) => (outcome.fuel > most.fuel ? outcome : most)).patch;
+  const failing = outcomes.find(ranOut);
+  const isCut = failing !== undefined && fuel > limit;
+  return { list, addresses, fuel, limit, costliest, isCut, ...(failing && !isCut && { tooMuchAtOnce: failing.patch }) };
+}
+
+function ranOut({ failures = [] }: Outcome): boolean {
+  return failures.some(({ code }) => code === "EXPRESSION_FUEL");
+}
+
+/** Forecasts beyond the budget, as warnings at the patch that costs most; of each list the smallest size alone. */
+export function fuelProblems(
+  forecasts: readonly FuelForecast[],
+  files: readonly { readonly file: string; readonly text: string }[],
+): readonly Problem[] {
+  const report = new Report();
+  const places = patchPlaces(files);
+  const known = new Set<PatchList>();
+  for (const { list, addresses, fuel, limit, costliest, isCut, tooMuchAtOnce } of forecasts) {
+    if (known.has(list) || (fuel <= limit && tooMuchAtOnce === undefined)) continue;
+    known.add(list);
+    const patch = tooMuchAtOnce ?? costliest;
+    const size = `An object with ${addresses.toLocaleString("en")} addresses`;
+    const more = isCut ? "more than " : "";
+    const message =
+      tooMuchAtOnce === undefined
+        ? `${size} would need ${more}${millions(fuel)} fuel and has ${millions(limit)}: later values would stay unpatched`
+        : `${size} would need more fuel for one evaluation of this patch than limits.fuel allows`;
+    const hint =
+      tooMuchAtOnce === undefined
+        ? "Make this patch cheaper: it costs most. Or raise limits.objectFuel in the settings"
+        : "Read less of context in it, or raise limits.fuel in the settings";
+    const field = indexPath(fieldPath(fieldPath("sync.toHost", list), "patches"), patch);
+    report.warning({ code: "EXPRESSION_FUEL", at: places({ list, patch, side: "expression" }), field, message, hint });
+  }
+  return report.problems;
+}
+
+/** The forecast in one line for each list, or nothing where no patch costs anything. */
+export function formatForecasts(forecasts: readonly FuelForecast[]): string {
+  const lists = [...new Set(forecasts.filter(({ fuel }) => fuel > 0).map(({ list }) => list))];
+  return lists
+    .map((list) => {
+      const own = forecasts.filter((one) => one.list === list);
+      const sizes = own.map(({ addresses, fuel }) => `${millions(fuel)} with ${addresses.toLocaleString("en")} addresses`);
+      return `Fuel for ${list}: ${sizes.join(", ")}; the limit is ${millions(own[0]!.limit)}.\n`;
+    })
+    .join("");
+}
+
+function millions(fuel: number): string {
+  if (fuel >= 1_000_000) return `${(fuel / 1_000_000).toLocaleString("en", { maximumFractionDigits: 1 })} million`;
+  return fuel.toLocaleString("en", { maximumSignificantDigits: 2 });
+}

@@ -1,0 +1,32 @@
+import type { Infer, ListSchema } from "../../schema/schema.ts";
+
+/** `acceptedDrifts` of the settings and of test files: drifts that are known and meant. */
+export const ACCEPTED_DRIFTS = {
+  type: "list",
+  default: [],
+  maxItems: 1_000,
+  description:
+    "Patches that are known to drift, each with the reason. validate --laws does not warn of them, and the law roundTrip of test files does not fail. A patch that oscillates is never accepted, and an entry that no patch needs is reported.",
+  items: {
+    type: "object",
+    description: "One accepted drift.",
+    fields: {
+      list: {
+        type: "literals",
+        values: ["endpoints", "services", "endpointSlices"],
+        description: "List of patches; all lists when left out.",
+      },
+      path: { type: "string", required: true, minLength: 1, maxLength: 4_096, description: "Path of the patch, in any spelling." },
+      reason: {
+        type: "string",
+        required: true,
+        minLength: 1,
+        maxLength: 1_000,
+        description: "Why the drift does no harm. Reports show it.",
+      },
+    },
+  },
+} as const satisfies ListSchema;
+
+/** An entry of {@link ACCEPTED_DRIFTS}. */
+export type AcceptedDrift = Infer<typeof ACCEPTED_DRIFTS>[number];

@@ -1,0 +1,129 @@
+/**
+ * Commands that read from a running Deployment what they are not told.
+ */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { DEPLOYMENTS } from "../../src/cluster/kinds/deployments.ts";
+import { CONFIG_MAPS, ENDPOINTS, SECRETS } from "../../src/kube/object/resource.ts";
+import { files, folder, freshClusters, object, sides, web } from "./inspected-clusters.ts";
+import { createTestTerminal } from "./support.ts";
+import { runCli } from "../../src/cli/program.ts";
+
+freshClusters();
+
+const HOST = join(folder, "host.kubeconfig");
+const REFERENCE = "vc-blue/endpoint-sync-blue";
+
+/** Everything that `deploy/sidecar/single-namespace` makes of it, as far as it says what the program works on. */
+async function deploy(container: Record<string, unknown> = {}, volumes?: readonly object[]): Promise<void> {
+  const tenant = readFileSync(join(folder, "tenant.kubeconfig")).toString("base64");
+  await sides.host.client.create(SECRETS, object(SECRETS, "vc-blue/vc-blue", { data: { config: tenant } }));
+  await sides.host.client.create(
+    CONFIG_MAPS,
+    object(CONFIG_MAPS, "vc-blue/settings", {
+      data: { "vcluster.yaml": files["vcluster.yaml"], "settings.yaml": "onError: skip-patch\n" },
+    }),
+  );
+  const args = [
+    "run",
+    "--tenant-kubeconfig=/etc/endpoint-sync/tenant/kubeconfig",
+    "--config=/etc/endpoint-sync/config/vcluster.yaml",
+    "--settings",
+    "/etc/endpoint-sync/config/settings.yaml",
+    "--name=$(VCLUSTER_NAME)",
+    "--namespace=$(VCLUSTER_NAMESPACE)",
+  ];
+  const env = [
+    { name: "VCLUSTER_NAME", value: "blue" },
+    { name: "VCLUSTER_NAMESPACE", valueFrom: { fieldRef: { fieldPath: "metadata.namespace" } } },
+  ];
+  const volumeMounts = [
+    { name: "config", mountPath: "/etc/endpoint-sync/config" },
+    { name: "tenant", mountPath: "/etc/endpoint-sync/tenant" },
+  ];
+  const spec = {
+    selector: { matchLabels: { app: "a" } },
+    template: {
+      metadata: { labels: { app: "a" } },
+      spec: {
+        containers: [{ name: "sidecar", image: "endpoint-sync", args, env, volumeMounts, ...container }],
+        volumes: volumes ?? [
+          { name: "config", configMap: { name: "settings" } },
+          { name: "tenant", secret: { secretName: "vc-blue", items: [{ key: "config", path: "kubeconfig" }] } },
+        ],
+      },
+    },
+  };
+  await sides.host.client.create(DEPLOYMENTS, object(DEPLOYMENTS, REFERENCE, { spec }));
+}
+
+async function cli(argv: readonly string[], env: Record<string, string> = {}) {
+  const terminal = createTestTerminal({ env, files });
+  const code = await runCli(argv, terminal);
+  return { code, stdout: terminal.stdout, stderr: terminal.stderr };
+}
+
+describe("--from-deployment", () => {
+  test("gives clusters, names and configuration to plan and why", async () => {
+    await deploy();
+    await sides.tenant.client.create(ENDPOINTS, web({ "example.com/team": "storefront" }));
+    const { code, stdout } = await cli(["plan", "--from-deployment", REFERENCE, "--host-kubeconfig", HOST]);
+    expect(code).toBe(1);
+    expect(stdout).toContain("name: web-x-shop-x-blue");
+    expect(stdout).toContain("example.com/team: blue-storefront");
+    const why = await cli(["why", "endpoints", "shop/web", "--from-deployment", REFERENCE], { KUBECONFIG: HOST });
+    expect({ code: why.code, stdout: why.stdout }).toEqual({ code: 0, stdout: expect.stringContaining("shop/web") as string });
+  });
+
+  test("gives way to flags", async () => {
+    await deploy();
+    await sides.tenant.client.create(ENDPOINTS, web());
+    const argv = ["plan", "--from-deployment", REFERENCE, "--host-kubeconfig", HOST, "--name", "green", "--config", "off.yaml"];
+    const { code, stdout } = await cli(argv);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "Nothing to do.\n" });
+  });
+
+  test("finds files in projected volumes, and variables of the container", async () => {
+    const projected = {
+      sources: [
+        { secret: { name: "vc-blue", items: [{ key: "config", path: "tenant/kubeconfig" }] } },
+        { configMap: { name: "settings" } },
+      ],
+    };
+    const env = [
+      { name: "ENDPOINT_SYNC_NAME", value: "blue" },
+      { name: "ENDPOINT_SYNC_NAMESPACE", value: "vc-blue" },
+      { name: "ENDPOINT_SYNC_CONFIG", value: "/in/vcluster.yaml" },
+      { name: "ENDPOINT_SYNC_TENANT_KUBECONFIG", value: "/in/tenant/kubeconfig" },
+    ];
+    await deploy({ args: ["run"], env, volumeMounts: [{ name: "all", mountPath: "/in" }] }, [{ name: "all", projected }]);
+    await sides.tenant.client.create(ENDPOINTS, web());
+    const { stdout } = await cli(["plan", "--from-deployment", REFERENCE, "--host-kubeconfig", HOST]);
+    expect(stdout).toContain("name: web-x-shop-x-blue");
+  });
+
+  test.each([
+    ["blue", /Cannot read Deployment "blue": wanted namespace\/name/],
+    ["vc-blue/none", /There is no Deployment "vc-blue\/none" on the host/],
+  ])("refuses %s", async (reference, says) => {
+    const { code, stderr } = await cli(["plan", "--from-deployment", reference, "--host-kubeconfig", HOST]);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(says);
+  });
+
+  test("refuses what runs something else, and files that are in no volume", async () => {
+    await deploy({ args: ["run", "--config=/elsewhere/vcluster.yaml"] });
+    const { code, stderr } = await cli(["plan", "--from-deployment", REFERENCE, "--host-kubeconfig", HOST]);
+    expect(code).toBe(2);
+    expect(stderr).toContain(
+      '/elsewhere/vcluster.yaml of Deployment "vc-blue/endpoint-sync-blue" is in no Secret or ConfigMap that it mounts',
+    );
+  });
+
+  test("is not needed, and then nothing may be missing", async () => {
+    const { code, stderr } = await cli(["plan", "--host-kubeconfig", HOST]);
+    expect(code).toBe(2);
+    expect(stderr).toContain("required option '--config <file>' not specified");
+  });
+});
