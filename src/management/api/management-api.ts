@@ -39,8 +39,7 @@ import { createWatchGuard } from "../access/watch-guard.ts";
 import type { ManagementConfig } from "../config/effective.ts";
 import { createInternalRecords } from "../records/internal-records.ts";
 import type { InternalRecords } from "../records/internal-records.ts";
-import { configObject, createConfigKind, CONFIG_NAME, nextCondition } from "../kinds/config.ts";
-import type { ConfigCondition } from "../kinds/config.ts";
+import { configObject, createConfigKind, CONFIG_NAME, nextConditions } from "../kinds/config.ts";
 import { CONFIG, OWNED_ACCESS_KEYS, USERS } from "../kinds/types.ts";
 import { exposeManagement } from "./management-metrics.ts";
 import { createPassingRecords } from "../records/passing-records.ts";
@@ -160,10 +159,10 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
   await stored.restore();
   const shown = await openConfig(options, (user) => rights.callerOf(user).administers);
   const registry = joinRegistries(stored, shown);
-  let condition: ConfigCondition | undefined;
+  let conditions = nextConditions([], { config, refusal: undefined }, clock);
   const showConfig = async (current: ManagementConfig, refusal: string | undefined) => {
-    condition = nextCondition(condition, refusal, clock);
-    await shown.update(CONFIG, { namespace: "", name: CONFIG_NAME }, configObject(current, condition), { subresource: "status" });
+    conditions = nextConditions(conditions, { config: current, refusal }, clock);
+    await shown.update(CONFIG, { namespace: "", name: CONFIG_NAME }, configObject(current, conditions), { subresource: "status" });
   };
   const guard = createWatchGuard({ objects, membership, authentication, lives, clock });
   const given = options.adminKey !== undefined && { adminKey: options.adminKey };
@@ -235,7 +234,7 @@ async function openConfig(
   administers: Parameters<typeof createConfigKind>[0],
 ): Promise<Registry> {
   const registry = createRegistry({ store: createMemoryStore(), definitions: [createConfigKind(administers)], clock, chance });
-  await registry.create(CONFIG, "", configObject(config));
+  await registry.create(CONFIG, "", configObject(config, nextConditions([], { config, refusal: undefined }, clock)));
   return registry;
 }
 

@@ -4,13 +4,17 @@
  *
  * @module
  */
+import { toJson } from "../../../schema/node.ts";
 import type { Node } from "../../../schema/node.ts";
 import type { Report } from "../../../schema/problem.ts";
 import { canonicalQuantity } from "../../../apiserver/types/objects/quantity.ts";
 import { AUDIT_LEVEL_MAX } from "../schema/audit-schema.ts";
+import { SYNC_INTERVAL_MAX_MS, SYNC_INTERVAL_MIN_MS } from "../limits.ts";
+import { shownOnlyIn } from "../shown-only.ts";
 import { checkAuth } from "./auth-rules.ts";
+import { durationMs } from "./durations.ts";
 import { checkRequirements } from "./requirements.ts";
-import { spotBelow, isTrue, isWritten, refuseAt, warn, writtenText } from "./spot.ts";
+import { spotAt, spotBelow, isTrue, isWritten, refuseAt, warn, writtenText } from "./spot.ts";
 import type { Spot } from "./spot.ts";
 
 /** Checks a whole file. */
@@ -20,7 +24,9 @@ export function checkRules(node: Node, report: Report): void {
   checkAudit(spotBelow(root, "audit"));
   warnOfIdleAllowance(spotBelow(root, "uiSettings", "externalURLs"));
   warnOfDeprecated(root);
+  checkInterval(spotBelow(root, "vault", "syncInterval"));
   checkServices(root);
+  warnOfShownOnly(root);
 }
 
 function checkAudit(audit: Spot): void {
@@ -60,6 +66,18 @@ function checkServices(root: Spot): void {
     checkRequirements(spotBelow(root, ...path, "resources"));
     const size = spotBelow(root, ...path, "storage", "size");
     const amount = writtenText(size);
-    if (amount !== undefined && canonicalQuantity(amount) === undefined) warn(size, { message: "Is no amount such as 10Gi" });
+    if (amount !== undefined && !/^[0-9+.]/.test(canonicalQuantity(amount) ?? ""))
+      refuseAt(size, { message: "Expected an amount such as 10Gi" });
   }
+}
+
+/** The pattern of the field tells of what is no time at all. */
+function checkInterval(interval: Spot): void {
+  const ms = durationMs(writtenText(interval) ?? "");
+  if (ms === undefined || (ms >= SYNC_INTERVAL_MIN_MS && ms <= SYNC_INTERVAL_MAX_MS)) return;
+  refuseAt(interval, { message: `Expected a time from ${SYNC_INTERVAL_MIN_MS / 1_000}s to ${SYNC_INTERVAL_MAX_MS / 3_600_000}h` });
+}
+
+function warnOfShownOnly(root: Spot): void {
+  for (const { field, why } of shownOnlyIn(toJson(root.node!))) warn(spotAt(root, field), { message: why });
 }
