@@ -12,6 +12,7 @@ import { AUDIT_LEVEL_MAX } from "../schema/audit-schema.ts";
 import { SYNC_INTERVAL_MAX_MS, SYNC_INTERVAL_MIN_MS } from "../limits.ts";
 import { shownOnlyIn } from "../shown-only.ts";
 import { checkAuth } from "./auth-rules.ts";
+import { dataStoreEndpoint } from "./data-store-endpoint.ts";
 import { durationMs } from "./durations.ts";
 import { checkRequirements } from "./requirements.ts";
 import { spotAt, spotBelow, isTrue, isWritten, refuseAt, warn, writtenText } from "./spot.ts";
@@ -30,6 +31,7 @@ export function checkRules(node: Node, report: Report): void {
 }
 
 function checkAudit(audit: Spot): void {
+  checkDataStore(audit);
   const [enabled, path] = [spotBelow(audit, "enabled"), spotBelow(audit, "path")];
   if (isTrue(enabled) && writtenText(path) === undefined && (path.node === undefined || path.node.kind === "scalar"))
     refuseAt({ ...enabled, field: path.field }, { code: "CONFIG_REQUIRED", message: 'Missing "path", which enabled needs' });
@@ -38,6 +40,19 @@ function checkAudit(audit: Spot): void {
     refuseAt(level, { message: "Found level beside policy", hint: "Remove one of the two" });
   if (level.node?.kind === "scalar" && Number(level.node.value) > AUDIT_LEVEL_MAX)
     warn(level, { message: `There is no level above ${AUDIT_LEVEL_MAX}, which this one acts as` });
+}
+
+/** It is a secret, so that it is not quoted. */
+function checkDataStore(audit: Spot): void {
+  const [endpoint, ttl] = [spotBelow(audit, "dataStoreEndpoint"), spotBelow(audit, "dataStoreTTL")];
+  const text = writtenText(endpoint);
+  if (text !== undefined && dataStoreEndpoint(text) === undefined) {
+    const hint = "Write sqlite:///PATH, mysql://USER:PASSWORD@HOST:PORT/DATABASE or mysql://USER:PASSWORD@tcp(HOST:PORT)/DATABASE";
+    refuseAt(endpoint, { message: "Expected the address of a database", hint });
+  }
+  if (text === undefined && ttl.node?.kind === "scalar" && Number(ttl.node.value) > 0)
+    warn(ttl, { message: "Has no effect without dataStoreEndpoint" });
+  if (text !== undefined && !isTrue(spotBelow(audit, "enabled"))) warn(endpoint, { message: "Has no effect without enabled: true" });
 }
 
 function warnOfIdleAllowance(external: Spot): void {

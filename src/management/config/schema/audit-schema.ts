@@ -79,8 +79,10 @@ export const AUDIT = {
         omitStages: OMITTED,
       },
     },
-    dataStoreEndpoint: textField("Address of a database for audit lines, with its credentials."),
-    dataStoreTTL: countField("How long the database keeps lines, in hours."),
+    dataStoreEndpoint: textField(
+      "Address of a database for audit lines, with its credentials: `sqlite:///PATH`, `mysql://USER:PASSWORD@HOST:PORT/DATABASE`, or `mysql://USER:PASSWORD@tcp(HOST:PORT)/DATABASE`; `?tls=true` or `?tls=skip-verify` at the end encrypts the connection.",
+    ),
+    dataStoreTTL: countField("How long the database keeps lines, in hours; 0 or left out is forever.", 87_600_000),
     path: formField("path", "The audit file. Required when enabled."),
     maxAge: timeField(0, "Rotated files are removed after so many days; 0 is never."),
     maxBackups: timeField(0, "Rotated files that are kept; 0 is all."),
