@@ -72,7 +72,7 @@ export const EFFECTS: Readonly<Record<string, Effect>> = {
   "audit.level": acts("which requests leave which line"),
   "audit.policy": acts("which requests leave which line"),
   "audit.policy.rules[].clusters": acts("a rule that names clusters matches no request to the service itself"),
-  "audit.dataStoreEndpoint": acts("lines are written to this database too, and administrators read them at /audit/events"),
+  "audit.dataStoreEndpoint": acts("lines are written to this database too, and administrators read them at /kubernetes/management/audit/events"),
   "audit.dataStoreTTL": acts("older lines are deleted from the database"),
   "audit.path": acts("where the file is"),
   "audit.maxAge": acts("when rotated files go"),

@@ -109,7 +109,7 @@ test.runIf(hasTools)("its commands read the database", async () => {
     const run = async (text: string) => (await promisify(execFile)("bash", ["-euc", text], { env })).stdout;
     try {
       await run(
-        "echo '{kind: SharedSecret, apiVersion: management.platform/v1, metadata: {name: db, namespace: p-shop}}' | kubectl create -f - --validate=false",
+        `echo '{"kind":"SharedSecret","apiVersion":"management.platform/v1","metadata":{"name":"db","namespace":"p-shop"}}' | kubectl create -f - --validate=false`,
       );
       const [withCurl, withKubectl] = blocks.filter(({ language, words }) => language === "sh" && words.includes("database"));
       // Lines reach the database a moment after the answer.

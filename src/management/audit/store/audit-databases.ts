@@ -1,16 +1,18 @@
 import type { Chance } from "../../../base/chance.ts";
+import type { Metrics } from "../../../base/metrics.ts";
 import { dataStoreEndpoint } from "../../config/rules/data-store-endpoint.ts";
 import type { AuditEvent } from "../event.ts";
 import { openAuditDatabase } from "./audit-database.ts";
 import type { AuditDatabase } from "./audit-database.ts";
 import { auditRow } from "./audit-row.ts";
-import { createAuditStore } from "./audit-store.ts";
+import { createAuditStore, DATABASE_PLUGIN } from "./audit-store.ts";
 import type { AuditStore, AuditStoreOptions } from "./audit-store.ts";
 import { openMysqlLines } from "./mysql-lines.ts";
 import { openSqliteLines } from "./sqlite-lines.ts";
 
 /** What the stores are made of. */
-export interface AuditDatabasesOptions extends Pick<AuditStoreOptions, "clock" | "logger" | "metrics"> {
+export interface AuditDatabasesOptions extends Pick<AuditStoreOptions, "clock" | "logger"> {
+  readonly metrics: Metrics;
   readonly chance: Pick<Chance, "uuid" | "fraction">;
   /** Default: the database that the address names. */
   readonly openDatabase?: (endpoint: string) => Promise<AuditDatabase>;
@@ -25,9 +27,12 @@ export interface AuditDatabases {
 }
 
 /** Without a store until one is configured. */
-export function createAuditDatabases({ chance, openDatabase = openNamed, ...options }: AuditDatabasesOptions): AuditDatabases {
+export function createAuditDatabases({ chance, openDatabase = openNamed, metrics, ...rest }: AuditDatabasesOptions): AuditDatabases {
+  const options = { ...rest, metrics };
   const writer = chance.uuid();
   let seq = 0;
+  metrics.count("apiserver_audit_error_total", DATABASE_PLUGIN, 0);
+  metrics.beforeRead(() => metrics.gauge("management_audit_pending_lines", current?.store.pending ?? 0));
   let current: { readonly endpoint: string; readonly store: AuditStore } | undefined;
   return {
     get store() {

@@ -27,6 +27,8 @@ export interface AuditStoreOptions {
 
 /** Lines on their way into a database. The file stays the record. */
 export interface AuditStore {
+  /** Lines that wait. */
+  readonly pending: number;
   /** Takes a line. Returns at once and never throws; what finds no room is counted and told. */
   write(row: AuditRow): void;
   /** Sets another age. */
@@ -50,7 +52,8 @@ const PRUNED_MAX = 1_000;
 const HOUR_MS = 3_600_000;
 /** How long the database may take for the last lines, in milliseconds. */
 const CLOSING_MS = 5_000;
-const PLUGIN = { plugin: "database" };
+/** How lost lines are counted. */
+export const DATABASE_PLUGIN = { plugin: "database" };
 
 /** A store whose database is opened in the background. */
 export function createAuditStore(options: AuditStoreOptions): AuditStore {
@@ -76,10 +79,12 @@ class QueuedStore implements AuditStore {
     this.#options = options;
     this.#metrics = options.metrics ?? noMetrics;
     this.#ttlHours = options.ttlHours;
-    this.#metrics.count("apiserver_audit_error_total", PLUGIN, 0);
-    this.#metrics.beforeRead(() => this.#metrics.gauge("management_audit_pending_lines", this.#pending.length));
     this.#prune();
     this.#keepPruning();
+  }
+
+  get pending(): number {
+    return this.#pending.length;
   }
 
   write(row: AuditRow): void {
@@ -120,7 +125,7 @@ class QueuedStore implements AuditStore {
         await this.#with((database) => database.insert(batch));
         this.#written(batch);
         failures = 0;
-        // Whoever waits for an answer goes first: some databases work on this thread.
+        // Those who wait for an answer go first: some databases work on this thread.
         await nextMacrotask();
       } catch (error) {
         if (!this.#failing) this.#options.logger.warn("The audit database cannot be used; lines wait", { error: messageOf(error) });
@@ -157,7 +162,7 @@ class QueuedStore implements AuditStore {
     if (count === 0) return;
     if (this.#lost === 0) this.#options.logger.error("Audit lines are lost to the database, which is too slow or gone; the file has them");
     this.#lost += count;
-    this.#metrics.count("apiserver_audit_error_total", PLUGIN, count);
+    this.#metrics.count("apiserver_audit_error_total", DATABASE_PLUGIN, count);
   }
 
   /** After a failure the database is opened again. */

@@ -30,7 +30,7 @@ export async function openMysqlLines(endpoint: Extract<DataStoreEndpoint, { kind
     ...{ multipleStatements: false, supportBigNumbers: true, flags: ["-LOCAL_FILES"] },
     ...(tls !== "off" && { ssl: { rejectUnauthorized: tls === "verified" } }),
   });
-  // A failure is told to whoever waits for an answer.
+  // A failure is told to those who wait for an answer.
   connection.on("error", () => {});
   const ask = async (text: string, values: readonly (string | number)[]): Promise<unknown> => {
     try {
