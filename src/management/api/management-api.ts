@@ -1,5 +1,6 @@
 import type { Chance } from "../../base/chance.ts";
 import type { Clock } from "../../base/clock.ts";
+import { jsonEqual } from "../../base/json.ts";
 import type { Logger } from "../../base/logger.ts";
 import { noMetrics } from "../../base/metrics.ts";
 import type { Metrics } from "../../base/metrics.ts";
@@ -181,11 +182,19 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
   const failed = (error: unknown) => logger.error("Cannot see to what a restored store lacks; start the server again", { error });
   if (isEtcdStore(store)) store.onRestored(() => void settleAnew().catch(failed));
   exposeManagement({ metrics, objects, lives, clock, administratorEnd });
+  const vaultListeners = new Set<() => void>();
+  const vault = {
+    settings: () => config.vault,
+    onSettings(listener: () => void) {
+      vaultListeners.add(listener);
+      return () => void vaultListeners.delete(listener);
+    },
+  };
   const background = await startWork(options, (ledStore, ledSharing) => {
     const led = createRegistry({ store: ledStore, definitions, clock, chance, admit });
     const ledPassing = createPassingRecords({ records: createInternalRecords(ledStore), clock });
     const parts = { store: ledStore, registry: led, passing: ledPassing, ...ledSharing };
-    return startBackground({ objects, lives, clock, logger, ...parts });
+    return startBackground({ objects, lives, vault, clock, logger, ...parts });
   });
   return {
     registry,
@@ -208,7 +217,9 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
     async configure(next) {
       await showConfig(next, undefined);
       await connectors.follow(next.auth);
+      const before = config.vault;
       config = next;
+      if (!jsonEqual(before, next.vault)) for (const listener of vaultListeners) listener();
       guard.check();
       administratorEnd.look();
     },

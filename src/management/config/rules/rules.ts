@@ -25,7 +25,7 @@ export function checkRules(node: Node, report: Report): void {
   checkAudit(spotBelow(root, "audit"));
   warnOfIdleAllowance(spotBelow(root, "uiSettings", "externalURLs"));
   warnOfDeprecated(root);
-  checkInterval(spotBelow(root, "vault", "syncInterval"));
+  checkVault(spotBelow(root, "vault"));
   checkServices(root);
   warnOfShownOnly(root);
 }
@@ -84,6 +84,13 @@ function checkServices(root: Spot): void {
     if (amount !== undefined && !/^[0-9+.]/.test(canonicalQuantity(amount) ?? ""))
       refuseAt(size, { message: "Expected an amount such as 10Gi" });
   }
+}
+
+function checkVault(vault: Spot): void {
+  checkInterval(spotBelow(vault, "syncInterval"));
+  const enabled = spotBelow(vault, "enabled");
+  if (isTrue(enabled) && writtenText(spotBelow(vault, "auth", "token")) === undefined)
+    warn(enabled, { message: "Nothing is copied without auth.token" });
 }
 
 /** The pattern of the field tells of what is no time at all. */

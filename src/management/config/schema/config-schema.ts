@@ -10,6 +10,10 @@ import { COST_CONTROL, IMAGE_BUILDER, PLATFORM_DB } from "./cost-schema.ts";
 import { flag, textField, texts } from "./fields.ts";
 import { formField, formList } from "./forms.ts";
 
+/** How long a vault may take for an answer by default, in seconds, and how long the answer may be, in KiB. */
+const VAULT_REQUEST_SECONDS = 10;
+const VAULT_ANSWER_KIB = 2_048;
+
 /** What namespaces of projects start with by default. */
 const PROJECT_PREFIX = "p-";
 
@@ -126,10 +130,10 @@ const UI_SETTINGS = {
 
 const VAULT = {
   type: "object",
-  description: "Secrets that are shared with a vault. Its authentication methods and engines are set up elsewhere.",
+  description: "Secrets that are copied from a vault. Its authentication methods and engines are set up elsewhere.",
   default: {},
   fields: {
-    enabled: flag("Share secrets with the vault."),
+    enabled: flag("Copy secrets from the vault."),
     address: formField("secureWeb", "Address of the vault; by default the environment variable `VAULT_ADDR` of the service."),
     skipTLSVerify: flag("Do not check the TLS certificate."),
     namespace: formField("vaultNamespace", "Namespace in the vault."),
@@ -149,7 +153,21 @@ const VAULT = {
         },
       },
     },
-    syncInterval: formField("duration", "Time between two rounds, such as `1m`."),
+    syncInterval: formField("duration", "Time between two rounds, such as `1m`, which is the default."),
+    requestTimeoutSeconds: {
+      type: "integer",
+      default: VAULT_REQUEST_SECONDS,
+      minimum: 1,
+      maximum: 300,
+      description: "How long the vault may take for one answer, in seconds.",
+    },
+    answerMaxKiB: {
+      type: "integer",
+      default: VAULT_ANSWER_KIB,
+      minimum: 1,
+      maximum: 16_384,
+      description: "Longest answer of the vault that is read, in KiB.",
+    },
   },
 } as const satisfies ObjectSchema;
 
