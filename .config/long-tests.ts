@@ -4,10 +4,11 @@
  * @module
  */
 
-/** Tests with a command of their own: they need etcd, Chromium or an hour. */
+/** Tests with a command of their own: they need etcd, MariaDB, Chromium or an hour. */
 export const OWN_COMMANDS: readonly string[] = [
   "test/workbench/playground/{browser,chromium}*",
   "test/apiserver/store/etcd-{access,by-hand,cluster,contents,faults,kills,reseal,restores,room}*",
+  "test/management/audit/mariadb*",
   "test/management/{replicas,data/led-resealing,data/key-guide}*",
 ];
 
@@ -16,7 +17,7 @@ export const LONG: readonly string[] = [
   "test/{docs,deploy,suites}/**/*.test.ts",
   "test/cli/{cluster-data,lean-start,lost-data,management,platform-data,process,test-watch,preview.scenarios}.test.ts",
   "test/management/{administrator-end,curl,management-kills,key-sequences,password-change,password-turns,permission-table}.test.ts",
-  "test/management/sign-in/guide.test.ts",
+  "test/management/{sign-in,audit}/guide.test.ts",
   "test/management/data/*.test.ts",
   "test/apiserver/{watches,fan-out}.test.ts",
   "test/apiserver/apply/laws.test.ts",

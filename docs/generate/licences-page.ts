@@ -14,6 +14,7 @@ const PURPOSES: Readonly<Record<string, string>> = {
   jose: "tokens and the keys that sign them",
   "js-yaml": "YAML",
   "jsonpath-plus": "paths that are written as JSONPath",
+  mysql2: "audit lines in MySQL and MariaDB",
   "openid-client": "single sign-on",
   undici: "HTTP to API servers and to etcd",
 };

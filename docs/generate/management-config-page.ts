@@ -3,6 +3,8 @@
  *
  * @module
  */
+import { effectOf } from "../../src/management/config/effects.ts";
+import { SYNC_INTERVAL_MAX_MS, SYNC_INTERVAL_MIN_MS } from "../../src/management/config/limits.ts";
 import { VAULT_ADDRESS_VARIABLE } from "../../src/management/config/effective.ts";
 import { AUDIT_RULE } from "../../src/management/config/schema/audit-schema.ts";
 import { CONNECTOR } from "../../src/management/config/schema/auth-schema.ts";
@@ -11,32 +13,8 @@ import { COST_SETTINGS, METRICS, REQUIREMENTS } from "../../src/management/confi
 import { PROVIDERS } from "../../src/management/config/schema/provider-schema.ts";
 import { REDACTED, SECRET_SETTINGS } from "../../src/management/config/secrets.ts";
 import type { ObjectSchema, Schema } from "../../src/schema/schema.ts";
-import { code, GENERATED } from "./markdown.ts";
-import { schemaTable } from "./schema-tables.ts";
-
-/** Settings that change what the service does; all others are checked and shown, and nothing else. */
-export const ACTING_SETTINGS: Readonly<Record<string, string>> = {
-  "auth.oidc": "people sign in by it",
-  "auth.connectors[].oidc": "people sign in by it, with the connector's id in the address",
-  "auth.password.disabled": "nobody signs in by password",
-  "auth.password.minLength": "shorter passwords are not taken any more, for any user",
-  "auth.plainNamesConnector": "whose user names and groups mean what rules and teams name",
-  "auth.disableTeamCreation": "a sign-in makes no teams",
-  "auth.disableUserCreation": "a sign-in makes no user",
-  "auth.accessKeyMaxTTLSeconds": "access keys end earlier",
-  "auth.loginAccessKeyTTLSeconds": "keys of sign-ins end earlier, later or never",
-  "auth.customHttpHeaders": "the headers are on the answers of the authentication endpoints",
-  "auth.groupsFilters": "other groups are not taken over at sign-in",
-  "audit.enabled": "requests leave lines in a file",
-  "audit.level": "which requests leave which line",
-  "audit.policy": "which requests leave which line",
-  "audit.path": "where the file is",
-  "audit.maxAge": "when rotated files go",
-  "audit.maxBackups": "how many rotated files stay",
-  "audit.maxSize": "when the file is rotated",
-  "audit.compress": "rotated files are compressed",
-  projectNamespacePrefix: "scopes know the namespaces of projects by it",
-};
+import { code, GENERATED, prose, table } from "./markdown.ts";
+import { fieldPaths, schemaTable } from "./schema-tables.ts";
 
 /** Objects that occur at several places have a table of their own below. */
 const PARTS: readonly [heading: string, schema: ObjectSchema][] = [
@@ -72,9 +50,21 @@ function part(schema: ObjectSchema): string {
   return schemaTable(schema, { elsewhere: ELSEWHERE, notes: Object.fromEntries(notesOf(schema)) });
 }
 
+/** Every field that has no further fields, with what becomes of it. Providers of connectors are told of once, in `auth`. */
+function effectsTable(): string {
+  const fields = fieldPaths(MANAGEMENT_SCHEMA).filter((field) => !/^auth\.connectors\[\]\.(?!id$|displayName$)/.test(field));
+  const leaves = fields.filter((field) => !fields.some((other) => other.startsWith(`${field}.`) || other.startsWith(`${field}[]`)));
+  const rows = leaves.map((field) => {
+    const effect = effectOf(field);
+    return "acts" in effect
+      ? [code(field), "yes", prose(effect.acts)]
+      : [code(field), "shown only", prose(`${effect.shownOnly}; it would take ${effect.needs}`)];
+  });
+  return table(["setting", "acts", "where, or why not"], rows);
+}
+
 /** `reference/management-config.md`: the configuration of the platform. */
 export function managementConfigPage(): string {
-  const acting = Object.entries(ACTING_SETTINGS).map(([field, effect]) => `- ${code(field)}: ${effect}\n`);
   const secrets = SECRET_SETTINGS.map((field) => `- ${code(field)}\n`);
   const tables = PARTS.map(([heading, schema]) => `\n## ${heading}\n\n${part(schema)}`);
   return `${GENERATED}
@@ -94,12 +84,11 @@ auth:
 
 ## What acts
 
-These settings change what the service does:
+Every setting is checked by its rules and shown. Those with "yes" change what the service does as well; what the others would take is
+beside them. A setting that is shown only and that the file sets is a warning with its place, and the condition \`FullyInEffect\` of the
+object \`config\` names it to administrators. What a connector's provider has acts as in \`auth\`.
 
-${acting.join("")}
-All others are checked by their rules and shown, for those who read them. Nothing signs in by the other providers, no vault is
-called, no app is installed, and no service is started for costs, metrics and images.
-
+${effectsTable()}
 ## Rules
 
 - A SAML section has one of \`caData\` (in base64), \`ca\` and \`insecureSkipSignatureValidation: true\`.
@@ -113,7 +102,10 @@ called, no app is installed, and no service is started for costs, metrics and im
 - Amounts are those of Kubernetes. A request is at most its limit, and is the limit when it is left out.
 - \`storageClass\`: null is the default of the cluster; an empty text or \`-\` is no dynamic provisioning. \`status\` leaves out null.
 - \`vault.address\` is the variable \`${VAULT_ADDRESS_VARIABLE}\` of the service when it is left out.
-- Deprecated sections, and settings that have no effect beside others, are warnings.
+- Addresses, paths, hosts, domains, email addresses, colours, times and amounts have their form: the tables below say which. Pictures
+  and links of \`uiSettings\` and \`apps\` are addresses or paths, so that none of them is a script.
+- \`vault.syncInterval\` is from ${SYNC_INTERVAL_MIN_MS / 1_000}s to ${SYNC_INTERVAL_MAX_MS / 3_600_000}h.
+- Deprecated sections, settings that are shown only, and settings that have no effect beside others, are warnings.
 
 ## Secrets
 

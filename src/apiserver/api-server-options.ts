@@ -8,7 +8,7 @@ import type { Audit } from "./access/audit.ts";
 import type { Authorizer } from "./access/authorization.ts";
 import type { VersionInfo } from "./documents/document-routes.ts";
 import type { AddressOf } from "./http/client-address.ts";
-import type { OpenExchange } from "./http/exchange.ts";
+import type { Exchange, OpenExchange } from "./http/exchange.ts";
 import type { Registry } from "./verbs/registry.ts";
 import type { ServerLimits } from "./http/limits/limits.ts";
 import type { OnWatch, Visible } from "./http/resource-routes.ts";
@@ -49,6 +49,11 @@ export interface ApiServerOptions {
   readonly basePath?: string;
   /** Asked about paths outside of the base path; false for those that it does not answer. Callers are not known there. */
   readonly routes?: (exchange: OpenExchange) => Promise<boolean>;
+  /**
+   * Asked about paths below the base path that name no resource, once the authorizer has allowed the request: the answer's object, or
+   * undefined for those that it does not know. Default: there are none.
+   */
+  readonly ownDocuments?: (exchange: Exchange) => Promise<object | undefined>;
   /**
    * The objects of a kind that are there for a user: lists, watches and the deletion of collections leave the others out. An
    * object that a watch showed and may show no longer is DELETED there. Default: all are there for everybody.

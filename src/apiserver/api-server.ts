@@ -281,11 +281,17 @@ class Serving {
     return this.#inFlight.during(sharedBy(open.method), share, async () => {
       try {
         if (target !== undefined) await this.#resources(exchange, target);
-        else await this.#document(exchange);
+        else await this.#ownDocument(exchange);
       } finally {
         body.release();
       }
     });
+  }
+
+  async #ownDocument(exchange: Exchange): Promise<void> {
+    const object = await this.#options.ownDocuments?.(exchange);
+    if (object === undefined) return this.#document(exchange);
+    return this.#answering.send(exchange, { code: 200, format: "json", object });
   }
 
   async #document(exchange: OpenExchange): Promise<void> {

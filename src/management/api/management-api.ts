@@ -1,5 +1,6 @@
 import type { Chance } from "../../base/chance.ts";
 import type { Clock } from "../../base/clock.ts";
+import { jsonEqual } from "../../base/json.ts";
 import type { Logger } from "../../base/logger.ts";
 import { noMetrics } from "../../base/metrics.ts";
 import type { Metrics } from "../../base/metrics.ts";
@@ -39,8 +40,7 @@ import { createWatchGuard } from "../access/watch-guard.ts";
 import type { ManagementConfig } from "../config/effective.ts";
 import { createInternalRecords } from "../records/internal-records.ts";
 import type { InternalRecords } from "../records/internal-records.ts";
-import { configObject, createConfigKind, CONFIG_NAME, nextCondition } from "../kinds/config.ts";
-import type { ConfigCondition } from "../kinds/config.ts";
+import { configObject, createConfigKind, CONFIG_NAME, nextConditions } from "../kinds/config.ts";
 import { CONFIG, OWNED_ACCESS_KEYS, USERS } from "../kinds/types.ts";
 import { exposeManagement } from "./management-metrics.ts";
 import { createPassingRecords } from "../records/passing-records.ts";
@@ -160,10 +160,10 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
   await stored.restore();
   const shown = await openConfig(options, (user) => rights.callerOf(user).administers);
   const registry = joinRegistries(stored, shown);
-  let condition: ConfigCondition | undefined;
+  let conditions = nextConditions([], { config, refusal: undefined }, clock);
   const showConfig = async (current: ManagementConfig, refusal: string | undefined) => {
-    condition = nextCondition(condition, refusal, clock);
-    await shown.update(CONFIG, { namespace: "", name: CONFIG_NAME }, configObject(current, condition), { subresource: "status" });
+    conditions = nextConditions(conditions, { config: current, refusal }, clock);
+    await shown.update(CONFIG, { namespace: "", name: CONFIG_NAME }, configObject(current, conditions), { subresource: "status" });
   };
   const guard = createWatchGuard({ objects, membership, authentication, lives, clock });
   const given = options.adminKey !== undefined && { adminKey: options.adminKey };
@@ -182,11 +182,19 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
   const failed = (error: unknown) => logger.error("Cannot see to what a restored store lacks; start the server again", { error });
   if (isEtcdStore(store)) store.onRestored(() => void settleAnew().catch(failed));
   exposeManagement({ metrics, objects, lives, clock, administratorEnd });
+  const vaultListeners = new Set<() => void>();
+  const vault = {
+    settings: () => config.vault,
+    onSettings(listener: () => void) {
+      vaultListeners.add(listener);
+      return () => void vaultListeners.delete(listener);
+    },
+  };
   const background = await startWork(options, (ledStore, ledSharing) => {
     const led = createRegistry({ store: ledStore, definitions, clock, chance, admit });
     const ledPassing = createPassingRecords({ records: createInternalRecords(ledStore), clock });
     const parts = { store: ledStore, registry: led, passing: ledPassing, ...ledSharing };
-    return startBackground({ objects, lives, clock, logger, ...parts });
+    return startBackground({ objects, lives, vault, clock, logger, ...parts });
   });
   return {
     registry,
@@ -209,7 +217,9 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
     async configure(next) {
       await showConfig(next, undefined);
       await connectors.follow(next.auth);
+      const before = config.vault;
       config = next;
+      if (!jsonEqual(before, next.vault)) for (const listener of vaultListeners) listener();
       guard.check();
       administratorEnd.look();
     },
@@ -235,7 +245,7 @@ async function openConfig(
   administers: Parameters<typeof createConfigKind>[0],
 ): Promise<Registry> {
   const registry = createRegistry({ store: createMemoryStore(), definitions: [createConfigKind(administers)], clock, chance });
-  await registry.create(CONFIG, "", configObject(config));
+  await registry.create(CONFIG, "", configObject(config, nextConditions([], { config, refusal: undefined }, clock)));
   return registry;
 }
 

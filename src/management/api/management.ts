@@ -15,7 +15,10 @@ import { createServerCertificate } from "../../apiserver/access/certificates.ts"
 import type { ServerCertificate } from "../../apiserver/access/certificates.ts";
 import { createAddressOf } from "../../apiserver/http/client-address.ts";
 import type { AddressOf } from "../../apiserver/http/client-address.ts";
-import type { OpenExchange } from "../../apiserver/http/exchange.ts";
+import type { Exchange, OpenExchange } from "../../apiserver/http/exchange.ts";
+import { methodNotAllowed } from "../../apiserver/types/status.ts";
+import { AUDIT_EVENTS_PATH } from "../audit/audit-events.ts";
+import type { AuditEvents } from "../audit/audit-events.ts";
 import { formatKubeconfig } from "../../apiserver/access/kubeconfig.ts";
 import { createMemoryStore } from "../../apiserver/store/memory/memory-store.ts";
 import type { Registry } from "../../apiserver/verbs/registry.ts";
@@ -62,6 +65,8 @@ export interface ManagementOptions {
   readonly adminKey?: string;
   /** Told of every request, by the configuration's audit settings. Default: nobody is told. */
   readonly audit?: Audit;
+  /** Reads the audit lines of a database, for administrators. Default: there is none, and `/audit/events` is not there. */
+  readonly auditEvents?: AuditEvents;
   /** Reads a file that the configuration names, such as the certificate of a provider. Default: there are none. */
   readonly readFile?: (path: string) => Promise<string>;
   /** What is refused because there is too much of it. A body may have 10,000 fields and items here. */
@@ -169,7 +174,7 @@ interface Serving extends ManagementOptions {
 }
 
 async function serve(api: ManagementApi, options: Serving): Promise<Management> {
-  const { name = "platform", clock, chance, logger, metrics, host, port, limits, audit, store, place, sharing } = options;
+  const { name = "platform", clock, chance, logger, metrics, host, port, limits, audit, auditEvents, store, place, sharing } = options;
   const tls = options.tls === false ? undefined : (options.tls ?? (await makeCertificate(name, options)));
   let adminKey: string | undefined;
   const relieve = reliefOf(store, sharing);
@@ -195,6 +200,7 @@ async function serve(api: ManagementApi, options: Serving): Promise<Management> 
     ...(port !== undefined && { port }),
     limits: { bodyValues: MANAGEMENT_BODY_VALUES_MAX, ...limits },
     ...(audit && { audit }),
+    ...(auditEvents && { ownDocuments: (exchange: Exchange) => auditDocument(exchange, auditEvents) }),
   });
   const endLooking = relieve && keepLooking(notReady, clock);
   place.url = `${tls ? "https" : "http"}://${reachableAs(host)}:${server.port}`;
@@ -228,6 +234,13 @@ async function makeCertificate(name: string, { store, clock, chance, logger, hos
   const hosts = [...(publicUrl === undefined ? [] : [new URL(publicUrl).hostname]), host].map((one) => one.replace(/^\[|\]$/g, ""));
   const named = hosts.filter((one) => !EVERYWHERE.includes(one));
   return sharedCertificate({ records: createInternalRecords(store), name, hosts: named, clock, chance, logger });
+}
+
+/** Administrators alone come as far as this: the rights of others are on resources. */
+async function auditDocument({ path, method, query }: Exchange, events: AuditEvents): Promise<object | undefined> {
+  if (path !== AUDIT_EVENTS_PATH) return undefined;
+  if (method !== "GET" && method !== "HEAD") throw methodNotAllowed();
+  return events(query);
 }
 
 /** The server that leads is told to compact by its Lease, which nobody can write when there is no space left. */

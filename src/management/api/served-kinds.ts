@@ -12,6 +12,7 @@ import { createKeyPermit } from "../access/keys/key-permit.ts";
 import type { NameIndex } from "../access/rights/name-index.ts";
 import type { PasswordChangeOptions } from "../access/users/password-change.ts";
 import { createBlockingPermit, createOwnedPermit } from "../access/rights/permits.ts";
+import type { Permit } from "../access/rights/permits.ts";
 import { mayRevoke } from "../access/rights/revokes.ts";
 import { ruleWarnings, usernameWarnings } from "../access/rights/rule-warnings.ts";
 import { withSecretView } from "../access/rights/secret-view.ts";
@@ -24,6 +25,7 @@ import { sharedSecrets } from "../kinds/shared-secret.ts";
 import { teams } from "../kinds/team.ts";
 import { OWNED_ACCESS_KEYS, SHARED_SECRETS, TEAMS, USERS } from "../kinds/types.ts";
 import { withPayer } from "../access/quota/payer.ts";
+import { createVaultPermit } from "../vault/vault-permit.ts";
 import { createIssueToken } from "../tokens/issue-token.ts";
 import type { IssueTokenOptions } from "../tokens/issue-token.ts";
 
@@ -57,7 +59,7 @@ export function createServedKinds(options: ServedKindsOptions): readonly Resourc
   return [
     charged(
       withStrategy(withSecretView(sharedSecrets, { rights, chance }), {
-        permit: createOwnedPermit(permitFor(SHARED_SECRETS)),
+        permit: both(createVaultPermit(rights), createOwnedPermit(permitFor(SHARED_SECRETS))),
         revokes: mayRevoke,
         warnings: ruleWarnings,
       }),
@@ -75,6 +77,13 @@ export function createServedKinds(options: ServedKindsOptions): readonly Resourc
     ...createRbacKinds(policy).map(readOnly),
     ...createReviews({ authorizer: rights, tokens: createReviewedTokens(options) }).map(withoutToken),
   ];
+}
+
+function both(one: Permit, other: Permit): Permit {
+  return (write) => {
+    one(write);
+    other(write);
+  };
 }
 
 function withStrategy(definition: ResourceDefinition, more: Pick<Strategy, "permit" | "revokes" | "warnings">): ResourceDefinition {

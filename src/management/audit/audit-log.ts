@@ -1,3 +1,5 @@
+import { systemChance } from "../../base/chance.ts";
+import type { Chance } from "../../base/chance.ts";
 import type { Clock } from "../../base/clock.ts";
 import { EngineError } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
@@ -6,6 +8,11 @@ import type { Metrics } from "../../base/metrics.ts";
 import type { Audit } from "../../apiserver/access/audit.ts";
 import { openAuditFile } from "./audit-file.ts";
 import type { AuditFile, RotationSettings } from "./audit-file.ts";
+import { createAuditEvents } from "./audit-events.ts";
+import type { AuditEvents } from "./audit-events.ts";
+import type { AuditEvent } from "./event.ts";
+import { createAuditDatabases } from "./store/audit-databases.ts";
+import type { AuditDatabase } from "./store/audit-database.ts";
 import { policyOf } from "./levels.ts";
 import { decideAudit } from "./policy.ts";
 import type { AuditPolicy, AuditSettings } from "./policy.ts";
@@ -17,12 +24,18 @@ export interface AuditLogOptions {
   readonly logger: Logger;
   /** Default: nobody counts. */
   readonly metrics?: Metrics;
+  /** Default: the machine's own. */
+  readonly chance?: Pick<Chance, "uuid" | "fraction">;
+  /** Opens the database that an address names. Default: it does. */
+  readonly openDatabase?: (endpoint: string) => Promise<AuditDatabase>;
 }
 
 /** The log of requests to the API, as the configuration has it. Off until it is configured. */
 export interface AuditLog {
   /** For the server. */
   readonly audit: Audit;
+  /** Reads the lines of the database that the configuration names. */
+  readonly events: AuditEvents;
   /**
    * Takes other settings. Requests that are under way go by the policy that they began with.
    *
@@ -47,14 +60,17 @@ const ENDING_MS = 1_000;
  * await management.stop();
  * await log.stop();
  */
-export function createAuditLog({ clock, logger, metrics = noMetrics }: AuditLogOptions): AuditLog {
+export function createAuditLog(options: AuditLogOptions): AuditLog {
+  const { clock, logger, metrics = noMetrics, chance = systemChance } = options;
   let policy: AuditPolicy = {};
   let file: AuditFile | undefined;
+  const database = createAuditDatabases({ ...options, metrics, chance });
   let work: Promise<void> = Promise.resolve();
   const underWay = createUnderWay();
-  const write = (line: string) => {
+  const write = (line: string, event: AuditEvent) => {
     metrics.count("apiserver_audit_event_total");
     file?.write(line);
+    database.write(line, event);
   };
   const exchangeFile = async (next: AuditFile | undefined) => {
     const before = file;
@@ -63,13 +79,18 @@ export function createAuditLog({ clock, logger, metrics = noMetrics }: AuditLogO
   };
   const apply = async (settings: AuditSettings) => {
     const { enabled, path = "" } = settings;
-    if (!enabled) return exchangeFile(undefined);
+    if (!enabled) {
+      await database.configure(undefined, 0);
+      return exchangeFile(undefined);
+    }
     const rotation = rotationOf(settings);
     if (file?.path === path) file.configure(rotation);
     else await exchangeFile(await openGivenFile(path, { rotation, clock, logger, metrics }));
     policy = policyOf(settings);
+    await database.configure(settings.dataStoreEndpoint || undefined, settings.dataStoreTTL ?? 0);
   };
   return {
+    events: createAuditEvents({ store: () => database.store, logger }),
     audit(facts) {
       if (file === undefined) return undefined;
       const decision = decideAudit(policy, facts);
@@ -84,6 +105,7 @@ export function createAuditLog({ clock, logger, metrics = noMetrics }: AuditLogO
     async stop() {
       await work;
       await underWay.none(clock);
+      await database.configure(undefined, 0);
       await exchangeFile(undefined);
     },
   };

@@ -13,8 +13,8 @@ export interface TrailOptions {
   readonly facts: AuditFacts;
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** Takes a line with its line end. Must not throw. */
-  readonly write: (line: string) => void;
+  /** Takes a line with its line end, and what it tells. Must not throw. */
+  readonly write: (line: string, event: AuditEvent) => void;
   /** Told when the last line of the request is written. Must not throw. */
   readonly ended: () => void;
 }
@@ -84,7 +84,8 @@ class Trail implements AuditTrail {
     if (decision.omitStages.has(stage)) return;
     const request = this.#request && { request: this.#request };
     const told = { level: decision.level, stage, facts, name: this.#name, at: now(), annotations: this.#annotations };
-    write(eventLine({ ...told, ...request, ...more }));
+    const event = { ...told, ...request, ...more };
+    write(eventLine(event), event);
   }
 
   /** Its name may be made by the server. */

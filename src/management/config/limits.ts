@@ -13,3 +13,6 @@ export const OBJECTS_PER_OWNER_MAX = 500;
 export const BYTES_PER_OWNER_MAX = 64 * 1024 * 1024;
 /** Memory for all objects together in a process of the manifests, in MiB. */
 export const STORED_MIB = 96;
+/** Shortest and longest time between two rounds with a vault, in milliseconds. */
+export const SYNC_INTERVAL_MIN_MS = 1_000;
+export const SYNC_INTERVAL_MAX_MS = 86_400_000;

@@ -9,6 +9,7 @@ import type { UserInfo } from "../../apiserver/types/user-info.ts";
 import { CONFIG_STATUS } from "../config/shape.ts";
 import type { ManagementConfig } from "../config/effective.ts";
 import { redacted } from "../config/secrets.ts";
+import { shownOnlyIn } from "../config/shown-only.ts";
 import { CONDITION } from "./common.ts";
 import { CONFIG } from "./types.ts";
 
@@ -18,7 +19,8 @@ const STATUS = {
     ...CONFIG_STATUS.fields,
     conditions: {
       ...optional(list(CONDITION)),
-      description: "Accepted is False while the file has a text that is not at work, and says why. For administrators.",
+      description:
+        "Accepted is False while the file has a text that is not at work, and says why. FullyInEffect is False while settings are shown only, and names them. For administrators.",
     },
   },
 };
@@ -53,30 +55,48 @@ function withoutSecrets(object: KubeObject): KubeObject {
   return { ...object, status: redacted(config) };
 }
 
-/** Whether the file that was read last is at work. */
+/** What is told of the configuration beside its values. */
 export interface ConfigCondition {
-  readonly type: "Accepted";
+  /** Whether the file that was read last is at work, and whether everything that is set acts. */
+  readonly type: "Accepted" | "FullyInEffect";
   readonly status: "True" | "False";
   readonly lastTransitionTime: string;
-  readonly reason: "Accepted" | "Refused";
+  readonly reason: "Accepted" | "Refused" | "EverythingActs" | "ShownOnly";
   /** Why it is not; empty when it is. */
   readonly message: string;
 }
 
-/** The object that shows a configuration, and what has become of a later text of its file. */
-export function configObject(config: ManagementConfig, condition?: ConfigCondition): KubeObject {
-  const status = condition === undefined ? config : { ...config, conditions: [condition] };
+/** The object that shows a configuration, with its conditions. */
+export function configObject(config: ManagementConfig, conditions: readonly ConfigCondition[]): KubeObject {
+  const status = { ...config, conditions };
   return { apiVersion: CONFIG.apiVersion, kind: CONFIG.kind, metadata: { name: CONFIG_NAME }, spec: {}, status };
 }
 
-/** There is none before something was refused. */
-export function nextCondition(
-  before: ConfigCondition | undefined,
-  refusal: string | undefined,
+/** The conditions of a configuration and of a later text that was refused. Accepted is not among them before something was. */
+export function nextConditions(
+  before: readonly ConfigCondition[],
+  { config, refusal }: { readonly config: ManagementConfig; readonly refusal: string | undefined },
   clock: Pick<Clock, "now">,
-): ConfigCondition | undefined {
-  if (before === undefined && refusal === undefined) return undefined;
-  const status = refusal === undefined ? "True" : "False";
-  const lastTransitionTime = before?.status === status ? before.lastTransitionTime : timestamp(clock.now());
-  return { type: "Accepted", status, lastTransitionTime, reason: refusal === undefined ? "Accepted" : "Refused", message: refusal ?? "" };
+): readonly ConfigCondition[] {
+  const next = (type: ConfigCondition["type"], reasons: readonly [ConfigCondition["reason"], ConfigCondition["reason"]], why?: string) => {
+    const status = why === undefined ? "True" : "False";
+    const same = before.find((one) => one.type === type && one.status === status);
+    const lastTransitionTime = same?.lastTransitionTime ?? timestamp(clock.now());
+    return { type, status, lastTransitionTime, reason: reasons[why === undefined ? 0 : 1], message: why ?? "" } as const;
+  };
+  const wasRefused = refusal !== undefined || before.some(({ type }) => type === "Accepted");
+  return [
+    ...(wasRefused ? [next("Accepted", ["Accepted", "Refused"], refusal)] : []),
+    next("FullyInEffect", ["EverythingActs", "ShownOnly"], shownOnlyMessage(config)),
+  ];
+}
+
+/** So many settings are named in the condition; the reference has all. */
+const NAMED_MAX = 20;
+
+function shownOnlyMessage(config: ManagementConfig): string | undefined {
+  const fields = shownOnlyIn(config).map(({ field }) => field);
+  if (fields.length === 0) return undefined;
+  const more = fields.length > NAMED_MAX ? ", and others" : "";
+  return `Shown only: ${fields.slice(0, NAMED_MAX).join(", ")}${more}`;
 }

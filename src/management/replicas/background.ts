@@ -9,6 +9,8 @@ import type { KeyLives } from "../access/keys/key-lives.ts";
 import { startLoginKeySweeper } from "../access/keys/login-key-sweeper.ts";
 import type { ManagedObjects } from "../access/managed-objects.ts";
 import type { PassingRecords } from "../records/passing-records.ts";
+import { startVaultSync } from "../vault/vault-sync.ts";
+import type { VaultSyncOptions } from "../vault/vault-sync.ts";
 import { startHousekeeping } from "./housekeeping.ts";
 import type { Work } from "./led-work.ts";
 import { startLedResealing } from "./led-resealing.ts";
@@ -22,13 +24,15 @@ export interface BackgroundOptions extends Pick<Sharing, "compact" | "compactAft
   readonly objects: ManagedObjects;
   readonly passing: PassingRecords;
   readonly lives: KeyLives;
+  /** The vault that is configured at this moment, and who hears of another one. */
+  readonly vault: Pick<VaultSyncOptions, "settings" | "onSettings">;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
 /**
  * Everything that happens without being asked for and that one process does for all: derived roles, garbage collection, grace periods,
- * ended login keys, passing records, compaction, what older encryption keys have sealed. Each begins with what it finds, so anyone who takes
+ * ended login keys, passing records, copies from a vault, compaction, what older encryption keys have sealed. Each begins with what it finds, so anyone who takes
  * over misses nothing.
  */
 export async function startBackground(options: BackgroundOptions): Promise<Work> {
@@ -41,6 +45,7 @@ export async function startBackground(options: BackgroundOptions): Promise<Work>
     works.push(await startGracePeriodController({ registry, store, logger, clock }));
     works.push(startLoginKeySweeper({ registry, objects, lives, clock, logger }));
     works.push(startHousekeeping(options));
+    works.push(startVaultSync({ ...options.vault, registry, objects, clock, logger }));
     if (options.resealable) works.push(startLedResealing({ store: options.resealable, clock, logger }));
   } catch (error) {
     stop();

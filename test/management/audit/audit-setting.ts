@@ -66,7 +66,7 @@ export async function start(audit: object, rest: object = {}): Promise<Started> 
   const config = configOf(audit, rest);
   const log = createAuditLog({ clock: createFakeClock(Date.UTC(2026, 5, 1)), logger: silentLogger });
   await log.configure(config.audit);
-  const management = await startManagement({ tls: false, config, audit: log.audit });
+  const management = await startManagement({ tls: false, config, audit: log.audit, auditEvents: log.events });
   let stopped: Promise<void> | undefined;
   const stop = () => (stopped ??= management.stop().then(() => log.stop()));
   cleanups.push(stop);

@@ -2,7 +2,7 @@
  * `docs/guides/audit-the-api.md`: its configurations are valid and do what it says, its command runs, its numbers are the source's.
  */
 import { execFile, spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -10,6 +10,10 @@ import { expect, test } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
 import { silentLogger } from "../../../src/base/logger.ts";
 import { createAuditLog } from "../../../src/management/audit/audit-log.ts";
+import { AUDIT_PAGE, AUDIT_PAGE_MAX } from "../../../src/management/audit/audit-events.ts";
+import { AUDIT_ROW_BYTES_MAX } from "../../../src/management/audit/store/audit-row.ts";
+import { AUDIT_PENDING_LENGTH_MAX, AUDIT_PENDING_LINES_MAX } from "../../../src/management/audit/store/audit-store.ts";
+import { PATIENCE_MS } from "../../support/patience.ts";
 import { AUDIT_BODY_BYTES_MAX } from "../../../src/management/audit/event.ts";
 import { AUDIT_LEVEL_DEFAULT } from "../../../src/management/audit/levels.ts";
 import { decideAudit } from "../../../src/management/audit/policy.ts";
@@ -29,7 +33,7 @@ function configOf(name: string) {
   return parsed;
 }
 
-test.each(["platform.yaml", "policy.yaml"])("%s is valid, without a warning", (name) => {
+test.each(["platform.yaml", "policy.yaml", "database.yaml"])("%s is valid, without a warning", (name) => {
   expect(configOf(name).warnings).toEqual([]);
 });
 
@@ -81,3 +85,47 @@ test.runIf(hasJq)("its commands show who changed SharedSecrets, and who tried to
     rmSync(folder, { recursive: true });
   }
 });
+
+test("its numbers of the database are those of the source", () => {
+  const text = PAGE.replace(/\s+/g, " ");
+  expect(text).toContain(`up to ${formatted(AUDIT_PENDING_LINES_MAX)} lines (or ${AUDIT_PENDING_LENGTH_MAX / 1_048_576} MiB) wait`);
+  expect(text).toContain(`${AUDIT_PAGE} by default, at most ${AUDIT_PAGE_MAX}`);
+  expect(text).toContain(`more than ${formatted(AUDIT_ROW_BYTES_MAX)} bytes the database has no bodies`);
+});
+
+const hasTools = ["curl", "jq", "kubectl"].every((name) => spawnSync("sh", ["-c", `command -v ${name}`]).status === 0);
+
+test.runIf(hasTools)("its commands read the database", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "audit-guide-"));
+  const { config } = configOf("database.yaml");
+  const log = createAuditLog({ clock: systemClock, logger: silentLogger });
+  try {
+    await log.configure({ ...config.audit, path: join(folder, "audit.log"), dataStoreEndpoint: `sqlite://${folder}/audit.db` });
+    const management = await startManagement({ audit: log.audit, auditEvents: log.events });
+    const [ca, kubeconfig] = [join(folder, "ca.pem"), join(folder, "kubeconfig")];
+    writeFileSync(ca, management.caPem);
+    writeFileSync(kubeconfig, management.kubeconfig(management.adminKey!));
+    const env = { ...process.env, CA: ca, KUBECONFIG: kubeconfig, KEY: management.adminKey!, PLATFORM: management.url };
+    const run = async (text: string) => (await promisify(execFile)("bash", ["-euc", text], { env })).stdout;
+    try {
+      await run(
+        `echo '{"kind":"SharedSecret","apiVersion":"management.platform/v1","metadata":{"name":"db","namespace":"p-shop"}}' | kubectl create -f - --validate=false`,
+      );
+      const [withCurl, withKubectl] = blocks.filter(({ language, words }) => language === "sh" && words.includes("database"));
+      // Lines reach the database a moment after the answer.
+      let shown = await run(withCurl!.text);
+      for (const end = performance.now() + PATIENCE_MS; shown === "" && performance.now() < end;) shown = await run(withCurl!.text);
+      expect(shown).toMatch(/^\S+\tadmin\tp-shop\tdb\t201\n$/);
+      expect(JSON.parse(await run(withKubectl!.text))).toMatchObject({ kind: "EventList", items: [{ objectRef: { name: "db" } }] });
+    } finally {
+      await management.stop();
+      await log.stop();
+    }
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+function formatted(value: number): string {
+  return String(value).replace(/\B(?=(\d{3})+$)/g, ",");
+}

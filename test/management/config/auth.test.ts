@@ -44,7 +44,7 @@ describe("auth", () => {
   });
 
   test("every rule of a provider holds inside a connector too", () => {
-    const provider = "saml: {redirectURI: x}, directoryProviderA: {serviceAccountFilePath: /a}, oidc: {clientId: [x]}";
+    const provider = "saml: {redirectURI: https://x}, directoryProviderA: {serviceAccountFilePath: /a}, oidc: {clientId: [x]}";
     const inAuth = errors(`auth: {${provider}}`);
     const inConnector = errors(`auth: {connectors: [{id: one, ${provider}}]}`);
     expect(inAuth).toHaveLength(3);

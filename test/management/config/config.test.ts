@@ -41,7 +41,7 @@ describe("the effective configuration", () => {
       audit: { enabled: false, disableAgentSyncBack: false, maxAge: 0, maxBackups: 0, maxSize: 100, compress: false },
       projectNamespacePrefix: "p-",
       uiSettings: { externalURLs: { block: false } },
-      vault: { enabled: false, skipTLSVerify: false },
+      vault: { enabled: false, skipTLSVerify: false, requestTimeoutSeconds: 10, answerMaxKiB: 2_048 },
       costControl: { global: { metrics }, cluster: { metrics, costbackend: {} } },
       platformDB: { storageClass: null },
       imageBuilder: { enabled: false },

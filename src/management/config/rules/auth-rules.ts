@@ -31,10 +31,6 @@ function checkOidc(oidc: Spot): void {
   if (oidc.node?.kind !== "map") return;
   const missing = ["issuerUrl", "clientId"].filter((name) => !isWritten(spotBelow(oidc, name)));
   if (missing.length > 0) warn(oidc, { message: `Nobody can sign in here without ${missing.join(" and ")}` });
-  const issuer = spotBelow(oidc, "issuerUrl");
-  const address = writtenText(issuer);
-  if (address !== undefined && !/^https?:\/\/[^/]/.test(address))
-    warn(issuer, { message: "Nothing can be discovered at what is no address", hint: "Write https:// and the rest of it" });
 }
 
 function checkDirectory(provider: Spot): void {

@@ -4,13 +4,18 @@
  *
  * @module
  */
+import { toJson } from "../../../schema/node.ts";
 import type { Node } from "../../../schema/node.ts";
 import type { Report } from "../../../schema/problem.ts";
 import { canonicalQuantity } from "../../../apiserver/types/objects/quantity.ts";
 import { AUDIT_LEVEL_MAX } from "../schema/audit-schema.ts";
+import { SYNC_INTERVAL_MAX_MS, SYNC_INTERVAL_MIN_MS } from "../limits.ts";
+import { shownOnlyIn } from "../shown-only.ts";
 import { checkAuth } from "./auth-rules.ts";
+import { dataStoreEndpoint } from "./data-store-endpoint.ts";
+import { durationMs } from "./durations.ts";
 import { checkRequirements } from "./requirements.ts";
-import { spotBelow, isTrue, isWritten, refuseAt, warn, writtenText } from "./spot.ts";
+import { spotAt, spotBelow, isTrue, isWritten, refuseAt, warn, writtenText } from "./spot.ts";
 import type { Spot } from "./spot.ts";
 
 /** Checks a whole file. */
@@ -20,10 +25,13 @@ export function checkRules(node: Node, report: Report): void {
   checkAudit(spotBelow(root, "audit"));
   warnOfIdleAllowance(spotBelow(root, "uiSettings", "externalURLs"));
   warnOfDeprecated(root);
+  checkVault(spotBelow(root, "vault"));
   checkServices(root);
+  warnOfShownOnly(root);
 }
 
 function checkAudit(audit: Spot): void {
+  checkDataStore(audit);
   const [enabled, path] = [spotBelow(audit, "enabled"), spotBelow(audit, "path")];
   if (isTrue(enabled) && writtenText(path) === undefined && (path.node === undefined || path.node.kind === "scalar"))
     refuseAt({ ...enabled, field: path.field }, { code: "CONFIG_REQUIRED", message: 'Missing "path", which enabled needs' });
@@ -32,6 +40,19 @@ function checkAudit(audit: Spot): void {
     refuseAt(level, { message: "Found level beside policy", hint: "Remove one of the two" });
   if (level.node?.kind === "scalar" && Number(level.node.value) > AUDIT_LEVEL_MAX)
     warn(level, { message: `There is no level above ${AUDIT_LEVEL_MAX}, which this one acts as` });
+}
+
+/** It is a secret, so that it is not quoted. */
+function checkDataStore(audit: Spot): void {
+  const [endpoint, ttl] = [spotBelow(audit, "dataStoreEndpoint"), spotBelow(audit, "dataStoreTTL")];
+  const text = writtenText(endpoint);
+  if (text !== undefined && dataStoreEndpoint(text) === undefined) {
+    const hint = "Write sqlite:///PATH, mysql://USER:PASSWORD@HOST:PORT/DATABASE or mysql://USER:PASSWORD@tcp(HOST:PORT)/DATABASE";
+    refuseAt(endpoint, { message: "Expected the address of a database", hint });
+  }
+  if (text === undefined && ttl.node?.kind === "scalar" && Number(ttl.node.value) > 0)
+    warn(ttl, { message: "Has no effect without dataStoreEndpoint" });
+  if (text !== undefined && !isTrue(spotBelow(audit, "enabled"))) warn(endpoint, { message: "Has no effect without enabled: true" });
 }
 
 function warnOfIdleAllowance(external: Spot): void {
@@ -60,6 +81,25 @@ function checkServices(root: Spot): void {
     checkRequirements(spotBelow(root, ...path, "resources"));
     const size = spotBelow(root, ...path, "storage", "size");
     const amount = writtenText(size);
-    if (amount !== undefined && canonicalQuantity(amount) === undefined) warn(size, { message: "Is no amount such as 10Gi" });
+    if (amount !== undefined && !/^[0-9+.]/.test(canonicalQuantity(amount) ?? ""))
+      refuseAt(size, { message: "Expected an amount such as 10Gi" });
   }
+}
+
+function checkVault(vault: Spot): void {
+  checkInterval(spotBelow(vault, "syncInterval"));
+  const enabled = spotBelow(vault, "enabled");
+  if (isTrue(enabled) && writtenText(spotBelow(vault, "auth", "token")) === undefined)
+    warn(enabled, { message: "Nothing is copied without auth.token" });
+}
+
+/** The pattern of the field tells of what is no time at all. */
+function checkInterval(interval: Spot): void {
+  const ms = durationMs(writtenText(interval) ?? "");
+  if (ms === undefined || (ms >= SYNC_INTERVAL_MIN_MS && ms <= SYNC_INTERVAL_MAX_MS)) return;
+  refuseAt(interval, { message: `Expected a time from ${SYNC_INTERVAL_MIN_MS / 1_000}s to ${SYNC_INTERVAL_MAX_MS / 3_600_000}h` });
+}
+
+function warnOfShownOnly(root: Spot): void {
+  for (const { field, why } of shownOnlyIn(toJson(root.node!))) warn(spotAt(root, field), { message: why });
 }

@@ -15,6 +15,12 @@ export function spotBelow(spot: Spot, ...names: readonly string[]): Spot {
   return names.reduce((at, name) => ({ report: spot.report, node: valueAt(at.node, name), field: fieldPath(at.field, name) }), spot);
 }
 
+/** The spot of a field as {@link fieldPath} and {@link indexPath} write it, where every key is a plain name. */
+export function spotAt(root: Spot, field: string): Spot {
+  const steps = field.split(/[.[\]]+/).filter((step) => step !== "");
+  return steps.reduce((at, step) => (at.node?.kind === "list" ? itemsOf(at)[Number(step)]! : spotBelow(at, step)), root);
+}
+
 /** The spots of a list's items; of anything else none. */
 export function itemsOf(spot: Spot): Spot[] {
   const items = spot.node?.kind === "list" ? spot.node.items : [];

@@ -1,5 +1,6 @@
 import type { ObjectSchema } from "../../../schema/schema.ts";
 import { countField, flag, textField, texts, timeField } from "./fields.ts";
+import { formField, formList } from "./forms.ts";
 
 /** Size at which the audit file is rotated by default, in megabytes. */
 export const AUDIT_SIZE_MB = 100;
@@ -27,7 +28,7 @@ export const AUDIT_RULE = {
     level: { type: "literals", values: LEVELS, default: "None", description: "How much is written of a request that matches." },
     users: texts("Names of users."),
     userGroups: texts("Groups of users."),
-    verbs: texts("Verbs such as `get`; `*` is all."),
+    verbs: formList("verb", "Verbs such as `get`; `*` is all."),
     resources: {
       type: "list",
       description: "Resources.",
@@ -35,16 +36,24 @@ export const AUDIT_RULE = {
         type: "object",
         description: "Resources of one group.",
         fields: {
-          group: textField("API group."),
-          resources: texts("Plurals, with their part after a slash; `*` is all."),
+          group: formField("group", "API group."),
+          resources: formList("plural", "Plurals, with their part after a slash; `*` is all."),
           resourceNames: texts("Names of objects."),
         },
       },
     },
     namespaces: texts("Namespaces; an empty text is objects without one."),
-    nonResourceURLs: texts("Paths that name no resource, with `*` at the end for any ending."),
+    nonResourceURLs: formList("pathPattern", "Paths that name no resource, with `*` at the end for any ending."),
     omitStages: OMITTED,
-    requestTargets: texts("What is asked: `Management`, `Cluster`, `VCluster`, `ProjectSpace` or `ProjectVCluster`."),
+    requestTargets: {
+      type: "list",
+      description: "What is asked; `*` is all.",
+      items: {
+        type: "literals",
+        values: ["*", "Management", "Cluster", "VCluster", "ProjectSpace", "ProjectVCluster"],
+        description: "A target.",
+      },
+    },
     clusters: texts("Names of clusters."),
   },
 } as const satisfies ObjectSchema;
@@ -70,9 +79,11 @@ export const AUDIT = {
         omitStages: OMITTED,
       },
     },
-    dataStoreEndpoint: textField("Address of a database for audit lines, with its credentials."),
-    dataStoreTTL: countField("How long the database keeps lines, in hours."),
-    path: textField("The audit file. Required when enabled."),
+    dataStoreEndpoint: textField(
+      "Address of a database for audit lines, with its credentials: `sqlite:///PATH`, `mysql://USER:PASSWORD@HOST:PORT/DATABASE`, or `mysql://USER:PASSWORD@tcp(HOST:PORT)/DATABASE`; `?tls=true` or `?tls=skip-verify` at the end encrypts the connection.",
+    ),
+    dataStoreTTL: countField("How long the database keeps lines, in hours; 0 or left out is forever.", 87_600_000),
+    path: formField("path", "The audit file. Required when enabled."),
     maxAge: timeField(0, "Rotated files are removed after so many days; 0 is never."),
     maxBackups: timeField(0, "Rotated files that are kept; 0 is all."),
     maxSize: timeField(AUDIT_SIZE_MB, "Size at which the file is rotated, in megabytes; 0 is the default."),

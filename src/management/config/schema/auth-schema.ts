@@ -1,6 +1,7 @@
 import type { ObjectSchema } from "../../../schema/schema.ts";
 import { PASSWORD_LENGTH_MAX } from "../limits.ts";
 import { flag, textField, timeField } from "./fields.ts";
+import { formField } from "./forms.ts";
 import { PROVIDERS } from "./provider-schema.ts";
 
 /** How long a key of a sign-in is kept by default: 20 days, in seconds. */
@@ -25,7 +26,7 @@ export const CONNECTOR = {
       pattern: "^[A-Za-z0-9_][A-Za-z0-9._~-]*$",
       patternHint: "letters, digits, `-`, `.`, `_` and `~`",
     },
-    displayName: textField("Name that is shown in the user interface."),
+    displayName: formField("line", "Name that is shown in the user interface."),
     ...PROVIDERS,
   },
 } as const satisfies ObjectSchema;
@@ -41,8 +42,8 @@ export const AUTH = {
       type: "object",
       description: "Sign-in by a cluster management product.",
       fields: {
-        host: textField("Host name."),
-        bearerToken: textField("API key, as name of the token and password."),
+        host: formField("hostOrWeb", "Host name."),
+        bearerToken: formField("secret", "API key, as name of the token and password."),
         insecure: flag("Do not check the TLS certificate."),
       },
     },

@@ -8,6 +8,11 @@ import { AUDIT } from "./audit-schema.ts";
 import { AUTH } from "./auth-schema.ts";
 import { COST_CONTROL, IMAGE_BUILDER, PLATFORM_DB } from "./cost-schema.ts";
 import { flag, textField, texts } from "./fields.ts";
+import { formField, formList } from "./forms.ts";
+
+/** How long a vault may take for an answer by default, in seconds, and how long the answer may be, in KiB. */
+const VAULT_REQUEST_SECONDS = 10;
+const VAULT_ANSWER_KIB = 2_048;
 
 /** What namespaces of projects start with by default. */
 const PROJECT_PREFIX = "p-";
@@ -25,10 +30,10 @@ const OIDC_SERVER = {
         type: "object",
         description: "A client.",
         fields: {
-          name: textField("Name of the client."),
-          clientId: textField("Id of the client."),
-          clientSecret: textField("Secret of the client."),
-          redirectURIs: texts("Addresses of which a requested redirect must match one, unless the client is public."),
+          name: formField("line", "Name of the client."),
+          clientId: formField("line", "Id of the client."),
+          clientSecret: formField("secret", "Secret of the client."),
+          redirectURIs: formList("redirect", "Addresses of which a requested redirect must match one, unless the client is public."),
         },
       },
     },
@@ -48,10 +53,10 @@ const APPS = {
         type: "object",
         description: "A repository.",
         fields: {
-          name: textField("Name of the repository."),
-          url: textField("Address of the repository."),
-          username: textField("User of the repository."),
-          password: textField("Password of that user."),
+          name: formField("line", "Name of the repository."),
+          url: formField("repository", "Address of the repository."),
+          username: formField("line", "User of the repository."),
+          password: formField("secret", "Password of that user."),
           insecure: flag("Do not check the TLS certificate."),
         },
       },
@@ -63,13 +68,13 @@ const APPS = {
         type: "object",
         description: "An app.",
         fields: {
-          chart: textField("Repository and name of the chart."),
-          initialVersion: textField("Version that is proposed."),
+          chart: formField("word", "Repository and name of the chart."),
+          initialVersion: formField("word", "Version that is proposed."),
           initialValues: textField("Values that are proposed."),
           clusters: texts("Clusters in which the app is shown."),
-          title: textField("Name that is shown; by default the name of the chart, without its repository."),
-          iconUrl: textField("Address of an icon."),
-          readmeUrl: textField("Address of a description."),
+          title: formField("line", "Name that is shown; by default the name of the chart, without its repository."),
+          iconUrl: formField("image", "Address of an icon."),
+          readmeUrl: formField("web", "Address of a description."),
         },
       },
     },
@@ -81,17 +86,17 @@ const UI_SETTINGS = {
   description: "How the user interface looks.",
   default: {},
   fields: {
-    platformVersion: textField("Version that is shown."),
-    logoURL: textField("Address of the logo. Browsers must reach it."),
-    faviconURL: textField("Address of the icon. Browsers must reach it."),
-    smallLogoURL: textField("Address of the small logo. Browsers must reach it."),
-    logoBackgroundColor: textField("A colour."),
-    primaryColor: textField("A colour."),
-    sidebarColor: textField("A colour."),
-    accentColor: textField("A colour."),
-    legalTemplate: textField("HTML that is shown at sign-in."),
-    customCss: texts("Addresses of style sheets."),
-    customJavaScript: texts("Addresses of scripts."),
+    platformVersion: formField("line", "Version that is shown."),
+    logoURL: formField("image", "Address of the logo. Browsers must reach it."),
+    faviconURL: formField("image", "Address of the icon. Browsers must reach it."),
+    smallLogoURL: formField("image", "Address of the small logo. Browsers must reach it."),
+    logoBackgroundColor: formField("colour", "A colour."),
+    primaryColor: formField("colour", "A colour."),
+    sidebarColor: formField("colour", "A colour."),
+    accentColor: formField("colour", "A colour."),
+    legalTemplate: formField("html", "HTML that is shown at sign-in."),
+    customCss: formList("shown", "Addresses of style sheets."),
+    customJavaScript: formList("shown", "Addresses of scripts."),
     navBarButtons: {
       type: "list",
       description: "Further buttons.",
@@ -105,9 +110,9 @@ const UI_SETTINGS = {
             default: "BottomEnd",
             description: "Where the button is.",
           },
-          text: textField("What is on the button."),
-          link: textField("Where it leads."),
-          icon: textField("Address of its icon."),
+          text: formField("line", "What is on the button."),
+          link: formField("link", "Where it leads."),
+          icon: formField("image", "Address of its icon."),
         },
       },
     },
@@ -117,7 +122,7 @@ const UI_SETTINGS = {
       default: {},
       fields: {
         block: flag("Call none."),
-        allow: texts("Addresses or names of modules that are called all the same. Without block it has no effect."),
+        allow: formList("moduleOrWeb", "Addresses or names of modules that are called all the same. Without block it has no effect."),
       },
     },
   },
@@ -125,30 +130,44 @@ const UI_SETTINGS = {
 
 const VAULT = {
   type: "object",
-  description: "Secrets that are shared with a vault. Its authentication methods and engines are set up elsewhere.",
+  description: "Secrets that are copied from a vault. Its authentication methods and engines are set up elsewhere.",
   default: {},
   fields: {
-    enabled: flag("Share secrets with the vault."),
-    address: textField("Address of the vault; by default the environment variable `VAULT_ADDR` of the service."),
+    enabled: flag("Copy secrets from the vault."),
+    address: formField("secureWeb", "Address of the vault; by default the environment variable `VAULT_ADDR` of the service."),
     skipTLSVerify: flag("Do not check the TLS certificate."),
-    namespace: textField("Namespace in the vault."),
+    namespace: formField("vaultNamespace", "Namespace in the vault."),
     auth: {
       type: "object",
       description: "How the platform signs in at the vault.",
       fields: {
-        token: textField("A token."),
+        token: formField("secret", "A token."),
         tokenSecretRef: {
           type: "object",
           description: "A Secret that holds the token.",
           fields: {
-            name: textField("Name of the Secret."),
-            key: textField("Key in its data."),
+            name: formField("objectName", "Name of the Secret."),
+            key: formField("dataKey", "Key in its data."),
             optional: flag("The Secret or its key may be missing."),
           },
         },
       },
     },
-    syncInterval: textField("Time between two rounds, such as `1m`."),
+    syncInterval: formField("duration", "Time between two rounds, such as `1m`, which is the default."),
+    requestTimeoutSeconds: {
+      type: "integer",
+      default: VAULT_REQUEST_SECONDS,
+      minimum: 1,
+      maximum: 300,
+      description: "How long the vault may take for one answer, in seconds.",
+    },
+    answerMaxKiB: {
+      type: "integer",
+      default: VAULT_ANSWER_KIB,
+      minimum: 1,
+      maximum: 16_384,
+      description: "Longest answer of the vault that is read, in KiB.",
+    },
   },
 } as const satisfies ObjectSchema;
 
@@ -178,7 +197,7 @@ export const MANAGEMENT_SCHEMA = {
       pattern: "^([a-z0-9][a-z0-9\\-]*)?$",
       patternHint: "the beginning of a namespace's name",
     },
-    devWorkspaceSubDomain: textField("Deprecated. Domain of workspaces, such as `*.workspace.example.com`."),
+    devWorkspaceSubDomain: formField("wildcardDomain", "Deprecated. Domain of workspaces, such as `*.workspace.example.com`."),
     uiSettings: UI_SETTINGS,
     vault: VAULT,
     costControl: COST_CONTROL,

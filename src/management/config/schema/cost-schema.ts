@@ -1,5 +1,6 @@
 import type { NumberSchema, ObjectSchema } from "../../../schema/schema.ts";
 import { amounts, countField, flag, textField } from "./fields.ts";
+import { formField } from "./forms.ts";
 
 /** How long metrics are kept by default. */
 export const METRICS_RETENTION = "1y";
@@ -30,7 +31,10 @@ export const REQUIREMENTS = {
 
 /** Storage class of a volume: "" and "-" mean something else than nothing. */
 const STORAGE_CLASS = {
-  ...textField("Storage class of the volume. `-` or empty: no dynamic provisioning. Null or left out: the default of the cluster."),
+  ...formField(
+    "storageClass",
+    "Storage class of the volume. `-` or empty: no dynamic provisioning. Null or left out: the default of the cluster.",
+  ),
   nullable: true,
   default: null,
 } as const;
@@ -43,7 +47,7 @@ export const METRICS = {
   fields: {
     replicas: REPLICAS,
     resources: REQUIREMENTS,
-    retention: { ...textField("How long data is kept."), default: METRICS_RETENTION },
+    retention: { ...formField("retention", "How long data is kept."), default: METRICS_RETENTION },
     storage: {
       type: "object",
       description: "The volume for the data.",
@@ -59,7 +63,7 @@ const PRICE = {
   description: "A price.",
   fields: {
     price: { type: "number", minimum: 0, description: "Amount in the currency of the settings." } satisfies NumberSchema,
-    timePeriod: textField("The span of time that the price is for."),
+    timePeriod: formField("line", "The span of time that the price is for."),
   },
 } as const satisfies ObjectSchema;
 
@@ -68,7 +72,7 @@ export const COST_SETTINGS = {
   type: "object",
   description: "Prices for the calculations of the dashboard. A cluster may have its own.",
   fields: {
-    priceCurrency: textField("Currency of all prices."),
+    priceCurrency: formField("line", "Currency of all prices."),
     averageCPUPricePerNode: { ...PRICE, description: "Average price of a node's processors." },
     averageRAMPricePerNode: { ...PRICE, description: "Average price of a node's memory." },
   },

@@ -5,6 +5,7 @@
  */
 import type { ObjectSchema } from "../../../schema/schema.ts";
 import { flag, textField, texts } from "./fields.ts";
+import { formField, formList } from "./forms.ts";
 
 /** Where sourceHostB's public service is. */
 export const SOURCE_HOST_B_URL = "https://gitlab.com";
@@ -13,9 +14,9 @@ export const SOURCE_HOST_B_URL = "https://gitlab.com";
 export const NAME_ID_DEFAULT = "urn:oasis:names:tc:SAML:2.0:nameid-format:persistent";
 
 const CLIENT = {
-  clientId: textField("Id of the platform as a client of the provider."),
-  clientSecret: textField("Secret of that client."),
-  redirectURI: textField("Callback address of the platform, to which the provider sends people back."),
+  clientId: formField("line", "Id of the platform as a client of the provider."),
+  clientSecret: formField("secret", "Secret of that client."),
+  redirectURI: formField("web", "Callback address of the platform, to which the provider sends people back."),
 } as const;
 
 /** Generic OpenID Connect. */
@@ -23,29 +24,29 @@ export const OIDC = {
   type: "object",
   description: "An OpenID Connect provider.",
   fields: {
-    issuerUrl: textField("Address of the provider, the `iss` of its tokens. It must offer discovery."),
-    clientId: textField("The client that tokens must be issued for. Only one is trusted; `azp` is respected."),
-    clientSecret: textField("Secret of that client."),
-    redirectURI: textField("Callback address of the platform."),
-    postLogoutRedirectURI: textField("Address of the platform to which the provider sends people after logout."),
-    caFile: textField("Path of a PEM file with the root certificate of the provider."),
+    issuerUrl: formField("web", "Address of the provider, the `iss` of its tokens. It must offer discovery."),
+    clientId: formField("line", "The client that tokens must be issued for. Only one is trusted; `azp` is respected."),
+    clientSecret: formField("secret", "Secret of that client."),
+    redirectURI: formField("web", "Callback address of the platform."),
+    postLogoutRedirectURI: formField("web", "Address of the platform to which the provider sends people after logout."),
+    caFile: formField("path", "Path of a PEM file with the root certificate of the provider."),
     insecureCa: flag("Do not check the provider's TLS certificate."),
-    preferredUsername: textField("Claim that holds the preferred username."),
-    platformUsernameClaim: textField("Claim that is used as username."),
-    usernameClaim: textField("Claim that is used as the user's id."),
-    emailClaim: textField("Claim that is used as email."),
-    allowedExtraClaims: texts("Further claims that are kept."),
-    usernamePrefix: textField("Stands before each username."),
-    groupsClaim: textField("Claim that is used as groups; its value is a text or a list of texts."),
+    preferredUsername: formField("attributeName", "Claim that holds the preferred username."),
+    platformUsernameClaim: formField("attributeName", "Claim that is used as username."),
+    usernameClaim: formField("attributeName", "Claim that is used as the user's id."),
+    emailClaim: formField("attributeName", "Claim that is used as email."),
+    allowedExtraClaims: formList("attributeName", "Further claims that are kept."),
+    usernamePrefix: formField("line", "Stands before each username."),
+    groupsClaim: formField("attributeName", "Claim that is used as groups; its value is a text or a list of texts."),
     groups: texts("When not empty, only members of at least one of these groups may sign in."),
     scopes: {
-      ...texts("Scopes that are asked for. An empty list is the default."),
+      ...formList("scope", "Scopes that are asked for. An empty list is the default."),
       default: ["email", "profile"],
     },
     getUserInfo: flag("Ask the UserInfo endpoint for claims too."),
-    groupsPrefix: textField("Stands before each group."),
-    type: textField("Type that is shown in the user interface; display only."),
-    resource: textField("Value of the parameter `resource` of token requests."),
+    groupsPrefix: formField("line", "Stands before each group."),
+    type: formField("line", "Type that is shown in the user interface; display only."),
+    resource: formField("web", "Value of the parameter `resource` of token requests."),
   },
 } as const satisfies ObjectSchema;
 
@@ -62,13 +63,13 @@ export const SOURCE_HOST_A = {
         type: "object",
         description: "An organisation.",
         fields: {
-          name: { ...textField("Full name of the organisation."), required: true },
+          name: { ...formField("attributeName", "Full name of the organisation."), required: true, minLength: 1 },
           teams: texts("When set, only members of at least one of these teams; else every member of the organisation."),
         },
       },
     },
-    hostName: textField("Host name of an enterprise edition."),
-    rootCA: textField("Root certificate of an enterprise edition that signs its own."),
+    hostName: formField("host", "Host name of an enterprise edition."),
+    rootCA: formField("path", "Root certificate of an enterprise edition that signs its own."),
   },
 } as const satisfies ObjectSchema;
 
@@ -78,7 +79,7 @@ export const SOURCE_HOST_B = {
   description: "A host of source code with groups.",
   fields: {
     ...CLIENT,
-    baseURL: { ...textField("Address of the host; its public service by default."), default: SOURCE_HOST_B_URL },
+    baseURL: { ...formField("web", "Address of the host; its public service by default."), default: SOURCE_HOST_B_URL },
     groups: texts("Left out: all groups of a user. Given: only these, and who is in none of them may not sign in."),
   },
 } as const satisfies ObjectSchema;
@@ -89,11 +90,11 @@ export const DIRECTORY_PROVIDER_A = {
   description: "A directory of accounts with hosted domains.",
   fields: {
     ...CLIENT,
-    scopes: { ...texts("Scopes that are asked for. An empty list is the default."), default: ["profile", "email"] },
-    hostedDomains: texts("When not empty, only users of these domains may sign in."),
+    scopes: { ...formList("scope", "Scopes that are asked for. An empty list is the default."), default: ["profile", "email"] },
+    hostedDomains: formList("domain", "When not empty, only users of these domains may sign in."),
     groups: texts("When not empty, only members of at least one of these groups may sign in."),
-    serviceAccountFilePath: textField("Path of the service account by which the directory is asked for groups. Needs adminEmail."),
-    adminEmail: textField("Administrator in whose name groups are listed. Required with serviceAccountFilePath."),
+    serviceAccountFilePath: formField("path", "Path of the service account by which the directory is asked for groups. Needs adminEmail."),
+    adminEmail: formField("email", "Administrator in whose name groups are listed. Required with serviceAccountFilePath."),
   },
 } as const satisfies ObjectSchema;
 
@@ -104,7 +105,8 @@ export const DIRECTORY_PROVIDER_B = {
   fields: {
     ...CLIENT,
     tenant: {
-      ...textField(
+      ...formField(
+        "tenant",
         "`common` is personal and organisation accounts, `consumers` and `organizations` one of them; or uuid or name of a tenant.",
       ),
       default: "common",
@@ -120,21 +122,24 @@ export const SAML = {
   type: "object",
   description: "A SAML provider. One of caData, ca and insecureSkipSignatureValidation must be set.",
   fields: {
-    redirectURI: textField("Callback address of the platform. Equals the Destination of a response exactly."),
-    ssoURL: textField("Address to which the request is posted."),
+    redirectURI: formField("web", "Callback address of the platform. Equals the Destination of a response exactly."),
+    ssoURL: formField("web", "Address to which the request is posted."),
     caData: textField("CA certificate that signs responses, in base64."),
-    ca: textField("CA that signs responses."),
+    ca: formField("path", "CA that signs responses."),
     insecureSkipSignatureValidation: flag("Do not check the signature of responses."),
-    usernameAttr: textField("Attribute that is used as username."),
-    emailAttr: textField("Attribute that is used as email."),
-    groupsAttr: textField("Attribute that is used as groups."),
-    entityIssuer: textField("Issuer of requests, and the audience that responses must have in place of redirectURI."),
-    ssoIssuer: textField("Issuer that responses must have."),
+    usernameAttr: formField("attributeName", "Attribute that is used as username."),
+    emailAttr: formField("attributeName", "Attribute that is used as email."),
+    groupsAttr: formField("attributeName", "Attribute that is used as groups."),
+    entityIssuer: formField("line", "Issuer of requests, and the audience that responses must have in place of redirectURI."),
+    ssoIssuer: formField("line", "Issuer that responses must have."),
     groupsDelim: textField("When set, groups are one text that is split by it."),
     allowedGroups: texts("When not empty, only members of at least one of these groups may sign in."),
     filterGroups: flag("Take only the groups of allowedGroups."),
     nameIDPolicyFormat: {
-      ...textField("Format of the name identifier. A last component alone stands for `urn:oasis:names:tc:SAML:1.1:nameid-format:` and it."),
+      ...formField(
+        "word",
+        "Format of the name identifier. A last component alone stands for `urn:oasis:names:tc:SAML:1.1:nameid-format:` and it.",
+      ),
       default: NAME_ID_DEFAULT,
     },
   },

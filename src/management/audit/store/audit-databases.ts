@@ -1,0 +1,63 @@
+import type { Chance } from "../../../base/chance.ts";
+import type { Metrics } from "../../../base/metrics.ts";
+import { dataStoreEndpoint } from "../../config/rules/data-store-endpoint.ts";
+import type { AuditEvent } from "../event.ts";
+import { openAuditDatabase } from "./audit-database.ts";
+import type { AuditDatabase } from "./audit-database.ts";
+import { auditRow } from "./audit-row.ts";
+import { createAuditStore, DATABASE_PLUGIN } from "./audit-store.ts";
+import type { AuditStore, AuditStoreOptions } from "./audit-store.ts";
+import { openMysqlLines } from "./mysql-lines.ts";
+import { openSqliteLines } from "./sqlite-lines.ts";
+
+/** What the stores are made of. */
+export interface AuditDatabasesOptions extends Pick<AuditStoreOptions, "clock" | "logger"> {
+  readonly metrics: Metrics;
+  readonly chance: Pick<Chance, "uuid" | "fraction">;
+  /** Default: the database that the address names. */
+  readonly openDatabase?: (endpoint: string) => Promise<AuditDatabase>;
+}
+
+/** The store that the configuration names, if it names one. */
+export interface AuditDatabases {
+  readonly store: AuditStore | undefined;
+  write(line: string, event: AuditEvent): void;
+  /** Takes another address and age, in hours; resolves when the lines for the one before are written or lost. */
+  configure(endpoint: string | undefined, ttlHours: number): Promise<void>;
+}
+
+/** Without a store until one is configured. */
+export function createAuditDatabases({ chance, openDatabase = openNamed, metrics, ...rest }: AuditDatabasesOptions): AuditDatabases {
+  const options = { ...rest, metrics };
+  const writer = chance.uuid();
+  let seq = 0;
+  metrics.count("apiserver_audit_error_total", DATABASE_PLUGIN, 0);
+  metrics.beforeRead(() => metrics.gauge("management_audit_pending_lines", current?.store.pending ?? 0));
+  let current: { readonly endpoint: string; readonly store: AuditStore } | undefined;
+  return {
+    get store() {
+      return current?.store;
+    },
+    write(line, event) {
+      current?.store.write(auditRow(line, event, { writer, seq: ++seq }));
+    },
+    async configure(endpoint, ttlHours) {
+      if (endpoint === current?.endpoint) return current?.store.keep(ttlHours);
+      const before = current;
+      current =
+        endpoint === undefined
+          ? undefined
+          : {
+              endpoint,
+              store: createAuditStore({ ...options, ttlHours, random: () => chance.fraction(), open: () => openDatabase(endpoint) }),
+            };
+      await before?.store.close();
+    },
+  };
+}
+
+async function openNamed(text: string): Promise<AuditDatabase> {
+  const endpoint = dataStoreEndpoint(text);
+  if (endpoint === undefined) throw new Error("audit.dataStoreEndpoint names no database that is known");
+  return openAuditDatabase(endpoint.kind === "sqlite" ? await openSqliteLines(endpoint.path) : await openMysqlLines(endpoint));
+}

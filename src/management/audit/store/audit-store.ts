@@ -1,0 +1,211 @@
+import { backoffDelay } from "../../../base/backoff.ts";
+import { delay, nextMacrotask } from "../../../base/clock.ts";
+import type { Clock, Timer } from "../../../base/clock.ts";
+import { messageOf } from "../../../base/errors.ts";
+import type { Logger } from "../../../base/logger.ts";
+import { noMetrics } from "../../../base/metrics.ts";
+import type { Metrics } from "../../../base/metrics.ts";
+import type { AuditDatabase, AuditFound, AuditLook } from "./audit-database.ts";
+import type { AuditRow } from "./audit-row.ts";
+
+/** What a store is made of. */
+export interface AuditStoreOptions {
+  /** Opens the database; asked again after each failure. */
+  readonly open: () => Promise<AuditDatabase>;
+  /** Lines that are older are deleted, in hours; 0 keeps them. */
+  readonly ttlHours: number;
+  readonly clock: Clock;
+  /** A number in [0, 1). */
+  readonly random: () => number;
+  /** Told once when lines begin to be lost, once when the database fails, and once when it takes lines again. */
+  readonly logger: Logger;
+  /** Default: nobody counts. */
+  readonly metrics?: Metrics;
+  /** How many lines wait at most. Default {@link AUDIT_PENDING_LINES_MAX}. */
+  readonly pendingLinesMax?: number;
+}
+
+/** Lines on their way into a database. The file stays the record. */
+export interface AuditStore {
+  /** Lines that wait. */
+  readonly pending: number;
+  /** Takes a line. Returns at once and never throws; what finds no room is counted and told. */
+  write(row: AuditRow): void;
+  /** Sets another age. */
+  keep(ttlHours: number): void;
+  /** @throws what the database says against it. */
+  look(look: AuditLook): Promise<AuditFound>;
+  /** Resolves when all that waits is written, or when it cannot be: then it is counted as lost. */
+  close(): Promise<void>;
+}
+
+/** Most lines that wait for the database, and most characters of them; further ones are lost to it. */
+export const AUDIT_PENDING_LINES_MAX = 20_000;
+export const AUDIT_PENDING_LENGTH_MAX = 32 * 1_048_576;
+/** Most lines and characters of one insertion. */
+const BATCH_LINES_MAX = 200;
+const BATCH_LENGTH_MAX = 2 * 1_048_576;
+const RETRY = { initialMs: 500, maximumMs: 30_000, jitter: 0.2 };
+/** How often old lines are looked for, and how many are deleted at a time. */
+const PRUNING_MS = 3_600_000;
+const PRUNED_MAX = 1_000;
+const HOUR_MS = 3_600_000;
+/** How long the database may take for the last lines, in milliseconds. */
+const CLOSING_MS = 5_000;
+/** How lost lines are counted. */
+export const DATABASE_PLUGIN = { plugin: "database" };
+
+/** A store whose database is opened in the background. */
+export function createAuditStore(options: AuditStoreOptions): AuditStore {
+  return new QueuedStore(options);
+}
+
+class QueuedStore implements AuditStore {
+  readonly #options: AuditStoreOptions;
+  readonly #metrics: Metrics;
+  readonly #ending = new AbortController();
+  #ttlHours: number;
+  #database: Promise<AuditDatabase> | undefined;
+  #pending: AuditRow[] = [];
+  #pendingLength = 0;
+  #batchMax = BATCH_LINES_MAX;
+  #writing: Promise<void> | undefined;
+  #pruning: Promise<void> = Promise.resolve();
+  #timer: Timer | undefined;
+  #lost = 0;
+  #failing = false;
+
+  constructor(options: AuditStoreOptions) {
+    this.#options = options;
+    this.#metrics = options.metrics ?? noMetrics;
+    this.#ttlHours = options.ttlHours;
+    this.#prune();
+    this.#keepPruning();
+  }
+
+  get pending(): number {
+    return this.#pending.length;
+  }
+
+  write(row: AuditRow): void {
+    const { pendingLinesMax = AUDIT_PENDING_LINES_MAX } = this.#options;
+    const length = row.line.length;
+    if (this.#ending.signal.aborted) return this.#lose(1);
+    if (this.#pending.length >= pendingLinesMax || this.#pendingLength + length > AUDIT_PENDING_LENGTH_MAX) return this.#lose(1);
+    this.#pending.push(row);
+    this.#pendingLength += length;
+    this.#writing ??= this.#drain();
+  }
+
+  keep(ttlHours: number): void {
+    if (ttlHours === this.#ttlHours) return;
+    this.#ttlHours = ttlHours;
+    this.#prune();
+  }
+
+  async look(look: AuditLook): Promise<AuditFound> {
+    return this.#with((database) => database.look(look));
+  }
+
+  async close(): Promise<void> {
+    this.#ending.abort();
+    this.#timer?.cancel();
+    await this.#withinClosing(Promise.all([this.#writing, this.#pruning]));
+    this.#lose(this.#pending.length);
+    this.#pending = [];
+    await this.#forget(this.#database);
+  }
+
+  async #drain(): Promise<void> {
+    // Lines that come together are written together.
+    await nextMacrotask();
+    for (let failures = 0; this.#pending.length > 0;) {
+      const batch = this.#nextBatch();
+      try {
+        await this.#with((database) => database.insert(batch));
+        this.#written(batch);
+        failures = 0;
+        // Those who wait for an answer go first: some databases work on this thread.
+        await nextMacrotask();
+      } catch (error) {
+        if (!this.#failing) this.#options.logger.warn("The audit database cannot be used; lines wait", { error: messageOf(error) });
+        this.#failing = true;
+        this.#batchMax = Math.max(1, Math.floor(this.#batchMax / 2));
+        if (this.#ending.signal.aborted) break;
+        await delay(this.#options.clock, backoffDelay(RETRY, failures++, this.#options.random), this.#ending.signal);
+      }
+    }
+    this.#writing = undefined;
+  }
+
+  #nextBatch(): readonly AuditRow[] {
+    let length = 0;
+    let count = 0;
+    while (count < Math.min(this.#batchMax, this.#pending.length)) {
+      length += this.#pending[count]!.line.length;
+      if (count > 0 && length > BATCH_LENGTH_MAX) break;
+      count++;
+    }
+    return this.#pending.slice(0, count);
+  }
+
+  #written(batch: readonly AuditRow[]): void {
+    this.#pending = this.#pending.slice(batch.length);
+    for (const { line } of batch) this.#pendingLength -= line.length;
+    this.#batchMax = Math.min(BATCH_LINES_MAX, this.#batchMax * 2);
+    if (this.#failing || this.#lost > 0) this.#options.logger.info("The audit database takes lines again", { lost: this.#lost });
+    this.#failing = false;
+    this.#lost = 0;
+  }
+
+  #lose(count: number): void {
+    if (count === 0) return;
+    if (this.#lost === 0) this.#options.logger.error("Audit lines are lost to the database, which is too slow or gone; the file has them");
+    this.#lost += count;
+    this.#metrics.count("apiserver_audit_error_total", DATABASE_PLUGIN, count);
+  }
+
+  /** After a failure the database is opened again. */
+  async #with<Result>(work: (database: AuditDatabase) => Promise<Result>): Promise<Result> {
+    const opened = (this.#database ??= this.#options.open());
+    try {
+      return await work(await opened);
+    } catch (error) {
+      await this.#forget(opened);
+      throw error;
+    }
+  }
+
+  async #forget(opened: Promise<AuditDatabase> | undefined): Promise<void> {
+    if (this.#database === opened) this.#database = undefined;
+    // One that was never open, or is closed already, needs nothing.
+    await opened?.then((database) => database.close()).catch(() => {});
+  }
+
+  async #withinClosing(work: Promise<unknown>): Promise<void> {
+    const over = new AbortController();
+    await Promise.race([work.finally(() => over.abort()), delay(this.#options.clock, CLOSING_MS, over.signal)]);
+  }
+
+  /** One after another, in small portions. */
+  #prune(): void {
+    this.#pruning = this.#pruning.then(async () => {
+      if (this.#ttlHours === 0) return;
+      const before = this.#options.clock.now() - this.#ttlHours * HOUR_MS;
+      try {
+        for (let count = PRUNED_MAX; count === PRUNED_MAX && !this.#ending.signal.aborted; await nextMacrotask()) {
+          count = await this.#with((database) => database.prune(before, PRUNED_MAX));
+        }
+      } catch (error) {
+        this.#options.logger.warn("Old audit lines cannot be deleted from the database", { error: messageOf(error) });
+      }
+    });
+  }
+
+  #keepPruning(): void {
+    this.#timer = this.#options.clock.schedule(PRUNING_MS, () => {
+      this.#prune();
+      this.#keepPruning();
+    });
+  }
+}

@@ -1,0 +1,52 @@
+import type { DataStoreEndpoint } from "../../config/rules/data-store-endpoint.ts";
+import type { Sql } from "./audit-database.ts";
+
+/** How long a connection may take to be made, and one statement to be answered, in milliseconds. */
+const CONNECT_MS = 10_000;
+const STATEMENT_MS = 30_000;
+
+/** Bytes, so that neither case nor spaces at the end make names the same. */
+const NAME = "VARBINARY(1012) NOT NULL";
+const WORD = "VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL";
+const WORDS: Sql["words"] = {
+  createTable: `CREATE TABLE IF NOT EXISTS audit_events (at BIGINT NOT NULL, writer ${WORD}, seq BIGINT NOT NULL, audit_id ${WORD},
+    stage ${WORD}, user_name ${NAME}, verb ${NAME}, resource ${NAME}, namespace ${NAME}, name ${NAME},
+    code INT NOT NULL, line MEDIUMTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL, PRIMARY KEY (at, writer, seq))`,
+  insert: "INSERT IGNORE",
+  deleteBefore: "DELETE FROM audit_events WHERE at < ? ORDER BY at LIMIT ?",
+};
+
+/**
+ * A database of MySQL or MariaDB. The client is loaded when it is first needed. After a failure the connection is of no use any more.
+ *
+ * @throws what the network or the server says against it.
+ */
+export async function openMysqlLines(endpoint: Extract<DataStoreEndpoint, { kind: "mysql" }>): Promise<Sql> {
+  const { host, port, user, password, database, tls } = endpoint;
+  const { createConnection } = await import("mysql2/promise");
+  const connection = await createConnection({
+    ...{ host, port, user, password, database, charset: "utf8mb4", connectTimeout: CONNECT_MS },
+    // What a server sends is data, whatever it asks for.
+    ...{ multipleStatements: false, supportBigNumbers: true, flags: ["-LOCAL_FILES"] },
+    ...(tls !== "off" && { ssl: { rejectUnauthorized: tls === "verified" } }),
+  });
+  // A failure is told to those who wait for an answer.
+  connection.on("error", () => {});
+  const ask = async (text: string, values: readonly (string | number)[]): Promise<unknown> => {
+    try {
+      const [result] = await connection.query({ sql: text, values: [...values], timeout: STATEMENT_MS });
+      return result;
+    } catch (error) {
+      connection.destroy();
+      throw error;
+    }
+  };
+  // Values are escaped here, which a mode of the server could make wrong.
+  await ask("SET SESSION sql_mode = 'STRICT_ALL_TABLES'", []);
+  return {
+    words: WORDS,
+    all: async (text, values) => (await ask(text, values)) as Readonly<Record<string, unknown>>[],
+    run: async (text, values) => Number(((await ask(text, values)) as { readonly affectedRows?: number }).affectedRows ?? 0),
+    close: async () => connection.destroy(),
+  };
+}

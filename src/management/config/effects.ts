@@ -1,0 +1,120 @@
+/**
+ * What each setting does: one table for the reference, for the warnings of a file, and for the condition of the object `config`.
+ *
+ * @module
+ */
+
+/** What becomes of a setting: it acts, or it is checked and shown and nothing else. */
+export type Effect =
+  | {
+      /** What it changes. */
+      readonly acts: string;
+    }
+  | {
+      /** Why it is only shown. */
+      readonly shownOnly: string;
+      /** What would have to read it so that it acts. */
+      readonly needs: string;
+    };
+
+/**
+ * Sections whose rows say that they act only once the service reads them. Each is to be set to true together with what reads it; all
+ * that follows from it (reference, warnings, condition) follows by itself after `npm run docs`.
+ */
+const SOURCE_HOST_A_ACTS: boolean = false;
+const SOURCE_HOST_B_ACTS: boolean = false;
+const DIRECTORY_PROVIDER_A_ACTS: boolean = false;
+const DIRECTORY_PROVIDER_B_ACTS: boolean = false;
+const SAML_ACTS: boolean = false;
+const CLUSTER_MANAGER_ACTS: boolean = false;
+const UI_SETTINGS_ACTS: boolean = false;
+
+const acts = (where: string): Effect => ({ acts: where });
+const shownOnly = (why: string, needs: string): Effect => ({ shownOnly: why, needs });
+
+const provider = (isRead: boolean): Effect =>
+  isRead ? acts("people sign in by it") : shownOnly("the service does not sign in by this kind of provider", "a sign-in by this provider");
+const look = (what: string): Effect =>
+  UI_SETTINGS_ACTS ? acts(what) : shownOnly("the service has no page that shows it", "the page for signing in");
+const INTERFACE = shownOnly("the service has no user interface beside the page for signing in", "a user interface of the platform");
+const APPS = shownOnly("the service installs no charts", "an installer of charts");
+const COSTS = shownOnly("the service runs nothing that measures costs", "an operator for metrics and costs");
+const BUILDS = shownOnly("the service builds no images", "a builder of images");
+
+/**
+ * Setting → its effect; `[]` is any item of a list. A setting without a row has that of the nearest one around it. What a connector
+ * has is as in `auth`.
+ */
+export const EFFECTS: Readonly<Record<string, Effect>> = {
+  "auth.oidc": acts("people sign in by it"),
+  "auth.oidc.type": shownOnly("it is the name of a picture in a user interface", "a user interface of the platform"),
+  "auth.sourceHostA": provider(SOURCE_HOST_A_ACTS),
+  "auth.sourceHostB": provider(SOURCE_HOST_B_ACTS),
+  "auth.directoryProviderA": provider(DIRECTORY_PROVIDER_A_ACTS),
+  "auth.directoryProviderB": provider(DIRECTORY_PROVIDER_B_ACTS),
+  "auth.saml": provider(SAML_ACTS),
+  "auth.clusterManager": provider(CLUSTER_MANAGER_ACTS),
+  "auth.password.disabled": acts("nobody signs in by password"),
+  "auth.password.minLength": acts("shorter passwords are not taken any more, for any user"),
+  "auth.connectors": acts("people sign in by its provider, with the connector's id in the address"),
+  "auth.connectors[].displayName": look("the page for signing in names the connector so"),
+  "auth.plainNamesConnector": acts("whose user names and groups mean what rules and teams name"),
+  "auth.disableTeamCreation": acts("a sign-in makes no teams"),
+  "auth.disableUserCreation": acts("a sign-in makes no user"),
+  "auth.accessKeyMaxTTLSeconds": acts("access keys end earlier"),
+  "auth.loginAccessKeyTTLSeconds": acts("keys of sign-ins end earlier, later or never"),
+  "auth.customHttpHeaders": acts("the headers are on the answers of the authentication endpoints"),
+  "auth.groupsFilters": acts("other groups are not taken over at sign-in"),
+  oidc: shownOnly("the service is no provider of OpenID Connect", "a provider of OpenID Connect"),
+  apps: APPS,
+  "audit.enabled": acts("requests leave lines in a file"),
+  "audit.disableAgentSyncBack": shownOnly("no agents send audit lines to the service", "agents in connected clusters"),
+  "audit.level": acts("which requests leave which line"),
+  "audit.policy": acts("which requests leave which line"),
+  "audit.policy.rules[].clusters": acts("a rule that names clusters matches no request to the service itself"),
+  "audit.dataStoreEndpoint": acts(
+    "lines are written to this database too, and administrators read them at /kubernetes/management/audit/events",
+  ),
+  "audit.dataStoreTTL": acts("older lines are deleted from the database"),
+  "audit.path": acts("where the file is"),
+  "audit.maxAge": acts("when rotated files go"),
+  "audit.maxBackups": acts("how many rotated files stay"),
+  "audit.maxSize": acts("when the file is rotated"),
+  "audit.compress": acts("rotated files are compressed"),
+  platformHost: shownOnly("the public address of the service is its flag --public-url", "the service, in place of that flag"),
+  projectNamespacePrefix: acts("scopes know the namespaces of projects by it"),
+  devWorkspaceSubDomain: shownOnly("the service runs no workspaces", "a server of workspaces"),
+  uiSettings: look("the page for signing in shows it"),
+  "uiSettings.platformVersion": INTERFACE,
+  "uiSettings.smallLogoURL": INTERFACE,
+  "uiSettings.sidebarColor": INTERFACE,
+  "uiSettings.customJavaScript": INTERFACE,
+  "uiSettings.navBarButtons": INTERFACE,
+  "uiSettings.externalURLs": INTERFACE,
+  vault: acts("secrets of the vault are copied into the SharedSecrets that name them"),
+  "vault.auth.tokenSecretRef": shownOnly("the service reads no Secrets of a cluster", "a cluster to read the token from"),
+  costControl: COSTS,
+  platformDB: shownOnly("the service keeps its data where its flags say", "an operator that installs a database"),
+  imageBuilder: BUILDS,
+};
+
+/**
+ * What becomes of a setting.
+ *
+ * @example
+ * effectOf("auth.connectors[].oidc.issuerUrl"); // { acts: "people sign in by it" }
+ */
+export function effectOf(field: string): Effect {
+  const name = field.replace(/^auth\.connectors\[\]\.(?!id$|displayName$)/, "auth.");
+  for (let around = name; around !== ""; around = around.replace(/(?:\[\]|(?:^|\.)[^.[]+)$/, "")) {
+    const effect = EFFECTS[around];
+    if (effect !== undefined) return effect;
+  }
+  return shownOnly("nothing reads it", "whatever it is meant for");
+}
+
+/** Whether something in a section acts. */
+export function actsWithin(field: string): boolean {
+  if ("acts" in effectOf(field)) return true;
+  return Object.entries(EFFECTS).some(([name, effect]) => "acts" in effect && name.startsWith(`${field}.`));
+}

@@ -1,0 +1,80 @@
+import { request as requestPlain } from "node:http";
+import type { IncomingMessage } from "node:http";
+import { request as requestTls } from "node:https";
+import { messageOf } from "../../base/errors.ts";
+import type { ManagementConfig } from "../config/effective.ts";
+import { failed, readVaultAnswer } from "./vault-values.ts";
+import type { VaultResult } from "./vault-values.ts";
+import type { VaultSource } from "./vault-source.ts";
+
+/** `vault` of the configuration. */
+export type VaultSettings = ManagementConfig["vault"];
+
+/** Asks a vault for one secret. Never rejects. */
+export type ReadVault = (source: VaultSource, signal: AbortSignal) => Promise<VaultResult>;
+
+const LOOPBACK: readonly string[] = ["127.0.0.1", "[::1]", "localhost"];
+
+/**
+ * A reader of the vault that the settings name, over a connection for each request. No redirect is followed, and plain HTTP is for this
+ * machine only: the token goes nowhere else. The machine's authorities are trusted, and those of `NODE_EXTRA_CA_CERTS`.
+ */
+export function createVaultReader(settings: VaultSettings): ReadVault {
+  const { address = "", auth: { token = "" } = {}, namespace = "", skipTLSVerify, requestTimeoutSeconds, answerMaxKiB } = settings;
+  if (!URL.canParse(address)) return refusing("vault.address is missing, and VAULT_ADDR is none");
+  if (token === "") return refusing("vault.auth.token is missing");
+  const base = new URL(address);
+  if (base.protocol !== "https:" && !(base.protocol === "http:" && LOOPBACK.includes(base.hostname)))
+    return refusing("the vault's address does not begin with https://");
+  const path = namespace.replace(/^\/|\/$/g, "");
+  const headers = { "X-Vault-Token": token, "X-Vault-Request": "true", ...(path !== "" && { "X-Vault-Namespace": path }) };
+  return async (source, signal) => {
+    const url = new URL(base);
+    url.pathname = `${base.pathname.replace(/\/$/, "")}${source.requestPath}`;
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(requestTimeoutSeconds * 1_000)]);
+    try {
+      const answer = await ask(url, { headers, signal: limit, rejectUnauthorized: !skipTLSVerify });
+      const text = await textOf(answer, answerMaxKiB * 1_024);
+      if (text === undefined) return failed("TooLarge", `the vault's answer has more than ${answerMaxKiB} KiB`);
+      return readVaultAnswer(source, { status: answer.statusCode!, retryAfter: answer.headers["retry-after"], text });
+    } catch (error) {
+      const why = limit.aborted ? `it did not answer within ${requestTimeoutSeconds} s` : messageOf(error);
+      return failed("Unavailable", `the vault cannot be asked: ${why}`, true);
+    }
+  };
+}
+
+function refusing(message: string): ReadVault {
+  return async () => failed("Invalid", message, true);
+}
+
+interface Asked {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+  readonly rejectUnauthorized: boolean;
+}
+
+function ask(url: URL, { rejectUnauthorized, ...shared }: Asked): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const options = { method: "GET", agent: false as const, ...shared };
+    const request =
+      url.protocol === "http:" ? requestPlain(url, options, resolve) : requestTls(url, { ...options, rejectUnauthorized }, resolve);
+    request.on("error", reject);
+    request.end();
+  });
+}
+
+/** Undefined for one that is too long, of which no more is read. */
+async function textOf(answer: IncomingMessage, bytesMax: number): Promise<string | undefined> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of answer) {
+    length += (chunk as Buffer).length;
+    if (length > bytesMax) {
+      answer.destroy();
+      return undefined;
+    }
+    chunks.push(chunk as Buffer);
+  }
+  return Buffer.concat(chunks).toString();
+}

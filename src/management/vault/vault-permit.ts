@@ -1,0 +1,22 @@
+import { forbiddenRequest } from "../../apiserver/types/status.ts";
+import { SCOPE_EXTRA } from "../../cluster/scope/scope.ts";
+import type { Permit } from "../access/rights/permits.ts";
+import type { Rights } from "../access/rights/rights.ts";
+import { SHARED_SECRETS } from "../kinds/types.ts";
+import { changesVaultSource, VAULT_ANNOTATIONS } from "./vault-source.ts";
+
+/**
+ * The annotations that name a secret of the vault read whatever the platform's token reads, so that administrators alone may set them,
+ * with a key that no scope limits. Anyone who may write the object may remove them.
+ *
+ * @throws API_FORBIDDEN (the permit), naming the annotations.
+ */
+export function createVaultPermit(rights: Pick<Rights, "callerOf">): Permit {
+  return ({ user, object, old }) => {
+    if (!changesVaultSource(object, old)) return;
+    if (rights.callerOf(user).administers && user.extra?.[SCOPE_EXTRA] === undefined) return;
+    const names = Object.values(VAULT_ANNOTATIONS).join(", ");
+    const why = `only an administrator, with a key without a scope, can set the annotations ${names}`;
+    throw forbiddenRequest(SHARED_SECRETS, object.metadata.name ?? "", why);
+  };
+}

@@ -1,0 +1,62 @@
+/**
+ * Which secret of a vault a SharedSecret is a copy of. Pure.
+ *
+ * @module
+ */
+import type { KubeObject, StringMap } from "../../kube/object/types.ts";
+
+/** Annotations that name a secret of the vault. Administrators alone may set them. */
+export const VAULT_ANNOTATIONS = {
+  version: "management.platform/vault-version",
+  mount: "management.platform/vault-mount",
+  path: "management.platform/vault-path",
+} as const;
+
+/** A secret of the vault. */
+export interface VaultSource {
+  readonly version: "kv1" | "kv2";
+  readonly mount: string;
+  readonly path: string;
+  /** Of the request, encoded. */
+  readonly requestPath: string;
+}
+
+/** Longest mount and path together, in UTF-16 units. */
+const LENGTH_MAX = 512;
+/** What the vault keeps of itself. */
+const OWN_MOUNTS: readonly string[] = ["sys", "auth", "identity", "cubbyhole"];
+/** Characters that mean something in addresses, or cannot be seen. */
+const REFUSED = /[?#%\\\p{C}]/u;
+
+/**
+ * What the annotations name; undefined without any of them, and a text that says what is wrong with them.
+ *
+ * @example
+ * vaultSource({ "management.platform/vault-version": "kv2", "management.platform/vault-mount": "secret", "management.platform/vault-path": "team/db" });
+ * // { version: "kv2", mount: "secret", path: "team/db", requestPath: "/v1/secret/data/team/db" }
+ */
+export function vaultSource(annotations: StringMap | undefined): VaultSource | string | undefined {
+  const [version, mount, path] = Object.values(VAULT_ANNOTATIONS).map((name) => annotations?.[name]);
+  if (version === undefined && mount === undefined && path === undefined) return undefined;
+  const missing = Object.values(VAULT_ANNOTATIONS).filter((name) => annotations?.[name] === undefined);
+  if (version === undefined || mount === undefined || path === undefined) return `the annotation ${missing.join(" and ")} is missing`;
+  if (version !== "kv1" && version !== "kv2") return `${VAULT_ANNOTATIONS.version} is kv1 or kv2`;
+  if (mount.length + path.length > LENGTH_MAX) return `mount and path have at most ${LENGTH_MAX} characters together`;
+  for (const [name, text] of [[VAULT_ANNOTATIONS.mount, mount] as const, [VAULT_ANNOTATIONS.path, path] as const]) {
+    if (REFUSED.test(text)) return `${name} has a character that no path of the vault has`;
+    if (text.split("/").some((part) => part === "" || part.trim() !== part || /^\.+$/.test(part)))
+      return `${name} is names with one slash between them, without . and ..`;
+  }
+  if (OWN_MOUNTS.includes(mount.split("/")[0]!)) return `${VAULT_ANNOTATIONS.mount} is what the vault keeps of itself`;
+  const encoded = (text: string) => text.split("/").map(encodeURIComponent).join("/");
+  const inside = version === "kv2" ? "/data/" : "/";
+  return { version, mount, path, requestPath: `/v1/${encoded(mount)}${inside}${encoded(path)}` };
+}
+
+/** Whether a write changes what is copied. The end of copying is no change: what was copied stays. */
+export function changesVaultSource(object: KubeObject, old: KubeObject | undefined): boolean {
+  return Object.values(VAULT_ANNOTATIONS).some((name) => {
+    const value = object.metadata.annotations?.[name];
+    return value !== undefined && value !== old?.metadata.annotations?.[name];
+  });
+}

@@ -1,0 +1,209 @@
+import type { Clock, Timer } from "../../base/clock.ts";
+import { isEngineError, messageOf } from "../../base/errors.ts";
+import { jsonEqual } from "../../base/json.ts";
+import type { Logger } from "../../base/logger.ts";
+import { formatKey, keyOf } from "../../kube/object/key.ts";
+import type { KubeObject } from "../../kube/object/types.ts";
+import { timestamp } from "../../apiserver/types/objects/metadata.ts";
+import type { Registry } from "../../apiserver/verbs/registry.ts";
+import type { ManagedObjects } from "../access/managed-objects.ts";
+import { SYNC_INTERVAL_MAX_MS, SYNC_INTERVAL_MIN_MS } from "../config/limits.ts";
+import { durationMs } from "../config/rules/durations.ts";
+import { specOf } from "../kinds/common.ts";
+import type { SharedSecretSpec } from "../kinds/shared-secret.ts";
+import { SHARED_SECRETS } from "../kinds/types.ts";
+import { createVaultReader } from "./vault-client.ts";
+import type { VaultSettings } from "./vault-client.ts";
+import { vaultSource } from "./vault-source.ts";
+import { failed } from "./vault-values.ts";
+import type { VaultResult } from "./vault-values.ts";
+
+/** What copying from a vault works with. */
+export interface VaultSyncOptions {
+  readonly registry: Registry;
+  readonly objects: Pick<ManagedObjects, "of" | "get" | "onChange">;
+  /** At this moment. */
+  readonly settings: () => VaultSettings;
+  /** Hears of other settings, until what is returned is called. */
+  readonly onSettings: (listener: () => void) => () => void;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Copying that goes on until it is stopped. */
+export interface VaultSync {
+  /** Resolves when no round is under way. */
+  settled(): Promise<void>;
+  stop(): void;
+}
+
+/** The condition of a SharedSecret that says whether it is as the vault has it. */
+const VAULT_CONDITION = "VaultSynced";
+/** Between two rounds by default, and before a round for an annotation that was just written, in milliseconds. */
+const INTERVAL_MS = 60_000;
+const SOON_MS = 1_000;
+/** So many names that were left out are told. */
+const NAMED_MAX = 5;
+
+/**
+ * Copies secrets of the vault into the SharedSecrets that name them, one after another, a round at a time. What cannot be read stays as
+ * it was copied last. Nothing is ever written to the vault.
+ *
+ * @example
+ * const sync = startVaultSync({ registry, objects, settings: () => config.vault, onSettings, clock, logger });
+ */
+export function startVaultSync(options: VaultSyncOptions): VaultSync {
+  return new Rounds(options);
+}
+
+class Rounds implements VaultSync {
+  readonly #options: VaultSyncOptions;
+  readonly #ending = new AbortController();
+  readonly #ends: readonly (() => void)[];
+  #timer: Timer | undefined;
+  #dueMs = Infinity;
+  /** The vault has asked to be left alone until then. */
+  #quietUntilMs = 0;
+  #round: Promise<void> | undefined;
+
+  constructor(options: VaultSyncOptions) {
+    this.#options = options;
+    this.#ends = [
+      options.onSettings(() => this.#restart()),
+      options.objects.onChange(({ object, previous }) => {
+        if (object?.kind !== SHARED_SECRETS.kind || !options.settings().enabled) return;
+        const [now, before] = [object, previous].map((one) => vaultSource(one?.metadata.annotations));
+        if (now !== undefined && !jsonEqual(now, before)) this.#lookIn(SOON_MS);
+      }),
+    ];
+    this.#restart();
+  }
+
+  async settled(): Promise<void> {
+    await this.#round;
+  }
+
+  stop(): void {
+    this.#ending.abort();
+    this.#timer?.cancel();
+    for (const end of this.#ends) end();
+  }
+
+  #restart(): void {
+    this.#timer?.cancel();
+    this.#dueMs = Infinity;
+    this.#quietUntilMs = 0;
+    if (this.#options.settings().enabled) this.#lookIn(0);
+  }
+
+  #lookIn(ms: number): void {
+    const { clock } = this.#options;
+    const due = Math.max(clock.monotonic() + ms, this.#quietUntilMs);
+    if (due >= this.#dueMs || this.#ending.signal.aborted) return;
+    this.#timer?.cancel();
+    this.#dueMs = due;
+    this.#timer = clock.schedule(due - clock.monotonic(), () => this.#begin());
+  }
+
+  #begin(): void {
+    this.#dueMs = Infinity;
+    if (this.#round !== undefined) return this.#lookIn(SOON_MS);
+    this.#round = this.#goRound()
+      .catch((error: unknown) => {
+        if (!this.#ending.signal.aborted) this.#options.logger.warn("Cannot copy from the vault", { error: messageOf(error) });
+      })
+      .then(() => {
+        this.#round = undefined;
+        const { enabled, syncInterval = "" } = this.#options.settings();
+        const interval = durationMs(syncInterval) ?? INTERVAL_MS;
+        if (enabled) this.#lookIn(Math.min(SYNC_INTERVAL_MAX_MS, Math.max(SYNC_INTERVAL_MIN_MS, interval)));
+      });
+  }
+
+  async #goRound(): Promise<void> {
+    const { objects, settings, clock } = this.#options;
+    const read = createVaultReader(settings());
+    /** What was asked already: several SharedSecrets may be copies of one. */
+    const known = new Map<string, VaultResult>();
+    let down: VaultResult | undefined;
+    for (const { metadata } of [...objects.of(SHARED_SECRETS)]) {
+      const object = objects.get(SHARED_SECRETS, keyOf({ metadata } as KubeObject));
+      if (this.#ending.signal.aborted) return;
+      if (object === undefined || object.metadata.uid !== metadata.uid || object.metadata.deletionTimestamp !== undefined) continue;
+      const source = vaultSource(object.metadata.annotations);
+      if (source === undefined) {
+        if (hasCondition(object)) await this.#write(object, undefined, undefined);
+        continue;
+      }
+      if (typeof source === "string") {
+        await this.#write(object, failed("Invalid", source), undefined);
+        continue;
+      }
+      const result = down ?? known.get(source.requestPath) ?? (await read(source, this.#ending.signal));
+      if (this.#ending.signal.aborted) return;
+      known.set(source.requestPath, result);
+      if (!result.ok && result.forAll) down = result;
+      if (!result.ok && result.retryAfterMs !== undefined) this.#quietUntilMs = clock.monotonic() + result.retryAfterMs;
+      await this.#write(object, result, `${source.version} ${source.mount}/${source.path}`);
+    }
+  }
+
+  /** The data first: a condition that says that they are there comes after them. */
+  async #write(object: KubeObject, result: VaultResult | undefined, place: string | undefined): Promise<void> {
+    const { registry, logger, clock } = this.#options;
+    const secret = formatKey(keyOf(object));
+    try {
+      let current = object;
+      const spec = specOf<SharedSecretSpec>(object);
+      if (result?.ok === true && !jsonEqual(spec.data ?? {}, { ...result.data })) {
+        current = (await registry.update(SHARED_SECRETS, keyOf(object), { ...object, spec: { ...spec, data: { ...result.data } } })).object;
+        logger.info("A SharedSecret follows the vault", { secret });
+      }
+      const conditions = nextConditions(current, result === undefined ? undefined : told(result, place), timestamp(clock.now()));
+      if (jsonEqual(conditions, conditionsOf(current))) return;
+      if (result?.ok === false)
+        logger.warn("A SharedSecret cannot follow the vault", { secret, reason: result.reason, message: result.message });
+      const status = { ...(current["status"] as object), conditions };
+      await registry.update(SHARED_SECRETS, keyOf(current), { ...current, status }, { subresource: "status" });
+    } catch (error) {
+      // Somebody else was first, or it is gone: the next round sees what there is.
+      if (isEngineError(error, "API_CONFLICT", "API_NOT_FOUND")) return;
+      if (isEngineError(error, "LEADERSHIP_LOST") || this.#ending.signal.aborted) throw error;
+      logger.warn("A SharedSecret cannot be written", { secret, error: messageOf(error) });
+    }
+  }
+}
+
+interface Condition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly lastTransitionTime?: string;
+}
+
+function conditionsOf(object: KubeObject): readonly Condition[] {
+  return (object["status"] as { readonly conditions?: readonly Condition[] } | undefined)?.conditions ?? [];
+}
+
+function hasCondition(object: KubeObject): boolean {
+  return conditionsOf(object).some(({ type }) => type === VAULT_CONDITION);
+}
+
+function nextConditions(object: KubeObject, next: Omit<Condition, "type"> | undefined, now: string): readonly Condition[] {
+  const others = conditionsOf(object).filter(({ type }) => type !== VAULT_CONDITION);
+  if (next === undefined) return others;
+  const before = conditionsOf(object).find(({ type }) => type === VAULT_CONDITION);
+  const lastTransitionTime = before?.status === next.status ? (before.lastTransitionTime ?? now) : now;
+  return [...others, { type: VAULT_CONDITION, lastTransitionTime, ...next }];
+}
+
+function told(result: VaultResult, place: string | undefined): Omit<Condition, "type"> {
+  if (!result.ok) return { status: "False", reason: result.reason, message: `${result.message}; the data stay as they are` };
+  const { version, leftOut } = result;
+  const of = version === undefined ? "" : `, version ${version}`;
+  const names = leftOut.slice(0, NAMED_MAX).map((name) => JSON.stringify(name.slice(0, 60)));
+  const more = leftOut.length > NAMED_MAX ? ` and ${leftOut.length - NAMED_MAX} others` : "";
+  const without = leftOut.length === 0 ? "" : `, without ${names.join(", ")}${more}, which no Secret can have`;
+  return { status: "True", reason: "Copied", message: `${place}${of}${without}` };
+}

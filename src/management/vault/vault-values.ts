@@ -1,0 +1,121 @@
+/**
+ * What a vault has answered → the data of a SharedSecret. Pure.
+ *
+ * @module
+ */
+import { isRecord, parseJson } from "../../base/json.ts";
+import type { VaultSource } from "./vault-source.ts";
+
+/** Why a secret was not copied, in one word. */
+export type VaultReason =
+  | "Invalid"
+  | "Unauthorized"
+  | "Forbidden"
+  | "NotFound"
+  | "RateLimited"
+  | "Sealed"
+  | "Unavailable"
+  | "Redirected"
+  | "TooLarge"
+  | "WrongType";
+
+/** What has become of one request. */
+export type VaultResult =
+  | {
+      readonly ok: true;
+      /** Bytes in base64 by name. */
+      readonly data: Readonly<Record<string, string>>;
+      /** Of kv2. */
+      readonly version: number | undefined;
+      /** Names that no Secret can have. */
+      readonly leftOut: readonly string[];
+    }
+  | {
+      readonly ok: false;
+      readonly reason: VaultReason;
+      readonly message: string;
+      /** Every other request would fare alike. */
+      readonly forAll: boolean;
+      /** How long the vault asks to be left alone, in milliseconds. */
+      readonly retryAfterMs?: number;
+    };
+
+/** A vault's answer. */
+export interface VaultAnswer {
+  readonly status: number;
+  /** The header `Retry-After`; undefined without. */
+  readonly retryAfter: string | undefined;
+  readonly text: string;
+}
+
+/** Most bytes of all values. Source: the limit of SharedSecrets. */
+const DATA_BYTES_MAX = 1_048_576;
+const DEPTH_MAX = 64;
+const KEY = /^[-._a-zA-Z0-9]{1,253}$/;
+/** Longest time that a vault may ask for, in seconds. */
+const RETRY_AFTER_MAX = 3_600;
+
+/**
+ * Reads an answer. Nothing of it is quoted but names: whatever it is, it may be secret.
+ *
+ * @example
+ * readVaultAnswer(source, { status: 503, retryAfter: undefined, text: "" }); // { ok: false, reason: "Sealed", … }
+ */
+export function readVaultAnswer(source: Pick<VaultSource, "version">, { status, retryAfter, text }: VaultAnswer): VaultResult {
+  if (status !== 200) return refusal(status, retryAfter);
+  let body: unknown;
+  try {
+    body = parseJson(text, DEPTH_MAX);
+  } catch {
+    return failed("WrongType", "the vault's answer is no JSON");
+  }
+  const outer = isRecord(body) ? body["data"] : undefined;
+  const inner = source.version === "kv2" && isRecord(outer) ? outer["data"] : outer;
+  if (!isRecord(inner)) return failed("WrongType", `the vault's answer is none of ${source.version}`);
+  const metadata = source.version === "kv2" ? (outer as Record<string, unknown>)["metadata"] : undefined;
+  const version = isRecord(metadata) && Number.isSafeInteger(metadata["version"]) ? Number(metadata["version"]) : undefined;
+  return dataOf(inner, version);
+}
+
+function dataOf(values: Readonly<Record<string, unknown>>, version: number | undefined): VaultResult {
+  const data = Object.create(null) as Record<string, string>;
+  const leftOut: string[] = [];
+  let bytes = 0;
+  for (const [name, value] of Object.entries(values)) {
+    if (!KEY.test(name)) {
+      leftOut.push(name);
+      continue;
+    }
+    const content = Buffer.from(typeof value === "string" ? value : JSON.stringify(value));
+    bytes += content.length;
+    if (bytes > DATA_BYTES_MAX) return failed("TooLarge", `the values have more than ${DATA_BYTES_MAX} bytes`);
+    data[name] = content.toString("base64");
+  }
+  return { ok: true, data, version, leftOut };
+}
+
+function refusal(status: number, retryAfter: string | undefined): VaultResult {
+  if (status >= 300 && status < 400)
+    return failed("Redirected", "the vault sends elsewhere, where the token does not follow; name that address", true);
+  if (status === 401) return failed("Unauthorized", "the vault does not know the token", true);
+  if (status === 403) return failed("Forbidden", "the token may not read it, or has ended");
+  if (status === 404) return failed("NotFound", "there is no such secret, or its version is deleted");
+  if (status === 429 && retryAfter !== undefined)
+    return { ...failed("RateLimited", "the vault was asked too often", true), retryAfterMs: waitOf(retryAfter) };
+  if (status === 429 || status === 472 || status === 473) return failed("Unavailable", "the vault is a standby that does not answer", true);
+  if (status === 501) return failed("Unavailable", "the vault is not initialised", true);
+  if (status === 503) return failed("Sealed", "the vault is sealed or in maintenance", true);
+  if (status >= 500) return failed("Unavailable", `the vault answered ${status}`, true);
+  return failed("Invalid", `the vault answered ${status}`);
+}
+
+/** A failure. */
+export function failed(reason: VaultReason, message: string, forAll = false): Extract<VaultResult, { ok: false }> {
+  return { ok: false, reason, message, forAll };
+}
+
+/** Dates are not used by vaults, and clocks differ. */
+function waitOf(retryAfter: string): number {
+  const seconds = /^[0-9]{1,9}$/.test(retryAfter.trim()) ? Number(retryAfter) : 1;
+  return Math.min(seconds, RETRY_AFTER_MAX) * 1_000;
+}

@@ -1,0 +1,113 @@
+/**
+ * Audit lines in MariaDB, where there is one on this machine.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { systemClock } from "../../../src/base/clock.ts";
+import { silentLogger } from "../../../src/base/logger.ts";
+import { createMetrics } from "../../../src/base/metrics.ts";
+import { createAuditLog } from "../../../src/management/audit/audit-log.ts";
+import { openAuditDatabase } from "../../../src/management/audit/store/audit-database.ts";
+import { openMysqlLines } from "../../../src/management/audit/store/mysql-lines.ts";
+import { parseManagementConfig } from "../../../src/management/config/config.ts";
+import { dataStoreEndpoint } from "../../../src/management/config/rules/data-store-endpoint.ts";
+import { until } from "../../support/fake-clock.ts";
+import { hasMariadb, startMariadb } from "../../support/mariadb.ts";
+import type { Mariadb } from "../../support/mariadb.ts";
+import { describeDatabase } from "./store/database-contract.ts";
+
+test.runIf(false).each(hasMariadb ? [] : ["mariadb-server"])("the package %s is not on this machine: nothing was tried", () => {});
+
+describe.runIf(hasMariadb)("audit lines in MariaDB", { timeout: 120_000 }, () => {
+  let mariadb: Mariadb;
+  let folder: string;
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "audit-mariadb-"));
+    mariadb = await startMariadb();
+  }, 120_000);
+  afterAll(async () => {
+    await mariadb.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  const open = async () => {
+    const endpoint = dataStoreEndpoint(mariadb.endpoint);
+    if (endpoint?.kind !== "mysql") throw new Error("the address is one of MySQL");
+    return openAuditDatabase(await openMysqlLines(endpoint));
+  };
+  const fresh = async () => void (await mariadb.run("DROP TABLE IF EXISTS audit.audit_events"));
+
+  describeDatabase(open, fresh);
+
+  test("values stay values where the server takes no backslashes for escapes", async () => {
+    await mariadb.run("SET GLOBAL sql_mode = 'NO_BACKSLASH_ESCAPES,ANSI_QUOTES'");
+    const database = await open();
+    try {
+      const found = await database.look({
+        filter: { user: "\\' OR 1=1 -- " },
+        before: { at: 9, writer: "~", seq: 9 },
+        since: 0,
+        scan: 10,
+        most: 10,
+      });
+      expect(found.lines).toEqual([]);
+    } finally {
+      await database.close();
+      await mariadb.run("SET GLOBAL sql_mode = DEFAULT");
+    }
+  });
+
+  test("a wrong password is told without being quoted", async () => {
+    const endpoint = dataStoreEndpoint(mariadb.endpoint.replace("p%40%3A%2Fw", "hidden-word"));
+    const failure = await openMysqlLines(endpoint as Parameters<typeof openMysqlLines>[0]).catch((error: unknown) => String(error));
+    expect(failure).toContain("Access denied");
+    expect(failure).not.toContain("hidden-word");
+  });
+
+  test("lines wait while the server is killed and started again, and each is there once", async () => {
+    await fresh();
+    const metrics = createMetrics();
+    const log = createAuditLog({ clock: systemClock, logger: silentLogger, metrics });
+    const parsed = parseManagementConfig(
+      JSON.stringify({ audit: { enabled: true, path: join(folder, "audit.log"), level: 2, dataStoreEndpoint: mariadb.endpoint } }),
+    );
+    if (!parsed.ok) throw new Error("the configuration is good");
+    await log.configure(parsed.config.audit);
+    const leave = (from: number, count: number) => {
+      for (let index = from; index < from + count; index++) {
+        const attributes = {
+          verb: "list",
+          group: "management.platform",
+          version: "v1",
+          resource: "teams",
+          subresource: "",
+          namespace: "",
+          name: `t${index}`,
+        };
+        const request = {
+          auditID: `id-${index}`,
+          method: "GET",
+          requestURI: "/",
+          sourceIPs: [],
+          userAgent: "",
+          receivedAt: Date.UTC(2026, 5, 1),
+        };
+        log.audit({ ...request, attributes })!.complete(200);
+      }
+    };
+    const pending = () => (metrics.text(), metrics.value("management_audit_pending_lines"));
+    leave(0, 5_000);
+    await until("the first are there", () => pending() === 0);
+    leave(5_000, 3_000);
+    await mariadb.kill();
+    leave(8_000, 2_000);
+    await mariadb.start();
+    await until("what waited is there", () => pending() === 0, 60_000);
+    await log.stop();
+    const [counted] = (await mariadb.run("SELECT COUNT(*), COUNT(DISTINCT audit_id) FROM audit.audit_events")).split("\n");
+    expect(counted).toBe("10000\t10000");
+    expect(metrics.value("apiserver_audit_error_total", { plugin: "database" })).toBe(0);
+  });
+});
