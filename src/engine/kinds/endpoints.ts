@@ -17,7 +17,8 @@ export const ENDPOINTS_KIND: SyncedKind = {
   bodyFlows: true,
   ...PLAIN_KIND,
   ownLabelKeys: [SKIP_MIRROR],
-  ownLabels: (_tenant, { slices, host }) => (replacesMirror(slices, host) ? { [SKIP_MIRROR]: "true" } : {}),
+  ownLabels: (_tenant, { slices, host, backends }) =>
+    (backends?.skipsMirror ?? replacesMirror(slices, host)) ? { [SKIP_MIRROR]: "true" } : {},
   translateBody: (tenant, translator) => ({ subsets: mapAddresses(subsetsOf(tenant), (address) => toHostTarget(address, translator)) }),
   admitBody,
   hostFingerprint: (object) => fingerprint(subsetsOf(object)),

@@ -23,6 +23,7 @@ import type { ClusterCaches } from "./cluster/access.ts";
 import { createDeleteBrake } from "./guards/delete-brake.ts";
 import { createDeleteConfirmation } from "./state/delete-confirmation.ts";
 import type { DeleteConfirmation } from "./state/delete-confirmation.ts";
+import { createServiceBackends } from "./backends/service-backends.ts";
 import { createGather, ownerReference } from "./run/gather.ts";
 import { addEventHandlers } from "./run/event-handlers.ts";
 import { createLoopGuard } from "./guards/loop-guard.ts";
@@ -33,7 +34,7 @@ import { createStatusRecords } from "./state/status-records.ts";
 import type { SyncRecord } from "./state/status-records.ts";
 import { createReferenceCopies } from "./references/reference-copies.ts";
 import { createMissingNamespaces } from "./state/missing-namespaces.ts";
-import { parseSyncId, syncId } from "./state/sync-id.ts";
+import { BACKENDS, parseSyncId, syncId } from "./state/sync-id.ts";
 import type { FormerUser } from "./references/reference-reconcile.ts";
 import { beginReconcile } from "./run/reconcile.ts";
 import type { SharedState, SyncHooks, Tracked, ReconcileRun } from "./run/reconcile.ts";
@@ -121,6 +122,9 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
     orphans: (rule, key) => router.orphans(rule, key),
     engaged: (note) => options.braked?.(note),
   });
+  const backends =
+    router.backends &&
+    createServiceBackends({ ...{ tracked, router, writeLimiter, hooks, clock, metrics }, service, enqueue: options.enqueue });
   const gather = createGather({
     tenant,
     host,
@@ -129,11 +133,16 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
     brake,
     ownerService,
     ownsHostService: hooks.ownsHostService?.bind(hooks),
+    backends,
   });
   const machine = createMachine(options.planner);
 
   function sideOf(plural: string): Tracked | undefined {
     return tracked.find((entry) => entry.rules.kind.resource.plural === plural);
+  }
+
+  function service(of: "tenant" | "host", key: ObjectKey): KubeObject | undefined {
+    return (sideOf(SERVICES.plural)?.[of] ?? options[of].source(SERVICES)).get(key);
   }
 
   function user(id: string): FormerUser | undefined {
@@ -166,6 +175,7 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
 
   function* begin(id: string, { logger: labelled = logger }: TurnContext = {}): Generator<undefined, ReconcileRun> {
     const { plural, key } = parseSyncId(id);
+    if (plural === BACKENDS && backends !== undefined) return backends.begin(key, labelled);
     const side = sideOf(plural);
     const referenced = side === undefined ? references?.begin(id, labelled) : undefined;
     if (referenced !== undefined) return referenced;

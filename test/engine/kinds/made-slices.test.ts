@@ -60,9 +60,7 @@ describe("the slices of a copy", () => {
           "endpointslice.kubernetes.io/managed-by": "endpoint-sync.sync.platform",
         },
         annotations: { "example.com/team": "blue", ...lasting },
-        ownerReferences: [
-          { apiVersion: "v1", kind: "Endpoints", name: "db-x-shop-x-blue", uid: "h1", controller: true, blockOwnerDeletion: true },
-        ],
+        ownerReferences: [{ apiVersion: "v1", kind: "Endpoints", name: "db-x-shop-x-blue", uid: "h1", controller: true }],
       },
       addressType: "IPv4",
       endpoints: [
@@ -89,6 +87,7 @@ describe("the slices of a copy", () => {
     expect(isMadeOf(PREFIX, { ...slice!, metadata: mirrored }, copy([]).metadata)).toBe(false);
     expect(isMadeOf(PREFIX, slice!, { ...copy([]).metadata, name: "web-x-shop-x-blue" })).toBe(false);
     expect(isMadeOf("other.platform/", slice!, copy([]).metadata)).toBe(false);
+    expect(isMadeOf(PREFIX, { ...slice!, metadata: { ...metadata, labels: {} } }, copy([]).metadata)).toBe(true);
   });
 
   test.each([
@@ -142,6 +141,14 @@ describe("the slices of a copy", () => {
     expect(again.find(({ metadata }) => metadata.name === second!.metadata.name)).toSatisfy((slice: EndpointSlice) =>
       addresses(second!).every((address) => addresses(slice).includes(address)),
     );
+  });
+
+  test("leave names to others", () => {
+    const before = make([{ addresses: ips(150), ports: HTTP }]);
+    const [first, second] = before.map(({ metadata }) => metadata.name!);
+    const after = slicesOfCopy(PREFIX, copy([{ addresses: ips(150), ports: HTTP }]), before, (name) => name === first);
+    expect(after.map(({ metadata }) => metadata.name)).toEqual([second, `${first!.slice(0, -2)}-2`]);
+    expect(viewOfSlices(after)).toEqual(viewOfSlices(before.toReversed()));
   });
 
   test("have names that an API server takes, however long the name of the Service is", () => {
