@@ -65,13 +65,13 @@ export function slicesOfCopy(
 }
 
 /**
- * Tells whether a slice on the host is one that {@link slicesOfCopy} made for these Endpoints. Slices that the host mirrors inherit the
- * marks of the Endpoints too, and have a name and a manager of another form. Labels that somebody changed do not make it another's.
+ * The copy of Endpoints that {@link slicesOfCopy} made a slice on the host of, whosever it is; undefined for every other slice. Slices that
+ * the host mirrors inherit the marks of the Endpoints too, and have a name and a manager of another form. Labels that somebody changed
+ * do not make it another's.
  */
-export function isMadeOf(markerPrefix: string, slice: KubeObject, { namespace = "", name = "" }: Endpoints["metadata"]): boolean {
-  if (controllerOf(slice) !== undefined || !MADE_NAME.test(slice.metadata.name ?? "")) return false;
-  const source = endpointsBehind(markerPrefix, slice);
-  return source !== undefined && source.hostName === name && source.hostNamespace === namespace;
+export function madeFrom(markerPrefix: string, slice: KubeObject): CopySource | undefined {
+  if (controllerOf(slice) !== undefined || !MADE_NAME.test(slice.metadata.name ?? "")) return undefined;
+  return endpointsBehind(markerPrefix, slice);
 }
 
 const MADE_NAME = /-[0-9a-f]{8}-(0|[1-9][0-9]{0,3})$/;

@@ -1,6 +1,6 @@
 /**
- * One reconcile of the slices that are made of a copy of Endpoints: what is new and what changes is written first, and before anything
- * goes, the copy is read live where only a cache says that it is not there, or what it says.
+ * One reconcile of the slices that are made of a copy of Endpoints: what is new and what changes is written first. Before anything changes
+ * or goes, the copy is read live: only a cache has said what it says, or that it is not there, and another cache tells of the slices.
  *
  * @module
  */
@@ -74,7 +74,7 @@ class RunningBackends implements ReconcileRun {
     const { writes, settled } = this.#options;
     const operation = writes.operations[this.#index];
     if (operation === undefined) return this.#done(settled(this.#written));
-    if (operation.action === "delete" && !this.#confirmed && writes.confirms !== undefined) return this.#confirm(writes.confirms.key);
+    if (operation.action !== "create" && !this.#confirmed && writes.confirms !== undefined) return this.#confirm(writes.confirms.key);
     this.#write(operation);
   }
 

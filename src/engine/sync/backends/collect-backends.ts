@@ -4,14 +4,15 @@ import { keyOf, sameKey } from "../../../kube/object/key.ts";
 import type { ObjectKey } from "../../../kube/object/key.ts";
 import { ENDPOINT_SLICES } from "../../../kube/object/resource.ts";
 import type { Endpoints, EndpointSlice, KubeObject, Service } from "../../../kube/object/types.ts";
-import { endpointsBehind, isMadeOf, slicesOfCopy } from "../../kinds/made-slices.ts";
+import { endpointsBehind, madeFrom, slicesOfCopy } from "../../kinds/made-slices.ts";
 import { controllerOf, MIRROR, serviceOfSlice, SKIP_MIRROR, SLICE_MANAGER } from "../../kinds/slice-labels.ts";
 import { isCopyOf } from "../../reconcile/copy/ownership.ts";
 import { decideCopy } from "../../reconcile/predicate/should-copy.ts";
 import type { Rules } from "../../reconcile/rules/rules.ts";
 import { remembered } from "../../reconcile/rules/remembered.ts";
 import { isMarkedBySyncer } from "../../translate/foreign-markers.ts";
-import { ourMarkers } from "../../translate/identity.ts";
+import { ourMarkers, whose } from "../../translate/identity.ts";
+import type { CopySource } from "../../translate/markers.ts";
 import type { Tracked } from "../run/reconcile.ts";
 import type { BackendsSeen, Completeness, CountedSlices } from "./decide-backends.ts";
 import { isAsMade } from "./plan-made-slices.ts";
@@ -59,8 +60,8 @@ export function collectBackends(known: KnownBackends): CollectedBackends {
   const prefix = rules.translator.markerPrefix;
   const copy = endpoints.host !== undefined && isCopyOf(rules, endpoints.host, service) ? (endpoints.host as Endpoints) : undefined;
   const standing = hostSlices.flatMap((key) => (slices.host.get(key) as EndpointSlice | undefined) ?? []);
-  const made = hostKey === undefined ? [] : standing.filter((slice) => isMadeOf(prefix, slice, hostKey));
-  const mirrored = standing.filter((slice) => isMirrored(prefix, slice, hostKey));
+  const made = standing.filter((slice) => madeFor(known, slice) !== undefined);
+  const mirrored = standing.filter((slice) => isMirrored(known, slice));
   const tenant = countTenant(known);
   let slicesOf: readonly EndpointSlice[] | undefined;
   const desired = () => (slicesOf ??= copy === undefined ? [] : slicesOfCopy(prefix, copy, made, (name) => isTaken(known, name)));
@@ -85,11 +86,18 @@ export function collectBackends(known: KnownBackends): CollectedBackends {
 }
 
 /** A tenant slice has the name, or something that was not made of this copy stands there. */
-function isTaken({ hostKey, slices, isClaimed }: KnownBackends, name: string): boolean {
+function isTaken(known: KnownBackends, name: string): boolean {
+  const { hostKey, slices, isClaimed } = known;
   const place = { namespace: hostKey?.namespace ?? "", name };
   if (isClaimed(place)) return true;
   const there = slices.host.get(place);
-  return there !== undefined && hostKey !== undefined && !isMadeOf(slices.rules.translator.markerPrefix, there, hostKey);
+  return there !== undefined && madeFor(known, there) === undefined;
+}
+
+/** The marks by which we have made a slice for this Service, wherever it stands. */
+function madeFor({ service, slices: { rules } }: KnownBackends, slice: KubeObject): CopySource | undefined {
+  const source = madeFrom(rules.translator.markerPrefix, slice);
+  return source !== undefined && sameKey(source, service) && whose(rules, source) === "ours" ? source : undefined;
 }
 
 const viewOf = remembered((copy: Endpoints) => viewOfEndpoints(copy));
@@ -164,10 +172,11 @@ function comparedWith(rules: Rules, made: readonly EndpointSlice[], desired: rea
   return desired.length === made.length && desired.every(isThere) ? "equal" : "behind";
 }
 
-function isMirrored(prefix: string, slice: EndpointSlice, hostKey: ObjectKey | undefined): boolean {
-  if (slice.metadata.labels?.[SLICE_MANAGER] !== MIRROR || hostKey === undefined || slice.metadata.deletionTimestamp) return false;
-  const behind = endpointsBehind(prefix, slice);
-  return behind !== undefined && behind.hostName === hostKey.name && behind.hostNamespace === hostKey.namespace;
+/** What a mirror has made of the copy of this Service's Endpoints, and not of another's in the same place. */
+function isMirrored({ service, slices: { rules } }: KnownBackends, slice: EndpointSlice): boolean {
+  if (slice.metadata.labels?.[SLICE_MANAGER] !== MIRROR || slice.metadata.deletionTimestamp) return false;
+  const source = endpointsBehind(rules.translator.markerPrefix, slice);
+  return source !== undefined && sameKey(source, service) && whose(rules, source) === "ours";
 }
 
 /** Another syncer of this host has written the slice; what a mirror made of its Endpoints is none. */

@@ -1,5 +1,6 @@
 import { canonicalJson } from "../../../base/json.ts";
 import { sliceFingerprint } from "../../../kube/object/endpoints/slices.ts";
+import { formatKey, keyOf } from "../../../kube/object/key.ts";
 import type { ObjectKey } from "../../../kube/object/key.ts";
 import type { EndpointSlice, KubeObject, StringMap } from "../../../kube/object/types.ts";
 import { deletion } from "../../reconcile/plan-types.ts";
@@ -25,17 +26,18 @@ export interface MadeSlicesInput {
 
 /** The writes that bring what was made to what should be: what is new or changed first, so that no reader ever sees fewer backends. */
 export function planMadeSlices({ rules, made, desired, left, confirms }: MadeSlicesInput): MadeWrites {
-  const there = new Map(made.map((slice) => [slice.metadata.name, slice]));
-  const wanted = new Set(desired.map(({ metadata }) => metadata.name));
+  const idOf = (slice: EndpointSlice) => formatKey(keyOf(slice));
+  const there = new Map(made.map((slice) => [idOf(slice), slice]));
+  const wanted = new Set(desired.map(idOf));
   const written = desired.flatMap((slice): Operation[] => {
-    const before = there.get(slice.metadata.name);
+    const before = there.get(idOf(slice));
     if (before === undefined)
       return [{ action: "create", side: "host", object: slice, reason: "Nothing on the host makes slices of the copy" }];
     if (before === slice || isAsMade(rules, before, slice)) return [];
     const object = withMade(rules, before, slice);
     return [{ action: "update", side: "host", object, reason: "The slice does not say what the copy of Endpoints says" }];
   });
-  const gone = made.filter(({ metadata }) => !wanted.has(metadata.name) && !metadata.deletionTimestamp);
+  const gone = made.filter((slice) => !wanted.has(idOf(slice)) && !slice.metadata.deletionTimestamp);
   const deletions = [
     ...gone.map((slice) => deletion(slice, "What it says is told by others, or not at all", "none")),
     ...left.map((slice) => deletion(slice, "A mirror has left it behind that does not work any more", "none")),

@@ -35,14 +35,17 @@ export function createBackendsIndex(rules: Rules, host: ObjectSource): BackendsI
   const placesOf = new Map<string, readonly string[]>();
   const services = new Map<string, ObjectKey>();
   const versions = new Map<string, number>();
-  /** Slices that were made of Endpoints: the host Service of those. */
-  const madeAt = new Map<string, string>();
-  const madeCounts = new Map<string, number>();
+  /** Slices that were made of copied Endpoints: the tenant Service of those, and the other way round. */
+  const madeFor = new Map<string, string>();
+  const madeOf = new Map<string, Set<string>>();
 
-  function count(place: string, by: number): void {
-    const now = (madeCounts.get(place) ?? 0) + by;
-    if (now === 0) madeCounts.delete(place);
-    else madeCounts.set(place, now);
+  function noteMade(id: string, service: ObjectKey | undefined): void {
+    const before = madeFor.get(id);
+    if (before !== undefined) forgetIn(madeOf, before, id);
+    madeFor.delete(id);
+    if (service === undefined) return;
+    madeFor.set(id, formatKey(service));
+    madeOf.set(formatKey(service), (madeOf.get(formatKey(service)) ?? new Set()).add(id));
   }
 
   function serviceAt(place: string): ObjectKey | undefined {
@@ -60,12 +63,12 @@ export function createBackendsIndex(rules: Rules, host: ObjectSource): BackendsI
     const behind = endpointsBehind(translator.markerPrefix, slice);
     const made = behind !== undefined && whose(rules, behind) === "ours" ? behind : undefined;
     if (made !== undefined) know({ namespace: made.namespace, name: made.name });
-    const madePlace = made && formatKey({ namespace: made.hostNamespace, name: made.hostName });
-    if (madePlace !== undefined) {
-      madeAt.set(id, madePlace);
-      count(madePlace, 1);
-    }
-    const places = [...(labelled === undefined ? [] : [formatKey(labelled)]), ...(madePlace === undefined ? [] : [madePlace])];
+    const service = made && { namespace: made.namespace, name: made.name };
+    noteMade(id, service);
+    const places = [
+      ...(labelled === undefined ? [] : [formatKey(labelled)]),
+      ...(made === undefined ? [] : [formatKey({ namespace: made.hostNamespace, name: made.hostName })]),
+    ];
     return [...new Set(places)];
   }
 
@@ -73,22 +76,21 @@ export function createBackendsIndex(rules: Rules, host: ObjectSource): BackendsI
     look(hostKey, slice) {
       const id = formatKey(hostKey);
       const before = placesOf.get(id) ?? [];
-      const madeBefore = madeAt.get(id);
-      if (madeBefore !== undefined) count(madeBefore, -1);
-      madeAt.delete(id);
+      const madeBefore = madeFor.get(id);
+      noteMade(id, undefined);
       const now = slice === undefined ? [] : placesIn(id, slice);
-      for (const place of before) {
-        slices.get(place)?.delete(id);
-        if (slices.get(place)?.size === 0) slices.delete(place);
-      }
+      for (const place of before) forgetIn(slices, place, id);
       for (const place of now) slices.set(place, (slices.get(place) ?? new Set()).add(id));
       if (now.length === 0) placesOf.delete(id);
       else placesOf.set(id, now);
-      return [...new Set([...before, ...now])].flatMap((place) => serviceAt(place) ?? []);
+      // Services of which it was made may stand elsewhere by now, or share their place with another.
+      const services = [madeBefore, madeFor.get(id), ...[...before, ...now].map((place) => formatKeyOf(serviceAt(place)))];
+      return [...new Set(services)].flatMap((text) => (text === undefined ? [] : [parseKey(text)]));
     },
     of(service) {
       const place = placeOf(translator, service);
-      return [...((place && slices.get(place)) ?? [])].map(parseKey);
+      const ids = new Set([...((place && slices.get(place)) ?? []), ...(madeOf.get(formatKey(service)) ?? [])]);
+      return [...ids].map(parseKey);
     },
     touch(service) {
       know(service);
@@ -96,10 +98,7 @@ export function createBackendsIndex(rules: Rules, host: ObjectSource): BackendsI
       versions.set(id, (versions.get(id) ?? 0) + 1);
     },
     version: (service) => versions.get(formatKey(service)) ?? 0,
-    hasMade(service) {
-      const place = placeOf(translator, service);
-      return place !== undefined && madeCounts.has(place);
-    },
+    hasMade: (service) => madeOf.has(formatKey(service)),
     serviceAt: (hostService) => serviceAt(formatKey(hostService)),
     madeFor(hostKey) {
       const slice = host.get(hostKey);
@@ -108,6 +107,15 @@ export function createBackendsIndex(rules: Rules, host: ObjectSource): BackendsI
       return behind && { namespace: behind.namespace, name: behind.name };
     },
   };
+}
+
+function formatKeyOf(key: ObjectKey | undefined): string | undefined {
+  return key && formatKey(key);
+}
+
+function forgetIn(groups: Map<string, Set<string>>, group: string, id: string): void {
+  groups.get(group)?.delete(id);
+  if (groups.get(group)?.size === 0) groups.delete(group);
 }
 
 function placeOf(translator: Translator, service: ObjectKey): string | undefined {
