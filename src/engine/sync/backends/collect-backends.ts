@@ -176,7 +176,10 @@ function comparedWith(rules: Rules, made: readonly EndpointSlice[], desired: rea
 function isMirrored({ service, slices: { rules } }: KnownBackends, slice: EndpointSlice): boolean {
   if (slice.metadata.labels?.[SLICE_MANAGER] !== MIRROR || slice.metadata.deletionTimestamp) return false;
   const source = endpointsBehind(rules.translator.markerPrefix, slice);
-  return source !== undefined && sameKey(source, service) && whose(rules, source) === "ours";
+  if (source === undefined || !sameKey(source, service) || whose(rules, source) !== "ours") return false;
+  // Other Endpoints can have inherited our marks, and a mirror hands them on.
+  const told = serviceOfSlice(slice);
+  return told !== undefined && sameKey(told, { namespace: source.hostNamespace, name: source.hostName });
 }
 
 /** Another syncer of this host has written the slice; what a mirror made of its Endpoints is none. */

@@ -118,7 +118,9 @@ function tellByEndpoints(seen: BackendsSeen): BackendsDecision {
   }
   if (seen.others && !copy.skipsMirror && made === "none")
     return { ...FROM_ENDPOINTS, teller: "others", releasesSlices: released, skipsMirror: false, makes: false };
-  if (copy.skipsMirror || made !== "none" || (copy.filled && mirror !== "equal" && (copy.large || seen.mirrorWaited))) {
+  // Of a copy without addresses there is nothing to make, and what was made of it before is wrong.
+  const seenByMirror = mirror === "equal" || (mirror === "none" && !copy.filled);
+  if (copy.skipsMirror || made !== "none" || (!seenByMirror && (copy.large || seen.mirrorWaited))) {
     const equal = made === "equal" || (made === "none" && !copy.filled);
     return {
       ...FROM_ENDPOINTS,
@@ -129,7 +131,6 @@ function tellByEndpoints(seen: BackendsSeen): BackendsDecision {
       dropsMirrored: equal && copy.skipsMirror && mirror !== "none",
     };
   }
-  const seenByMirror = mirror === "equal" || !copy.filled;
   return {
     ...FROM_ENDPOINTS,
     teller: seenByMirror ? "mirror" : "nobody",

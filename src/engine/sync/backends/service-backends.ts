@@ -209,6 +209,7 @@ class DecidedBackends implements ServiceBackends {
       isStill: (found) => isSame(collected.copy, found, this.#endpoints.rules, service),
       wrote: (key, stored) => {
         if (stored) known.made.set(formatKey(key), key);
+        if (stored) this.#options.router.backends!.expect(key, service);
         else known.made.delete(formatKey(key));
       },
       outdated: (key) => this.#contradicted(known, key, collected.hostKey),

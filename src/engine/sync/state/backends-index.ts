@@ -15,6 +15,8 @@ export interface BackendsIndex {
   look(hostKey: ObjectKey, slice: KubeObject | undefined): readonly ObjectKey[];
   /** Host keys of the slices that tell of this tenant Service, or that were made of its Endpoints, whatever they say now. */
   of(service: ObjectKey): readonly ObjectKey[];
+  /** Takes note that a slice was written for this Service, which no cache may ever show. */
+  expect(hostKey: ObjectKey, service: ObjectKey): void;
   /** Takes note that something of this tenant Service has changed, on either side. */
   touch(service: ObjectKey): void;
   /** Another number after each change of something of this Service. */
@@ -38,6 +40,9 @@ export function createBackendsIndex(rules: Rules, host: ObjectSource): BackendsI
   /** Slices that were made of copied Endpoints: the tenant Service of those, and the other way round. */
   const madeFor = new Map<string, string>();
   const madeOf = new Map<string, Set<string>>();
+
+  /** Slices that were written, and are not seen yet. */
+  const expected = new Map<string, string>();
 
   function noteMade(id: string, service: ObjectKey | undefined): void {
     const before = madeFor.get(id);
@@ -76,15 +81,16 @@ export function createBackendsIndex(rules: Rules, host: ObjectSource): BackendsI
     look(hostKey, slice) {
       const id = formatKey(hostKey);
       const before = placesOf.get(id) ?? [];
-      const madeBefore = madeFor.get(id);
+      const [madeBefore, written] = [madeFor.get(id), expected.get(id)];
       noteMade(id, undefined);
       const now = slice === undefined ? [] : placesIn(id, slice);
       for (const place of before) forgetIn(slices, place, id);
       for (const place of now) slices.set(place, (slices.get(place) ?? new Set()).add(id));
+      if (slice !== undefined) expected.delete(id);
       if (now.length === 0) placesOf.delete(id);
       else placesOf.set(id, now);
       // Services of which it was made may stand elsewhere by now, or share their place with another.
-      const services = [madeBefore, madeFor.get(id), ...[...before, ...now].map((place) => formatKeyOf(serviceAt(place)))];
+      const services = [written, madeBefore, madeFor.get(id), ...[...before, ...now].map((place) => formatKeyOf(serviceAt(place)))];
       return [...new Set(services)].flatMap((text) => (text === undefined ? [] : [parseKey(text)]));
     },
     of(service) {
@@ -92,6 +98,7 @@ export function createBackendsIndex(rules: Rules, host: ObjectSource): BackendsI
       const ids = new Set([...((place && slices.get(place)) ?? []), ...(madeOf.get(formatKey(service)) ?? [])]);
       return [...ids].map(parseKey);
     },
+    expect: (hostKey, service) => void expected.set(formatKey(hostKey), formatKey(service)),
     touch(service) {
       know(service);
       const id = formatKey(service);

@@ -81,7 +81,9 @@ export function mirroredFrom(world: World, object: KubeObject): Marks | undefine
   const marks = marksOf(world, object);
   const manager = object.metadata.labels?.["endpointslice.kubernetes.io/managed-by"];
   const isMirrors = object.kind === "EndpointSlice" && manager === "endpointslicemirroring-controller.k8s.io";
-  return isMirrors && marks?.kind === "v1/Endpoints" && namesUs(world, marks) ? marks : undefined;
+  const host = `${object.metadata.namespace}/${object.metadata.labels?.["kubernetes.io/service-name"]}`;
+  // Other Endpoints can have inherited our marks, and a mirror hands them on.
+  return isMirrors && marks?.kind === "v1/Endpoints" && namesUs(world, marks) && marks.host === host ? marks : undefined;
 }
 
 /** Who tells readers is decided Service by Service. */

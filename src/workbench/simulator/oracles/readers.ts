@@ -10,10 +10,20 @@ import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../kube/object/resou
 import type { Endpoints, EndpointSlice, KubeObject } from "../../../kube/object/types.ts";
 import type { Oracle, Write } from "../model/history.ts";
 import type { World } from "../world.ts";
+import { SKIP_MIRROR_LABEL } from "./equal.ts";
 import { decidesBackends, isCopy, madeOf, mirroredFrom, translatorOf } from "./marks.ts";
 
 /** Codes of what waits or is refused, so that what readers see is not what it should be. */
-const EXCUSES = ["LOOP_STOPPED", "API_INVALID", "WRITES_SLOWED", "DELETE_BRAKE", "HOST_OBJECT_FOREIGN", "NAME_COLLISION"];
+const EXCUSES = [
+  "EXCLUDED",
+  "HOST_SERVICE_MISSING",
+  "LOOP_STOPPED",
+  "API_INVALID",
+  "WRITES_SLOWED",
+  "DELETE_BRAKE",
+  "HOST_OBJECT_FOREIGN",
+  "NAME_COLLISION",
+];
 
 /** One text per address, port and readiness that a reader takes from these slices. */
 function readBy(slices: Iterable<KubeObject>): Set<string> {
@@ -61,7 +71,8 @@ export function checkReaders(world: World): { readonly oracle: string; readonly 
     if (place === undefined || isExcused(world, service)) continue;
     const beside = slicesBeside(world, place);
     const copies = beside.filter((slice) => isCopy(world, slice) !== undefined);
-    const derived = beside.filter((slice) => madeOf(world, slice) ?? mirroredFrom(world, slice));
+    const source = formatKey(service);
+    const derived = beside.filter((slice) => (madeOf(world, slice) ?? mirroredFrom(world, slice))?.source === source);
     const copy = copyAt(world, service, place);
     const wanted = new Set([...readBy(copies), ...(copy === undefined ? [] : readOf(copy))]);
     const seen = readBy([...copies, ...derived]);
@@ -83,7 +94,9 @@ function isExcused(world: World, service: ObjectKey): boolean {
   const slices = [...world.clusters.tenant.objects(ENDPOINT_SLICES).values()].filter(
     ({ metadata }) => metadata.namespace === service.namespace && metadata.labels?.["kubernetes.io/service-name"] === service.name,
   );
-  const objects = [[ENDPOINTS.plural, service] as const, ...slices.map((slice) => [ENDPOINT_SLICES.plural, keyOf(slice)] as const)];
+  // Slices that are told of by Endpoints are excluded in their place.
+  const own = slices.filter(({ metadata }) => metadata.labels?.["endpointslice.kubernetes.io/managed-by"] === undefined);
+  const objects = [[ENDPOINTS.plural, service] as const, ...own.map((slice) => [ENDPOINT_SLICES.plural, keyOf(slice)] as const)];
   return objects.some(([plural, key]) =>
     world.replicas.some((replica) => replica.notes(plural, key).some((code) => EXCUSES.includes(code))),
   );
@@ -119,17 +132,18 @@ export function readers(world: World): Oracle {
       if (event !== "restart") touched.clear();
     },
     saw(write) {
-      const { author, side, plural, before, at } = write;
+      const { author, side, plural, before } = write;
       const place = decidesBackends(world) && side === "host" ? placeOf(write) : undefined;
       if (place === undefined) return undefined;
       const id = formatKey(place);
-      const byMirror = author.kind === "host" && world.mirrorWrites;
+      const copy = world.clusters.host.objects(ENDPOINTS).get(id);
+      const byMirror = author.kind === "host" && world.mirrorWrites && copy?.metadata.labels?.[SKIP_MIRROR_LABEL] === "true";
       if (author.kind !== "replica" && !byMirror) {
         // What the host does to copies of Endpoints is a change like one of the tenant.
-        if (plural === ENDPOINT_SLICES.plural) touched.add(id);
+        if (plural === ENDPOINT_SLICES.plural && !world.mirrorWrites) touched.add(id);
         return undefined;
       }
-      if (plural !== ENDPOINT_SLICES.plural || before === undefined || at < 0) return undefined;
+      if (plural !== ENDPOINT_SLICES.plural || before === undefined || !tellsOfEndpoints(world, before)) return undefined;
       const now = slicesBeside(world, place);
       const seen = readBy(now);
       const lost = [...readBy([...now.filter(({ metadata }) => metadata.name !== before.metadata.name), before])].filter(
@@ -143,6 +157,14 @@ export function readers(world: World): Oracle {
         : `readers of ${id} lose ${wrong.join(", ")} by ${author.kind} ${formatKey(parseKey(write.key))}`;
     },
   };
+}
+
+/** It was made of a copy of Endpoints, or copied of what the tenant's cluster made of them. */
+function tellsOfEndpoints(world: World, slice: KubeObject): boolean {
+  const source = isCopy(world, slice)?.source;
+  const tenant = source === undefined ? undefined : world.clusters.tenant.objects(ENDPOINT_SLICES).get(source);
+  const isDerived = tenant?.metadata.labels?.["endpointslice.kubernetes.io/managed-by"] !== undefined;
+  return isDerived || (madeOf(world, slice) ?? mirroredFrom(world, slice)) !== undefined;
 }
 
 function common(sets: readonly ReadonlySet<string>[]): readonly string[] {
