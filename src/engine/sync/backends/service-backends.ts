@@ -16,6 +16,7 @@ import type { Endpoints, KubeObject } from "../../../kube/object/types.ts";
 import { MIRROR, serviceOfSlice } from "../../kinds/slice-labels.ts";
 import { isCopyOf } from "../../reconcile/copy/ownership.ts";
 import type { Rules, ServedBackends } from "../../reconcile/rules/rules.ts";
+import { ourMarkers } from "../../translate/identity.ts";
 import type { WriteLimiter } from "../guards/write-limiter.ts";
 import type { EventHandlers } from "../run/event-handlers.ts";
 import type { BackendsObserver, PlannedObject } from "../run/gather.ts";
@@ -118,7 +119,9 @@ class DecidedBackends implements ServiceBackends {
   #serviceOf(tenant: KubeObject | undefined, host: KubeObject | undefined): ObjectKey | undefined {
     if (tenant !== undefined) return serviceOfSlice(tenant);
     const hostService = host && serviceOfSlice(host);
-    return hostService && this.#options.router.backends!.serviceAt(hostService);
+    if (hostService === undefined) return undefined;
+    const source = ourMarkers(this.#slices.rules, host!, ENDPOINT_SLICES);
+    return this.#options.router.backends!.servicesAt(hostService).find(({ namespace }) => namespace === source?.namespace);
   }
 
   #hold(service: ObjectKey, known: Known, id: string): void {

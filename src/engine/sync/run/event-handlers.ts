@@ -100,9 +100,8 @@ export function addEventHandlers({ tenant, host, rules, enqueue, changed }: Even
       for (const key of keysBeside(rule, resource, hostKey)) enqueue(syncId(rule.kind.resource.plural, key));
     }
     if (backends === undefined) return;
-    const service = backends.serviceAt(hostKey);
     if (resource === ENDPOINT_SLICES) touch(backends.look(hostKey, host.source(resource).get(hostKey)));
-    else if ((resource === ENDPOINTS || resource === SERVICES) && service !== undefined) touch([service]);
+    else if (resource === ENDPOINTS || resource === SERVICES) touch(backends.servicesAt(hostKey));
   }
 
   function keysBeside(rule: Rules, resource: ResourceType, hostKey: ObjectKey): readonly ObjectKey[] {

@@ -23,8 +23,8 @@ export interface BackendsIndex {
   version(service: ObjectKey): number;
   /** Tells whether something on the host was made of its Endpoints. */
   hasMade(service: ObjectKey): boolean;
-  /** The tenant Service of a host Service, as far as it is known. */
-  serviceAt(hostService: ObjectKey): ObjectKey | undefined;
+  /** The tenant Services that have this host key, as far as they are known: usually one, two when names collide. */
+  servicesAt(hostService: ObjectKey): readonly ObjectKey[];
   /** The tenant Service of whose Endpoints what stands at this host key was made; undefined when it is something else. */
   madeFor(hostKey: ObjectKey): ObjectKey | undefined;
 }
@@ -35,7 +35,7 @@ export function createBackendsIndex(rules: Rules, host: ObjectSource): BackendsI
   /** Per host Service, as text, the host keys of slices; and per slice the host Services. */
   const slices = new Map<string, Set<string>>();
   const placesOf = new Map<string, readonly string[]>();
-  const services = new Map<string, ObjectKey>();
+  const services = new Map<string, Set<string>>();
   const versions = new Map<string, number>();
   /** Slices that were made of copied Endpoints: the tenant Service of those, and the other way round. */
   const madeFor = new Map<string, string>();
@@ -53,13 +53,13 @@ export function createBackendsIndex(rules: Rules, host: ObjectSource): BackendsI
     madeOf.set(formatKey(service), (madeOf.get(formatKey(service)) ?? new Set()).add(id));
   }
 
-  function serviceAt(place: string): ObjectKey | undefined {
-    return services.get(place);
+  function servicesAt(place: string): readonly string[] {
+    return [...(services.get(place) ?? [])];
   }
 
   function know(service: ObjectKey): void {
     const place = placeOf(translator, service);
-    if (place !== undefined && !services.has(place)) services.set(place, service);
+    if (place !== undefined) services.set(place, (services.get(place) ?? new Set()).add(formatKey(service)));
   }
 
   /** The host Services that a slice tells of: the one that its label names, and the one whose Endpoints it was made of. */
@@ -90,8 +90,8 @@ export function createBackendsIndex(rules: Rules, host: ObjectSource): BackendsI
       if (now.length === 0) placesOf.delete(id);
       else placesOf.set(id, now);
       // Services of which it was made may stand elsewhere by now, or share their place with another.
-      const services = [written, madeBefore, madeFor.get(id), ...[...before, ...now].map((place) => formatKeyOf(serviceAt(place)))];
-      return [...new Set(services)].flatMap((text) => (text === undefined ? [] : [parseKey(text)]));
+      const told = [written, madeBefore, madeFor.get(id), ...[...before, ...now].flatMap(servicesAt)];
+      return [...new Set(told)].flatMap((text) => (text === undefined ? [] : [parseKey(text)]));
     },
     of(service) {
       const place = placeOf(translator, service);
@@ -106,7 +106,7 @@ export function createBackendsIndex(rules: Rules, host: ObjectSource): BackendsI
     },
     version: (service) => versions.get(formatKey(service)) ?? 0,
     hasMade: (service) => madeOf.has(formatKey(service)),
-    serviceAt: (hostService) => serviceAt(formatKey(hostService)),
+    servicesAt: (hostService) => servicesAt(formatKey(hostService)).map(parseKey),
     madeFor(hostKey) {
       const slice = host.get(hostKey);
       if (slice === undefined || ourMarkers(rules, slice, ENDPOINT_SLICES) !== undefined) return undefined;
@@ -114,10 +114,6 @@ export function createBackendsIndex(rules: Rules, host: ObjectSource): BackendsI
       return behind && { namespace: behind.namespace, name: behind.name };
     },
   };
-}
-
-function formatKeyOf(key: ObjectKey | undefined): string | undefined {
-  return key && formatKey(key);
 }
 
 function forgetIn(groups: Map<string, Set<string>>, group: string, id: string): void {

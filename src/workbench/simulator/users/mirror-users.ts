@@ -33,9 +33,10 @@ function isMirrors({ metadata }: KubeObject): boolean {
 
 /** Lets the host's mirror do everything that it has to do. Answers whether that was anything. */
 export async function mirror(world: World): Promise<boolean> {
-  if (!decidesBackends(world) || !world.mirroring) return false;
+  if (!decidesBackends(world)) return false;
   const { host } = world.clusters;
   const there = new Map([...host.objects(ENDPOINT_SLICES)].filter(([, slice]) => isMirrors(slice)));
+  if (!world.mirroring) return collect(world, [...there.values()]);
   const wanted = [...host.objects(ENDPOINTS).values()].flatMap((endpoints) => wantedOf(endpoints as Endpoints));
   world.mirrorWrites = true;
   let did = false;
@@ -52,6 +53,15 @@ export async function mirror(world: World): Promise<boolean> {
   for (const slice of there.values()) did = (await world.write("host", (writer) => writer.delete(ENDPOINT_SLICES, keyOf(slice)))) || did;
   world.mirrorWrites = false;
   return did;
+}
+
+/** What was mirrored goes with its Endpoints, whether the mirror works or not. */
+async function collect(world: World, slices: readonly KubeObject[]): Promise<boolean> {
+  const { host } = world.clusters;
+  const names = new Set([...host.objects(ENDPOINTS).keys()]);
+  const gone = slices.filter(({ metadata: { namespace, labels } }) => !names.has(`${namespace}/${labels?.["kubernetes.io/service-name"]}`));
+  for (const slice of gone) await world.write("host", (writer) => writer.delete(ENDPOINT_SLICES, keyOf(slice)));
+  return gone.length > 0;
 }
 
 function sameSlice(one: KubeObject, other: KubeObject): boolean {
