@@ -10,7 +10,7 @@ import type { Logger } from "../../base/logger.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import { sameKey } from "../../kube/object/key.ts";
 import type { ObjectKey } from "../../kube/object/key.ts";
-import { SERVICES } from "../../kube/object/resource.ts";
+import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../kube/object/resource.ts";
 import type { KubeObject, OwnerReference } from "../../kube/object/types.ts";
 import { DEFAULT_DELETE_BRAKE_LIMITS } from "../reconcile/delete-brake-limits.ts";
 import type { DeleteBrakeLimits } from "../reconcile/delete-brake-limits.ts";
@@ -19,10 +19,12 @@ import type { Planner, Request } from "../reconcile/machine.ts";
 import type { Note } from "../reconcile/plan-types.ts";
 import type { ReferenceKind, ReferenceRules } from "../reconcile/references/reference-rules.ts";
 import type { Rules } from "../reconcile/rules/rules.ts";
-import type { ClusterCaches } from "./cluster/access.ts";
+import type { ClusterAccess, ClusterCaches } from "./cluster/access.ts";
 import { createDeleteBrake } from "./guards/delete-brake.ts";
 import { createDeleteConfirmation } from "./state/delete-confirmation.ts";
 import type { DeleteConfirmation } from "./state/delete-confirmation.ts";
+import { createHandBack } from "./backends/hand-back.ts";
+import type { HandBack } from "./backends/hand-back.ts";
 import { createServiceBackends } from "./backends/service-backends.ts";
 import { createGather, ownerReference } from "./run/gather.ts";
 import { addEventHandlers } from "./run/event-handlers.ts";
@@ -80,6 +82,8 @@ export interface SyncCore {
   readonly synced: boolean;
   /** Takes note of a copy of a referenced object that an earlier process has made; there is none where none are made. */
   readonly found?: (kind: ReferenceKind, copy: KubeObject) => void;
+  /** Hands what was made of copies back to the host's mirror; there is none where slices are synced. */
+  readonly handBack?: HandBack["run"];
   /** What is known of every object that was looked at. */
   records(): readonly SyncRecord[];
   /** Ids of the objects of which a cluster has said otherwise than its cache for a while. */
@@ -96,6 +100,13 @@ export interface TurnContext {
 
 function nothingToDo(requeueAfterMs: number | undefined): Request {
   return { type: "done", ending: { result: "settled", ...(requeueAfterMs !== undefined && { requeueAfterMs }) } };
+}
+
+/** Where Endpoints alone are copied, something may be left of a time when slices were made of them. */
+function handBackOf({ rules, logger, enqueue }: SyncCoreOptions): HandBack | undefined {
+  const endpoints = rules.find(({ kind, enabled }) => enabled && kind.resource === ENDPOINTS);
+  if (endpoints === undefined || rules.some(({ kind }) => kind.resource === ENDPOINT_SLICES)) return undefined;
+  return createHandBack({ rules: endpoints, logger, enqueue });
 }
 
 /** Subscribes to the caches and hands out the ids of what they hold. Starts nothing. */
@@ -125,6 +136,7 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
   const backends =
     router.backends &&
     createServiceBackends({ ...{ tracked, router, writeLimiter, hooks, clock, metrics }, service, enqueue: options.enqueue });
+  const handBack = handBackOf(options);
   const gather = createGather({
     tenant,
     host,
@@ -133,7 +145,7 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
     brake,
     ownerService,
     ownsHostService: hooks.ownsHostService?.bind(hooks),
-    backends,
+    backends: backends ?? handBack,
   });
   const machine = createMachine(options.planner);
 
@@ -200,6 +212,7 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
     get synced() {
       return router.synced;
     },
+    ...(handBack && { handBack: (access: ClusterAccess) => handBack.run(access) }),
     ...(references && { found: (kind, copy) => references.found(kind, copy) }),
     records: allRecords,
     contradicted: () => [...shared.outdated].flatMap(([id, times]) => (times >= CONTRADICTIONS_TOLD ? [id] : [])),

@@ -41,8 +41,8 @@ export interface ServedBackends {
   readonly isSource: boolean;
   /** The copy of an object that is gone or is no source may go: what took its place is seen. */
   readonly mayGo: boolean;
-  /** The copy of Endpoints keeps the host's mirror away. */
-  readonly skipsMirror: boolean;
+  /** What the copy of Endpoints says to the host's mirror: "true" keeps it away. Undefined for nothing. */
+  readonly skipMirror: "true" | "false" | undefined;
 }
 
 /** What both sides look like around the object that is planned. */

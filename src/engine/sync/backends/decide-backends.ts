@@ -152,7 +152,7 @@ function withoutSource(seen: BackendsSeen): BackendsDecision {
     skipsMirror: seen.copy?.skipsMirror === true,
     // A copy that is left as it is, paused for example, goes on being seen.
     makes: seen.copy?.skipsMirror === true,
-    dropsMade: seen.copy === undefined && complete && seen.made !== "none",
+    dropsMade: seen.copy === undefined && seen.made !== "none",
     dropsMirrored: false,
     waitsForMirror: false,
   };

@@ -112,7 +112,7 @@ class DecidedBackends implements ServiceBackends {
     const mayGo = released || this.#isOver(known.heldSince, RELEASE_WAIT_MS);
     if (mayGo || host === undefined || (tenant !== undefined && isSource)) known.held.delete(id);
     else this.#hold(service, known, id);
-    return { isSource, mayGo, skipsMirror: decision.skipsMirror };
+    return { isSource, mayGo, skipMirror: decision.skipsMirror ? "true" : undefined };
   }
 
   /** The tenant Service that a slice or its copy belongs to. */

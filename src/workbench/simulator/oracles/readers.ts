@@ -118,12 +118,24 @@ export function readers(world: World): Oracle {
   }
 
   /** What a copy of Endpoints, or of a slice, has said all the time since a revision of the host. */
-  function saidSince(place: ObjectKey, since: number): Set<string> {
+  function saidSince(place: ObjectKey, since: number, source: string | undefined): Set<string> {
     const said = new Set<string>();
     const endpoints = statesSince(world, ENDPOINTS, formatKey(place), since);
-    if (endpoints.every((state) => state !== undefined && isCopy(world, state) !== undefined))
+    if (endpoints.every((state) => state !== undefined && isCopy(world, state)?.source === source))
       for (const text of common(endpoints.map((state) => readOf(state as Endpoints)))) said.add(text);
     return said;
+  }
+
+  /** The tenant's Endpoints that a slice tells of. */
+  function sourceOf(slice: KubeObject): string | undefined {
+    return (madeOf(world, slice) ?? mirroredFrom(world, slice))?.source ?? copiedService(slice);
+  }
+
+  /** A copied slice that is no source tells of the Endpoints of its Service. */
+  function copiedService(slice: KubeObject): string | undefined {
+    const source = isCopy(world, slice)?.source;
+    const tenant = source === undefined ? undefined : world.clusters.tenant.objects(ENDPOINT_SLICES).get(source);
+    return tenant && `${tenant.metadata.namespace}/${tenant.metadata.labels?.["kubernetes.io/service-name"]}`;
   }
 
   return {
@@ -150,7 +162,7 @@ export function readers(world: World): Oracle {
         (text) => !seen.has(text) && !text.endsWith("!"),
       );
       if (lost.length === 0 || touched.has(id)) return undefined;
-      const said = saidSince(place, author.kind === "replica" ? author.since.host : world.clusters.host.revision);
+      const said = saidSince(place, author.kind === "replica" ? author.since.host : world.clusters.host.revision, sourceOf(before));
       const wrong = lost.filter((text) => said.has(text));
       return wrong.length === 0
         ? undefined
