@@ -241,7 +241,8 @@ export const CODES = {
       "Set backends: auto in the settings, which makes the slices that are missing, or let the host's kube-controller-manager run its endpointslice-mirroring-controller. The guide 'Backends' says which cluster needs what.",
   },
   EXCLUDED: {
-    meaning: "The object is not synced: it is default/kubernetes, paused, not selected, or being deleted.",
+    meaning:
+      "The object is not synced: it is default/kubernetes, paused, not selected, being deleted, or a slice that was made of Endpoints which are copied.",
     remedy: "Nothing to do.",
   },
   DELETE_BRAKE: {

@@ -26,7 +26,7 @@ import type { ClusterAccess, Writer } from "./sync/cluster/access.ts";
 import { createDeleteConfirmation } from "./sync/state/delete-confirmation.ts";
 import type { DeleteConfirmation } from "./sync/state/delete-confirmation.ts";
 import { checkIdentity, readClusterUid } from "./sync/cluster/identity.ts";
-import { grantedBackends } from "./sync/cluster/granted-backends.ts";
+import { hasSliceRights } from "./sync/cluster/slice-rights.ts";
 import { requiredPermissions } from "./sync/cluster/permissions.ts";
 import type { Permission } from "./sync/cluster/permissions.ts";
 import { engineParts, withWriter } from "./sync/reconciler.ts";
@@ -134,9 +134,10 @@ export async function createSyncer(options: SyncerOptions): Promise<Syncer> {
   const asked = engine.settings.backends;
   if (asked !== "auto") return new RunningSyncer(options, { engine, configured: options, backends: asked });
   const { tenant, host, logger = silentLogger } = options;
-  const backends = await grantedBackends({ needed: engine, tenant: tenant.writer, host: host.writer, logger });
-  if (backends === asked) return new RunningSyncer(options, { engine, configured: options, backends });
+  if (await hasSliceRights({ needed: engine, tenant: tenant.writer, host: host.writer, logger }))
+    return new RunningSyncer(options, { engine, configured: options, backends: asked });
   engine.dispose();
+  const backends = "endpoints";
   const configured = withBackends(options, backends);
   return new RunningSyncer(options, { engine: await createEngine(configured), configured, backends });
 }

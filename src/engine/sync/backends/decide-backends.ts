@@ -50,7 +50,7 @@ export interface BackendsDecision {
   readonly releasesSlices: boolean;
   /** The copy of Endpoints that are gone may go: what took their place is seen. */
   readonly releasesCopy: boolean;
-  /** The copy of Endpoints keeps the host's mirror away. */
+  /** The copy of Endpoints keeps the host's mirror away; where there is none yet, the one that is made next does from its first moment. */
   readonly skipsMirror: boolean;
   /** What is made of the copy is kept current. */
   readonly makes: boolean;

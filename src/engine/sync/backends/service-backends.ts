@@ -13,7 +13,7 @@ import type { ObjectKey } from "../../../kube/object/key.ts";
 import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../kube/object/resource.ts";
 import type { ResourceType } from "../../../kube/object/resource.ts";
 import type { Endpoints, KubeObject } from "../../../kube/object/types.ts";
-import { MIRROR, serviceOfSlice } from "../../kinds/slice-labels.ts";
+import { MIRROR, serviceOfSlice, SKIP_MIRROR } from "../../kinds/slice-labels.ts";
 import { isCopyOf } from "../../reconcile/copy/ownership.ts";
 import type { Rules, ServedBackends } from "../../reconcile/rules/rules.ts";
 import { ourMarkers } from "../../translate/identity.ts";
@@ -60,6 +60,8 @@ export interface ServiceBackendsOptions {
 
 /** What is remembered of one Service. */
 interface Known {
+  /** There was a copy of Endpoints. */
+  hasCopy: boolean;
   /** Of what was looked at for the decision. */
   version: number;
   decision: BackendsDecision;
@@ -112,7 +114,7 @@ class DecidedBackends implements ServiceBackends {
     const mayGo = released || this.#isOver(known.heldSince, RELEASE_WAIT_MS);
     if (mayGo || host === undefined || (tenant !== undefined && isSource)) known.held.delete(id);
     else this.#hold(service, known, id);
-    return { isSource, mayGo, skipMirror: decision.skipsMirror ? "true" : undefined };
+    return { isSource, mayGo, skipMirror: skipsMirror(known, host) ? "true" : undefined };
   }
 
   /** The tenant Service that a slice or its copy belongs to. */
@@ -155,12 +157,13 @@ class DecidedBackends implements ServiceBackends {
     const wait = { mirrorWaited: this.#mirrorRests || this.#isOver(since, MIRROR_WAIT_MS) };
     const decision = decideBackends({ ...collected.seen, ...wait });
     const known: Known = before ?? {
-      ...{ version, decision, mirrorBehindSince: undefined, heldSince: undefined, leftSince: undefined, outdatedTimes: 0 },
+      ...{ version, decision, hasCopy: false, mirrorBehindSince: undefined, heldSince: undefined, leftSince: undefined, outdatedTimes: 0 },
       made: new Map<string, ObjectKey>(),
       held: new Set<string>(),
     };
     known.decision = decision;
     known.version = version;
+    known.hasCopy = collected.copy !== undefined;
     if (collected.seen.mirror === "equal" && collected.copy !== undefined) this.#mirrorRests = false;
     const waits = decision.waitsForMirror && !wait.mirrorWaited;
     // Slices that have begun to be made say that the mirror had its time, whatever it does now.
@@ -294,6 +297,12 @@ class DecidedBackends implements ServiceBackends {
     const isGone = this.#endpoints.tenant.get(service) === undefined && this.#options.router.slices!.of(service).length === 0;
     if (isGone && known.held.size === 0 && this.#options.router.backends!.of(service).length === 0) this.#known.delete(formatKey(service));
   }
+}
+
+/** What a new copy is born with, one that is there already gets only when its slices are; and none loses it. */
+function skipsMirror({ decision, hasCopy }: Known, host: KubeObject | undefined): boolean {
+  if (host === undefined) return decision.skipsMirror;
+  return host.metadata.labels?.[SKIP_MIRROR] === "true" || (hasCopy && decision.skipsMirror);
 }
 
 /** Tells whether the copy is as the plan took it for: there and the same, or not there. */

@@ -63,7 +63,7 @@ function copyAt(world: World, service: ObjectKey, place: ObjectKey): Endpoints |
   return found !== undefined && isCopy(world, found)?.source === formatKey(service) ? (found as Endpoints) : undefined;
 }
 
-/** R1: at rest, readers of each Service see what its copies say, and nothing else that we or a mirror of ours have to do with. */
+/** L7: at rest, readers of each Service see what its copies say, and nothing else that we or a mirror of ours have to do with. */
 export function checkReaders(world: World): { readonly oracle: string; readonly message: string } | undefined {
   if (!decidesBackends(world)) return undefined;
   for (const service of world.options.names) {
@@ -72,20 +72,23 @@ export function checkReaders(world: World): { readonly oracle: string; readonly 
     const beside = slicesBeside(world, place);
     const copies = beside.filter((slice) => isCopy(world, slice) !== undefined);
     const source = formatKey(service);
-    const derived = beside.filter((slice) => (madeOf(world, slice) ?? mirroredFrom(world, slice))?.source === source);
     const copy = copyAt(world, service, place);
+    // Of Endpoints that are not ours any more, a mirror's slices are not ours to look after; others that say they are a mirror's never are.
+    const isMirrors = ({ metadata: { name = "" } }: KubeObject) => copy !== undefined && /-m[0-9]+$/.test(name);
+    const derivedFrom = (slice: KubeObject) => madeOf(world, slice) ?? (isMirrors(slice) ? mirroredFrom(world, slice) : undefined);
+    const derived = beside.filter((slice) => derivedFrom(slice)?.source === source);
     const wanted = new Set([...readBy(copies), ...(copy === undefined ? [] : readOf(copy))]);
     const seen = readBy([...copies, ...derived]);
     const missing = [...wanted].filter((text) => !seen.has(text) && !seen.has(text.replace(/!$/, "")));
     const surplus = [...seen].filter((text) => !wanted.has(text));
     const what = `readers of ${formatKey(service)}`;
-    if (missing.length > 0) return { oracle: "R1", message: `${what} miss ${missing.join(", ")}` };
-    if (surplus.length > 0) return { oracle: "R1", message: `${what} see ${surplus.join(", ")}, which nothing says` };
+    if (missing.length > 0) return { oracle: "L7", message: `${what} miss ${missing.join(", ")}` };
+    if (surplus.length > 0) return { oracle: "L7", message: `${what} see ${surplus.join(", ")}, which nothing says` };
     const twice =
       copy !== undefined && derived.some((slice) => madeOf(world, slice)) && derived.some((slice) => mirroredFrom(world, slice));
-    if (twice) return { oracle: "R1", message: `${what} are told by the mirror and by us` };
+    if (twice) return { oracle: "L7", message: `${what} are told by the mirror and by us` };
     const left = world.mirroring ? [] : derived.filter((slice) => copy === undefined && mirroredFrom(world, slice) === undefined);
-    if (left.length > 0) return { oracle: "R1", message: `${what} are told of Endpoints that have no copy` };
+    if (left.length > 0) return { oracle: "L7", message: `${what} are told of Endpoints that have no copy` };
   }
   return undefined;
 }
@@ -103,7 +106,7 @@ function isExcused(world: World, service: ObjectKey): boolean {
 }
 
 /**
- * R2: no write of a replica, and no mirror that one has sent away, takes a backend from readers that the same copy of Endpoints, or the
+ * S15: no write of a replica, and no mirror that one has sent away, takes a backend from readers that the same copy of Endpoints, or the
  * same slice of the tenant, has said all the time since the reconcile began.
  */
 export function readers(world: World): Oracle {
@@ -139,7 +142,7 @@ export function readers(world: World): Oracle {
   }
 
   return {
-    name: "R2",
+    name: "S15",
     noticed(event) {
       if (event !== "restart") touched.clear();
     },

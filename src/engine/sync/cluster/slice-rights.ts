@@ -1,7 +1,6 @@
 import { isEngineError, messageOf } from "../../../base/errors.ts";
 import type { Logger } from "../../../base/logger.ts";
 import { ENDPOINT_SLICES, ENDPOINTS } from "../../../kube/object/resource.ts";
-import type { BackendsMode } from "../../config/backends.ts";
 import type { Writer } from "./access.ts";
 import { describePermission, isAllowed, requiredPermissions } from "./permissions.ts";
 import type { Permission, PermissionOptions } from "./permissions.ts";
@@ -10,7 +9,7 @@ import type { Permission, PermissionOptions } from "./permissions.ts";
 const NAMED_MAX = 3;
 
 /** What is asked, and who is asked. */
-export interface GrantedBackendsOptions {
+export interface SliceRightsOptions {
   /** What a configuration with `backends: auto` needs. An engine is it. */
   readonly needed: PermissionOptions;
   readonly tenant: Pick<Writer, "create">;
@@ -19,11 +18,11 @@ export interface GrantedBackendsOptions {
 }
 
 /**
- * What `backends: auto` means with the rights that there are: `endpoints` where one of those on EndpointSlices is missing, and that is told
- * once. Half of the rights are none: slices that can be made and not kept current would go stale. A cluster that does not say what is
- * allowed is taken to allow it; the probes tell otherwise.
+ * Tells whether both clusters allow what `backends: auto` does with EndpointSlices. Half of the rights are none: slices that can be made and
+ * not kept current would go stale. What is missing is told once. A cluster that does not say what is allowed is taken to allow it; the
+ * probes tell otherwise.
  */
-export async function grantedBackends({ needed, tenant, host, logger }: GrantedBackendsOptions): Promise<BackendsMode> {
+export async function hasSliceRights({ needed, tenant, host, logger }: SliceRightsOptions): Promise<boolean> {
   const asked = requiredPermissions(needed).filter(isForSlices);
   const answers = await Promise.all(
     asked.map(async (permission) => {
@@ -37,11 +36,11 @@ export async function grantedBackends({ needed, tenant, host, logger }: GrantedB
     }),
   );
   const missing = answers.filter(({ allowed }) => !allowed).map(({ permission }) => permission);
-  if (missing.length === 0) return "auto";
+  if (missing.length === 0) return true;
   const named = missing.slice(0, NAMED_MAX).map(describePermission);
   const more = missing.length > NAMED_MAX ? `; and ${missing.length - NAMED_MAX} more` : "";
   logger.warn("backends: auto copies Endpoints alone, since rights on EndpointSlices are missing", { missing: named.join("; ") + more });
-  return "endpoints";
+  return false;
 }
 
 function isForSlices({ resource, verb, side, required }: Permission): boolean {
