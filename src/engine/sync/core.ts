@@ -135,7 +135,7 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
   });
   const backends =
     router.backends &&
-    createServiceBackends({ ...{ tracked, router, writeLimiter, hooks, clock, metrics }, service, enqueue: options.enqueue });
+    createServiceBackends({ ...{ tracked, router, writeLimiter, hooks, clock, metrics }, service, shown, enqueue: options.enqueue });
   const handBack = handBackOf(options);
   const gather = createGather({
     tenant,
@@ -155,6 +155,10 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
 
   function service(of: "tenant" | "host", key: ObjectKey): KubeObject | undefined {
     return (sideOf(SERVICES.plural)?.[of] ?? options[of].source(SERVICES)).get(key);
+  }
+
+  function shown(key: ObjectKey): KubeObject | undefined {
+    return host.source(ENDPOINT_SLICES).get(key);
   }
 
   function user(id: string): FormerUser | undefined {

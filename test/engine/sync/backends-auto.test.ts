@@ -1,7 +1,9 @@
 /** The setting `backends: auto`, between clusters whose controllers work or do not. */
 import { describe, expect, test } from "vitest";
+import { EngineError } from "../../../src/base/errors.ts";
 import type { EmbeddedCluster } from "../../../src/cluster/cluster.ts";
 import { viewOfSlices } from "../../../src/kube/object/endpoints/reader-view.ts";
+import type { ClusterClient } from "../../../src/kube/object/cluster-client.ts";
 import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../src/kube/object/resource.ts";
 import type { EndpointSubset } from "../../../src/kube/object/types.ts";
 import { clock, cluster, clusterWith, fill, start, stopAll, useRunningSyncers } from "./running-syncers.ts";
@@ -49,6 +51,22 @@ describe("the host's mirror", () => {
     expect(slices.map(({ metadata }) => metadata.labels?.["kubernetes.io/service-name"]).sort()).toEqual(["api-x-shop-x-blue", NAME]);
     // Service, Endpoints and one slice.
     expect(views).toHaveLength(3);
+  });
+
+  test("is taken over from where it would cut, and no backend is missing meanwhile", async () => {
+    const sides = await sidesWith(true, true);
+    await fill(sides.tenant, "shop", ["web"]);
+    await write(sides.tenant, [{ addresses: ips(10), ports: [{ port: 80 }] }]);
+    const views: (readonly string[])[] = [];
+    await start({ ...sides, settings: AUTO, through: watching(sides.on, views) });
+    expect((await seen(sides.on)).makers).toEqual([MIRROR]);
+    views.length = 0;
+    await write(sides.tenant, [{ addresses: ips(1_001), ports: [{ port: 80 }] }]);
+    await clock.advance(10_000);
+    expect((await seen(sides.on)).makers).toEqual([OURS]);
+    for (const view of views) expect(view).toEqual(expect.arrayContaining(ips(10).map(({ ip }) => ip)));
+    // Endpoints, eleven slices, and Endpoints with the label.
+    expect(views).toHaveLength(13);
   });
 
   test("that stops in the middle leaves nothing behind, and no backend is missing", async () => {
@@ -122,6 +140,14 @@ describe("slices that are made", () => {
     await clock.advance(1_000);
     expect(views).toHaveLength(2);
     for (const view of views) expect(view.length).toBeGreaterThanOrEqual(250);
+  });
+
+  test("are new under other ports before the old ones go", async () => {
+    const { tenant, on, views } = await made([{ addresses: ips(2), ports: [{ port: 80 }] }]);
+    await write(tenant, [{ addresses: ips(2), ports: [{ port: 81 }] }]);
+    await clock.advance(2_000);
+    expect((await slicesIn(on)).flatMap(({ ports }) => ports?.map(({ port }) => port))).toEqual([81]);
+    for (const view of views) expect(new Set(view)).toEqual(new Set(ips(2).map(({ ip }) => ip)));
   });
 
   test("take what others do to them back", async () => {
@@ -283,6 +309,40 @@ describe("the source", () => {
       for (const view of views) expect(view).toContain("10.0.0.1");
       await stopAll();
     }
+  });
+
+  test("changes without a gap also where the copy of the slice comes late", async () => {
+    const sides = await sidesWith(false, false);
+    await fill(sides.tenant, "shop", ["web"]);
+    const views: (readonly string[])[] = [];
+    let refuses = 0;
+    const watched = watching(sides.on, views);
+    const through = (client: ClusterClient, side: "tenant" | "host"): ClusterClient =>
+      new Proxy(watched(client, side), {
+        get(target, name) {
+          const value: unknown = Reflect.get(target, name);
+          if (typeof value !== "function") return value;
+          if (side === "tenant" || name !== "create") return value.bind(target) as unknown;
+          return async (...args: unknown[]) => {
+            if ((args[0] as { plural: string }).plural === "endpointslices" && refuses > 0) {
+              refuses -= 1;
+              throw new EngineError("API_UNAVAILABLE", "The host does not answer");
+            }
+            return (value as (...args: unknown[]) => unknown).apply(target, args);
+          };
+        },
+      });
+    await start({ ...sides, settings: AUTO, through });
+    expect(await seen(sides.on)).toEqual({ addresses: ["10.0.0.1"], makers: [OURS] });
+    views.length = 0;
+    refuses = 2;
+    await sides.tenant.client.create(ENDPOINT_SLICES, ownSlice("web-own", ["10.0.0.1"]));
+    await sides.tenant.client.delete(ENDPOINTS, { namespace: "shop", name: "web" });
+    await clock.advance(20_000);
+    expect(refuses).toBe(0);
+    expect(await seen(sides.on)).toEqual({ addresses: ["10.0.0.1"], makers: [OURS] });
+    expect(await copyIn(sides.on)).toBeUndefined();
+    for (const view of views) expect(view).toContain("10.0.0.1");
   });
 
   test("is no copy of what a mirror of the tenant has made: it goes when something else is seen", async () => {

@@ -27,6 +27,8 @@ export interface KnownBackends {
   readonly slices: Tracked;
   readonly tenantSlices: readonly ObjectKey[];
   readonly hostSlices: readonly ObjectKey[];
+  /** A slice as the host has shown it, whatever was answered since. */
+  shown(hostKey: ObjectKey): KubeObject | undefined;
   /** A slice of the tenant translates to this host key. */
   isClaimed(hostKey: ObjectKey): boolean;
   readonly services: {
@@ -79,6 +81,7 @@ export function collectBackends(known: KnownBackends): CollectedBackends {
       },
       mirror: mirrored.length === 0 ? "none" : copy !== undefined && sameView(viewOf(copy), viewOfSlices(mirrored)) ? "equal" : "behind",
       made: copy === undefined || made.length === 0 ? (made.length === 0 ? "none" : "behind") : comparedWith(slices.rules, made, desired()),
+      madeShown: made.length > 0 && desired().every((slice) => isShown(known, slice)),
       others: standing.some((slice) => isAnothers(known, slice)),
     },
     ...{ hostKey, copy, made, mirrored, desired },
@@ -122,7 +125,13 @@ const summaryOf = remembered((endpoints: Endpoints) => {
   return { filled: addresses.length > 0, families };
 });
 
-function countTenant({ slices, tenantSlices, hostService }: KnownBackends): Pick<BackendsSeen, "own" | "derived"> {
+function isShown({ slices: { rules }, shown }: KnownBackends, slice: EndpointSlice): boolean {
+  const there = shown(keyOf(slice)) as EndpointSlice | undefined;
+  return there !== undefined && isAsMade(rules, there, slice);
+}
+
+function countTenant(known: KnownBackends): Pick<BackendsSeen, "own" | "derived"> {
+  const { slices, tenantSlices } = known;
   const own = { count: 0, copied: 0 };
   const derived = { count: 0, copied: 0, filled: false, families: new Set<string>() };
   for (const key of tenantSlices) {
@@ -132,7 +141,7 @@ function countTenant({ slices, tenantSlices, hostService }: KnownBackends): Pick
     if (slice === undefined || slice.metadata.deletionTimestamp || controller === MIRROR) continue;
     const counted: { count: number; copied: number } = controller === undefined ? own : derived;
     counted.count += 1;
-    if (isCopied(slices, slice, hostService)) counted.copied += 1;
+    if (isCopied(known, slice)) counted.copied += 1;
     if (controller === undefined || (slice.endpoints ?? []).length === 0) continue;
     derived.filled = true;
     derived.families.add(slice.addressType);
@@ -141,9 +150,9 @@ function countTenant({ slices, tenantSlices, hostService }: KnownBackends): Pick
 }
 
 /** The copy of an earlier slice of the name, one that goes or one that still backs another Service does not count. */
-function isCopied({ rules, host }: Tracked, slice: EndpointSlice, hostService: ObjectKey | undefined): boolean {
+function isCopied({ slices: { rules }, shown, hostService }: KnownBackends, slice: EndpointSlice): boolean {
   const place = rules.translator.toHost(keyOf(slice), ENDPOINT_SLICES);
-  const copy = place && host.get(place);
+  const copy = place && shown(place);
   if (copy === undefined || hostService === undefined) return false;
   const known = backing.get(copy) ?? backingOf(rules, copy);
   backing.set(copy, known);

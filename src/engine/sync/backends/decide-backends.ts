@@ -30,8 +30,10 @@ export interface BackendsSeen {
   readonly copy: { readonly skipsMirror: boolean; readonly filled: boolean; readonly large: boolean } | undefined;
   /** What the host's mirror has made of the copy. */
   readonly mirror: Completeness;
-  /** What we have made of the copy. */
+  /** What we have made of the copy, by what our writes were answered. */
   readonly made: Completeness;
+  /** That all of it is there is shown by the host itself: an answer can be false. */
+  readonly madeShown: boolean;
   /** Another syncer has slices beside the host Service. */
   readonly others: boolean;
   /** The host's mirror has had its time for this copy, or is known not to work at all. */
@@ -121,7 +123,7 @@ function tellByEndpoints(seen: BackendsSeen): BackendsDecision {
   // Of a copy without addresses there is nothing to make, and what was made of it before is wrong.
   const seenByMirror = mirror === "equal" || (mirror === "none" && !copy.filled);
   if (copy.skipsMirror || made !== "none" || (!seenByMirror && (copy.large || seen.mirrorWaited))) {
-    const equal = made === "equal" || (made === "none" && !copy.filled);
+    const equal = (made === "equal" && seen.madeShown) || (made === "none" && !copy.filled);
     return {
       ...FROM_ENDPOINTS,
       teller: "made",

@@ -53,6 +53,8 @@ export interface ServiceBackendsOptions {
   readonly hooks: SyncHooks;
   readonly clock: Clock;
   readonly metrics: Metrics;
+  /** A slice of the host as its cache has it. */
+  shown(hostKey: ObjectKey): KubeObject | undefined;
   /** Services of either side, as they are known now. */
   service(side: "tenant" | "host", key: ObjectKey): KubeObject | undefined;
   enqueue(id: string): void;
@@ -185,6 +187,7 @@ class DecidedBackends implements ServiceBackends {
       slices: this.#slices,
       tenantSlices: router.slices!.of(service),
       hostSlices: [...hostSlices.values()],
+      shown: (place) => this.#options.shown(place),
       isClaimed: (place) => router.isClaimed(this.#slices.rules, place),
       services: {
         tenant: this.#options.service("tenant", service),
