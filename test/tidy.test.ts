@@ -70,7 +70,7 @@ const LAYERS: Record<string, string[]> = {
   "src/kube": ["object", "client", "runtime"],
   "src/engine": ["path", "expression", "sandbox", "translate", "patch", "config", "reconcile", "kinds", "sync"],
   "src/apiserver": ["types", "store", "apply", "patches", "verbs", "http", "access", "documents"],
-  "src/engine/sync": ["cluster", "state", "guards", "report", "run", "references"],
+  "src/engine/sync": ["cluster", "state", "guards", "report", "run", "references", "backends"],
 };
 
 /** Folders of one file per thing that users can name, of which there may be many. */

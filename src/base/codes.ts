@@ -238,10 +238,11 @@ export const CODES = {
     meaning:
       "The tenant has ready backends that nobody on the host sees: readers there read EndpointSlices, and nothing makes slices of the copied Endpoints, or the tenant has only slices and these are not synced.",
     remedy:
-      "Sync EndpointSlices too (backends: both in the settings), or let the host's kube-controller-manager run its endpointslice-mirroring-controller. The guide 'Sync EndpointSlices' says which cluster needs what.",
+      "Set backends: auto in the settings, which makes the slices that are missing, or let the host's kube-controller-manager run its endpointslice-mirroring-controller. The guide 'Backends' says which cluster needs what.",
   },
   EXCLUDED: {
-    meaning: "The object is not synced: it is default/kubernetes, paused, not selected, or being deleted.",
+    meaning:
+      "The object is not synced: it is default/kubernetes, paused, not selected, being deleted, or a slice that was made of Endpoints which are copied.",
     remedy: "Nothing to do.",
   },
   DELETE_BRAKE: {

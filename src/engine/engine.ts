@@ -134,6 +134,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
     settings: planSettings(settings),
     services,
     servicesEnabled: services === "managed" && config.services.enabled && backends.services,
+    ...(settings.backends === "auto" && backends.readsSlices && { decidesBackends: true }),
     vcluster: { ...vcluster, config: config.merged },
     ...(options.adopt !== undefined && { adopt: checkPrefix(options.adopt, settings) }),
     ...(options.adoptCluster !== undefined && { adoptCluster: options.adoptCluster }),

@@ -12,6 +12,8 @@ import { silentLogger } from "../base/logger.ts";
 import type { Logger } from "../base/logger.ts";
 import { noMetrics } from "../base/metrics.ts";
 import type { Metrics } from "../base/metrics.ts";
+import type { BackendsMode } from "./config/backends.ts";
+import { DEFAULT_SETTINGS } from "./config/settings.ts";
 import { checkReload, createEngine, sameConfiguration } from "./engine.ts";
 import type { Engine, EngineOptions } from "./engine.ts";
 import { createController } from "../kube/runtime/controller.ts";
@@ -24,6 +26,7 @@ import type { ClusterAccess, Writer } from "./sync/cluster/access.ts";
 import { createDeleteConfirmation } from "./sync/state/delete-confirmation.ts";
 import type { DeleteConfirmation } from "./sync/state/delete-confirmation.ts";
 import { checkIdentity, readClusterUid } from "./sync/cluster/identity.ts";
+import { hasSliceRights } from "./sync/cluster/slice-rights.ts";
 import { requiredPermissions } from "./sync/cluster/permissions.ts";
 import type { Permission } from "./sync/cluster/permissions.ts";
 import { engineParts, withWriter } from "./sync/reconciler.ts";
@@ -103,6 +106,8 @@ export interface Syncer {
    */
   reload(changed: ConfigurationChange): Promise<"changed" | "unchanged">;
   status(): SyncerStatus;
+  /** What the setting `backends` means with the rights of the start: `auto` is `endpoints` where some on slices are missing. */
+  readonly backends: BackendsMode;
   /** What the present configuration needs to be allowed on both clusters. */
   permissions(): readonly Permission[];
 }
@@ -125,10 +130,32 @@ const STALE_KEYS_MAX = 1_000;
  * @throws EXPRESSION_SYNTAX, PATH_SYNTAX, PATCH_MODE as {@link createEngine}.
  */
 export async function createSyncer(options: SyncerOptions): Promise<Syncer> {
-  return new RunningSyncer(options, await createEngine(options));
+  const engine = await createEngine(options);
+  const asked = engine.settings.backends;
+  if (asked !== "auto") return new RunningSyncer(options, { engine, configured: options, backends: asked });
+  const { tenant, host, logger = silentLogger } = options;
+  if (await hasSliceRights({ needed: engine, tenant: tenant.writer, host: host.writer, logger }))
+    return new RunningSyncer(options, { engine, configured: options, backends: asked });
+  engine.dispose();
+  const backends = "endpoints";
+  const configured = withBackends(options, backends);
+  return new RunningSyncer(options, { engine: await createEngine(configured), configured, backends });
+}
+
+/** What the rights at the start allow stays so: other values need a restart as well. */
+function withBackends<Options extends EngineOptions>(options: Options, backends: BackendsMode): Options {
+  const { settings = DEFAULT_SETTINGS } = options;
+  return settings.backends === "auto" ? { ...options, settings: { ...settings, backends } } : options;
+}
+
+interface Configured {
+  readonly engine: Engine;
+  readonly configured: EngineOptions;
+  readonly backends: BackendsMode;
 }
 
 class RunningSyncer implements Syncer {
+  readonly backends: BackendsMode;
   readonly #options: SyncerOptions;
   #engine: Engine;
   /** The options of {@link #engine}. */
@@ -153,10 +180,11 @@ class RunningSyncer implements Syncer {
   /** While standing by, what waits is collected again when it becomes more than this. */
   #waitingMax = Infinity;
 
-  constructor(options: SyncerOptions, engine: Engine) {
+  constructor(options: SyncerOptions, { engine, configured, backends }: Configured) {
     this.#options = options;
     this.#engine = engine;
-    this.#configured = options;
+    this.#configured = configured;
+    this.backends = backends;
     this.#deletesConfirmed = createDeleteConfirmation(options.confirmDeletes);
     this.#clock = options.clock ?? systemClock;
     const metrics = options.metrics ?? noMetrics;
@@ -198,7 +226,8 @@ class RunningSyncer implements Syncer {
     return reloaded;
   }
 
-  async #reload(options: EngineOptions): Promise<"changed" | "unchanged"> {
+  async #reload(changed: EngineOptions): Promise<"changed" | "unchanged"> {
+    const options = this.#options.settings?.backends === "auto" ? withBackends(changed, this.backends) : changed;
     if (sameConfiguration(this.#configured, options)) return "unchanged";
     checkReload(this.#configured, options);
     const engine = await createEngine(options);

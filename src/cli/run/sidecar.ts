@@ -91,6 +91,11 @@ function filesOf({ allowEmpty, ...files }: SidecarOptions): ConfigurationOptions
   return { ...files, refuseEmpty: allowEmpty !== true };
 }
 
+/** The configuration as the syncer can carry it out. */
+function withBackends(loaded: LoadedConfiguration, { backends }: Pick<Syncer, "backends">): LoadedConfiguration {
+  return { ...loaded, settings: { ...loaded.settings, backends } };
+}
+
 /** Reads the files again when they change or at SIGHUP, and hands the syncer what they say then. */
 function followConfiguration(terminal: Terminal, { options, loaded }: Parts, { syncer, readiness, runtime, laws, backends }: Working) {
   const scope = hostScope(createTranslatorFor(loaded));
@@ -110,7 +115,7 @@ function followConfiguration(terminal: Terminal, { options, loaded }: Parts, { s
       if (result === "changed") {
         readiness.askAgain();
         laws?.follow(next);
-        backends?.follow(next);
+        backends?.follow(withBackends(next, syncer));
       }
       return result;
     },
@@ -158,12 +163,14 @@ async function sync(terminal: Terminal, parts: Parts): Promise<void> {
   teardown.add(() => readiness.stop());
   await serve(parts, { ready: readiness.probe, metrics, runtime });
   tellStart(parts, { tenant, host, runtime });
-  const { readsEndpoints, readsSlices } = syncedBackends(loaded.settings.backends, loaded.config);
+  const { readsEndpoints, readsSlices } = syncedBackends(syncer.backends, loaded.config);
   const kinds = [SERVICES, ...(readsEndpoints ? [ENDPOINTS] : []), ...(readsSlices ? [ENDPOINT_SLICES] : [])];
   const laws = options.laws ? watchLaws(loaded, { runtime, ready: () => isReady(readiness.probe) }) : undefined;
   if (laws !== undefined) teardown.add(() => laws.stop());
   const works = () => isReady(readiness.probe) && syncer.status().running;
-  const backends = readsEndpoints ? watchBackends(loaded, { tenant, host, services, runtime, ready: works }) : undefined;
+  const backends = readsEndpoints
+    ? watchBackends(withBackends(loaded, syncer), { tenant, host, services, runtime, ready: works })
+    : undefined;
   if (backends !== undefined) teardown.add(() => backends.stop());
   teardown.add(followConfiguration(terminal, parts, { syncer, readiness, runtime, laws, backends }));
   const work = begin({ tenant, host, kinds, syncer, election, stop, runtime, readiness });

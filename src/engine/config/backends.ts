@@ -39,6 +39,7 @@ export function syncedBackends(mode: BackendsMode, { endpoints, endpointSlices }
     case "slices":
       return { ...reads, endpoints: false, slices: endpoints.enabled, services };
     case "both":
+    case "auto":
       return { ...reads, endpoints: endpoints.enabled, slices: endpoints.enabled, services, readsSlices: endpoints.enabled };
     case "endpoints":
       return { ...reads, endpoints: endpoints.enabled, slices: endpointSlices.enabled, services };

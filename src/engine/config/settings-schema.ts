@@ -173,10 +173,10 @@ export const SETTINGS_SCHEMA = {
     addressPolicy: ADDRESS_POLICY,
     backends: {
       type: "literals",
-      values: ["endpoints", "slices", "both"],
+      values: ["endpoints", "slices", "both", "auto"],
       default: "endpoints",
       description:
-        "What the host has for the backends of a Service. endpoints: copies of Endpoints, of which the host makes slices. slices: copies of EndpointSlices alone; the API of Endpoints is not used on either side. both: copies of either. With endpoints, the section sync.toHost.endpointSlices means what it says.",
+        "What the host has for the backends of a Service. endpoints: copies of Endpoints, of which the host makes slices. slices: copies of EndpointSlices alone; the API of Endpoints is not used on either side. both: copies of either. auto: copies of what each tenant Service has, and slices made of a copy of Endpoints where nothing on the host makes them. With endpoints, the section sync.toHost.endpointSlices means what it says.",
     },
     selector: SELECTOR,
     requireService: {

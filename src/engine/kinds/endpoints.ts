@@ -7,7 +7,7 @@ import type { Translator } from "../translate/translator.ts";
 import { admitAddresses } from "../reconcile/rules/address-policy.ts";
 import { PLAIN_KIND } from "./plain-kind.ts";
 import { remembered } from "../reconcile/rules/remembered.ts";
-import type { AllowedBody, Rules, SyncedKind } from "../reconcile/rules/rules.ts";
+import type { AllowedBody, LabelSurroundings, Rules, SyncedKind } from "../reconcile/rules/rules.ts";
 import { replacesMirror, SKIP_MIRROR } from "./slice-labels.ts";
 import { tenantTargets, toHostTarget } from "./target-references.ts";
 
@@ -17,7 +17,7 @@ export const ENDPOINTS_KIND: SyncedKind = {
   bodyFlows: true,
   ...PLAIN_KIND,
   ownLabelKeys: [SKIP_MIRROR],
-  ownLabels: (_tenant, { slices, host }) => (replacesMirror(slices, host) ? { [SKIP_MIRROR]: "true" } : {}),
+  ownLabels,
   translateBody: (tenant, translator) => ({ subsets: mapAddresses(subsetsOf(tenant), (address) => toHostTarget(address, translator)) }),
   admitBody,
   hostFingerprint: (object) => fingerprint(subsetsOf(object)),
@@ -26,6 +26,12 @@ export const ENDPOINTS_KIND: SyncedKind = {
   tenantWithBody,
   mustRecreate: () => false,
 };
+
+/** Where who tells readers is decided, that says so; else the slices beside the copy do. */
+function ownLabels(_tenant: KubeObject, { slices, host, backends }: LabelSurroundings): Record<string, string> {
+  const value = backends === undefined ? (replacesMirror(slices, host) ? "true" : undefined) : backends.skipMirror;
+  return value === undefined ? {} : { [SKIP_MIRROR]: value };
+}
 
 /** Asked several times for each version of an object, and for a copy's body that is the tenant's own list. */
 const fingerprint = remembered((subsets: readonly EndpointSubset[]) => sha256Hex(subsetsFingerprint(subsets)));

@@ -15,8 +15,9 @@ import { repackSubsets } from "../../kube/object/endpoints/subsets.ts";
 import { ENDPOINT_SLICES, ENDPOINTS } from "../../kube/object/resource.ts";
 import type { Endpoints, EndpointSlice, KubeObject, OwnerReference, SliceEndpoint, StringMap } from "../../kube/object/types.ts";
 import { TRIGGER_TIME, withoutKeys } from "../reconcile/rules/excluded-keys.ts";
-import { formatKind, isMarkerKey, readMarkers, writeMarkers } from "../translate/markers.ts";
-import { SERVICE_NAME, SKIP_MIRROR, SLICE_MANAGER, sliceManager } from "./slice-labels.ts";
+import { formatKind, isMarkerKey, MANAGED_BY, managedByValue, NAMESPACE, readMarkers, writeMarkers } from "../translate/markers.ts";
+import type { CopySource } from "../translate/markers.ts";
+import { controllerOf, SERVICE_NAME, SKIP_MIRROR, SLICE_MANAGER, sliceManager } from "./slice-labels.ts";
 
 /** Endpoints of one slice. Source: the default of kube-controller-manager. */
 const ENDPOINTS_MAX = 100;
@@ -34,17 +35,28 @@ interface Group {
 
 /**
  * The slices that a copy of Endpoints asks for, beside `present`: those that were made of it before, in any order. One that is not in the
- * answer is to go. An answer that is given back as `present` is answered again, unchanged.
+ * answer is to go. An answer that is given back as `present` is answered again, unchanged. A name that `isTaken` is left to others.
  *
  * @example
  * slicesOfCopy("sync.platform/", copy, []).map(({ metadata }) => metadata.name); // ["db-x-shop-x-blue-0c1d9b2e-0"]
  */
-export function slicesOfCopy(markerPrefix: string, copy: Endpoints, present: readonly EndpointSlice[]): EndpointSlice[] {
+export function slicesOfCopy(
+  markerPrefix: string,
+  copy: Endpoints,
+  present: readonly EndpointSlice[],
+  isTaken: (name: string) => boolean = () => false,
+): EndpointSlice[] {
   const head = headOf(markerPrefix, copy);
   return groupsOf(copy).flatMap((group) => {
     const base = baseOf(copy, group);
-    const own = new Map(present.flatMap((slice) => (indexOf(slice, base) === undefined ? [] : [[indexOf(slice, base)!, slice] as const])));
-    return [...placed(group, own)].map(([index, endpoints]): EndpointSlice => {
+    const isFree = (index: number) => !isTaken(`${base}-${index}`);
+    const own = new Map(
+      present.flatMap((slice) => {
+        const index = slice.addressType === group.addressType ? indexOf(slice, base) : undefined;
+        return index === undefined || !isFree(index) ? [] : [[index, slice] as const];
+      }),
+    );
+    return [...placed(group, own, isFree)].map(([index, endpoints]): EndpointSlice => {
       const { addressType, ports } = group;
       const { apiVersion, kind } = ENDPOINT_SLICES;
       return { apiVersion, kind, metadata: { ...head, name: `${base}-${index}` }, addressType, endpoints, ports };
@@ -53,13 +65,31 @@ export function slicesOfCopy(markerPrefix: string, copy: Endpoints, present: rea
 }
 
 /**
- * Tells whether a slice on the host is one that {@link slicesOfCopy} made for these Endpoints. Slices that the host mirrors inherit the
- * marks of the Endpoints too, and have another manager.
+ * The copy of Endpoints that {@link slicesOfCopy} made a slice on the host of, whosever it is; undefined for every other slice. Slices that
+ * the host mirrors inherit the marks of the Endpoints too, and have a name and a manager of another form. Labels that somebody changed
+ * do not make it another's.
  */
-export function isMadeOf(markerPrefix: string, slice: KubeObject, { namespace = "", name = "" }: Endpoints["metadata"]): boolean {
-  if (slice.metadata.labels?.[SLICE_MANAGER] !== sliceManager(markerPrefix)) return false;
-  const source = readMarkers(markerPrefix, slice);
-  return source?.kind === formatKind(ENDPOINTS) && source.hostName === name && source.hostNamespace === namespace;
+export function madeFrom(markerPrefix: string, slice: KubeObject): CopySource | undefined {
+  if (controllerOf(slice) !== undefined || !MADE_NAME.test(slice.metadata.name ?? "")) return undefined;
+  return endpointsBehind(markerPrefix, slice);
+}
+
+const MADE_NAME = /-[0-9a-f]{8}-(0|[1-9][0-9]{0,3})$/;
+
+/**
+ * The copy of Endpoints that a slice on the host was made of, by us or by a mirror, whosever it is; undefined when it was made of none.
+ *
+ * @example
+ * endpointsBehind("sync.platform/", slice)?.hostName; // "db-x-shop-x-blue"
+ */
+export function endpointsBehind(markerPrefix: string, slice: KubeObject): CopySource | undefined {
+  const { labels = {}, annotations = {} } = slice.metadata;
+  const [vcluster, namespace] = [annotations[`${markerPrefix}vcluster`], annotations[`${markerPrefix}object-namespace`]];
+  // Most slices are made of nothing, and this is asked for every event.
+  if (vcluster === undefined || namespace === undefined || annotations[`${markerPrefix}object-kind`] !== formatKind(ENDPOINTS))
+    return undefined;
+  const marks = { [markerPrefix + MANAGED_BY]: managedByValue(vcluster), [markerPrefix + NAMESPACE]: namespace };
+  return readMarkers(markerPrefix, { ...slice, metadata: { ...slice.metadata, labels: { ...labels, ...marks } } });
 }
 
 function groupsOf({ subsets = [], ...copy }: Endpoints): Group[] {
@@ -95,13 +125,18 @@ function indexOf({ metadata: { name = "" } }: KubeObject, base: string): number 
 }
 
 /** Who is in which slice: everyone stays, and newcomers fill the slices that change anyway, then the fullest, then new ones. */
-function placed({ wanted }: Group, own: ReadonlyMap<number, EndpointSlice>): Map<number, SliceEndpoint[]> {
+function placed(
+  { wanted }: Group,
+  own: ReadonlyMap<number, EndpointSlice>,
+  isFree: (index: number) => boolean,
+): Map<number, SliceEndpoint[]> {
   const left = new Map(wanted);
   const slices = [...own].sort(([one], [other]) => one - other).map(([index, { endpoints }]) => stay(index, endpoints ?? [], left));
   const newcomers = [...left.values()];
   for (const { kept } of [...slices].sort(byFilling)) kept.push(...newcomers.splice(0, ENDPOINTS_MAX - kept.length));
   const result = new Map(slices.filter(({ kept }) => kept.length > 0).map(({ index, kept }) => [index, kept]));
-  for (let index = 0; newcomers.length > 0; index += 1) if (!result.has(index)) result.set(index, newcomers.splice(0, ENDPOINTS_MAX));
+  for (let index = 0; newcomers.length > 0; index += 1)
+    if (!result.has(index) && isFree(index)) result.set(index, newcomers.splice(0, ENDPOINTS_MAX));
   return result;
 }
 
@@ -140,7 +175,7 @@ function headOf(markerPrefix: string, { metadata }: Endpoints): KubeObject["meta
   const { name = "", namespace = "", uid = "", labels = {}, annotations = {} } = metadata;
   const inherits = (map: StringMap) =>
     withoutKeys(map, (key) => isMarkerKey(markerPrefix, key) || key === SKIP_MIRROR || key === TRIGGER_TIME);
-  const owner: OwnerReference = { ...TYPE_OF_COPY, name, uid, controller: true, blockOwnerDeletion: true };
+  const owner: OwnerReference = { ...TYPE_OF_COPY, name, uid, controller: true };
   const marks = marksOf(markerPrefix, metadata);
   return {
     namespace,

@@ -18,8 +18,11 @@ export const SLICE_MANAGER = "endpointslice.kubernetes.io/managed-by";
 /** Label of Endpoints that keeps the cluster's mirroring controller from making slices of them, if it is "true". */
 export const SKIP_MIRROR = "endpointslice.kubernetes.io/skip-mirror";
 
+/** The manager of slices that a cluster makes of Endpoints. */
+export const MIRROR = "endpointslicemirroring-controller.k8s.io";
+
 /** Controllers of Kubernetes that write slices and undo what others change in them. */
-const CONTROLLERS: readonly string[] = ["endpointslice-controller.k8s.io", "endpointslicemirroring-controller.k8s.io"];
+const CONTROLLERS: readonly string[] = ["endpointslice-controller.k8s.io", MIRROR];
 
 /**
  * The manager of our own slices: no controller of Kubernetes knows it, so that none of them touches the copies.

@@ -68,7 +68,9 @@ function* planAtHostKey(rules: Rules, input: PlanInput): Generator<undefined, Pl
 
 function planAbsent(rules: Rules, input: PlanInput, answer: MakePlan): Plan {
   if (!rules.enabled) return answer("left");
-  return planRemoval(rules, input, answer, "The tenant object is gone", "absent");
+  const planned = planRemoval(rules, input, answer, "The tenant object is gone", "absent");
+  // What takes its place must be seen first.
+  return planned.operations.length > 0 && input.backends?.mayGo === false ? answer("waiting") : planned;
 }
 
 function planRemoval(rules: Rules, { host, key }: PlanInput, answer: MakePlan, reason: string, confirm: Confirm): Plan {

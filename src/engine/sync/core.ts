@@ -10,7 +10,7 @@ import type { Logger } from "../../base/logger.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import { sameKey } from "../../kube/object/key.ts";
 import type { ObjectKey } from "../../kube/object/key.ts";
-import { SERVICES } from "../../kube/object/resource.ts";
+import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../kube/object/resource.ts";
 import type { KubeObject, OwnerReference } from "../../kube/object/types.ts";
 import { DEFAULT_DELETE_BRAKE_LIMITS } from "../reconcile/delete-brake-limits.ts";
 import type { DeleteBrakeLimits } from "../reconcile/delete-brake-limits.ts";
@@ -19,10 +19,13 @@ import type { Planner, Request } from "../reconcile/machine.ts";
 import type { Note } from "../reconcile/plan-types.ts";
 import type { ReferenceKind, ReferenceRules } from "../reconcile/references/reference-rules.ts";
 import type { Rules } from "../reconcile/rules/rules.ts";
-import type { ClusterCaches } from "./cluster/access.ts";
+import type { ClusterAccess, ClusterCaches } from "./cluster/access.ts";
 import { createDeleteBrake } from "./guards/delete-brake.ts";
 import { createDeleteConfirmation } from "./state/delete-confirmation.ts";
 import type { DeleteConfirmation } from "./state/delete-confirmation.ts";
+import { createHandBack } from "./backends/hand-back.ts";
+import type { HandBack } from "./backends/hand-back.ts";
+import { createServiceBackends } from "./backends/service-backends.ts";
 import { createGather, ownerReference } from "./run/gather.ts";
 import { addEventHandlers } from "./run/event-handlers.ts";
 import { createLoopGuard } from "./guards/loop-guard.ts";
@@ -33,7 +36,7 @@ import { createStatusRecords } from "./state/status-records.ts";
 import type { SyncRecord } from "./state/status-records.ts";
 import { createReferenceCopies } from "./references/reference-copies.ts";
 import { createMissingNamespaces } from "./state/missing-namespaces.ts";
-import { parseSyncId, syncId } from "./state/sync-id.ts";
+import { BACKENDS, parseSyncId, syncId } from "./state/sync-id.ts";
 import type { FormerUser } from "./references/reference-reconcile.ts";
 import { beginReconcile } from "./run/reconcile.ts";
 import type { SharedState, SyncHooks, Tracked, ReconcileRun } from "./run/reconcile.ts";
@@ -79,6 +82,8 @@ export interface SyncCore {
   readonly synced: boolean;
   /** Takes note of a copy of a referenced object that an earlier process has made; there is none where none are made. */
   readonly found?: (kind: ReferenceKind, copy: KubeObject) => void;
+  /** Hands what was made of copies back to the host's mirror; there is none where slices are synced. */
+  readonly handBack?: HandBack["run"];
   /** What is known of every object that was looked at. */
   records(): readonly SyncRecord[];
   /** Ids of the objects of which a cluster has said otherwise than its cache for a while. */
@@ -95,6 +100,13 @@ export interface TurnContext {
 
 function nothingToDo(requeueAfterMs: number | undefined): Request {
   return { type: "done", ending: { result: "settled", ...(requeueAfterMs !== undefined && { requeueAfterMs }) } };
+}
+
+/** Where Endpoints alone are copied, something may be left of a time when slices were made of them. */
+function handBackOf({ rules, logger, enqueue }: SyncCoreOptions): HandBack | undefined {
+  const endpoints = rules.find(({ kind, enabled }) => enabled && kind.resource === ENDPOINTS);
+  if (endpoints === undefined || rules.some(({ kind }) => kind.resource === ENDPOINT_SLICES)) return undefined;
+  return createHandBack({ rules: endpoints, logger, enqueue });
 }
 
 /** Subscribes to the caches and hands out the ids of what they hold. Starts nothing. */
@@ -121,6 +133,10 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
     orphans: (rule, key) => router.orphans(rule, key),
     engaged: (note) => options.braked?.(note),
   });
+  const backends =
+    router.backends &&
+    createServiceBackends({ ...{ tracked, router, writeLimiter, hooks, clock, metrics }, service, shown, enqueue: options.enqueue });
+  const handBack = handBackOf(options);
   const gather = createGather({
     tenant,
     host,
@@ -129,11 +145,20 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
     brake,
     ownerService,
     ownsHostService: hooks.ownsHostService?.bind(hooks),
+    backends: backends ?? handBack,
   });
   const machine = createMachine(options.planner);
 
   function sideOf(plural: string): Tracked | undefined {
     return tracked.find((entry) => entry.rules.kind.resource.plural === plural);
+  }
+
+  function service(of: "tenant" | "host", key: ObjectKey): KubeObject | undefined {
+    return (sideOf(SERVICES.plural)?.[of] ?? options[of].source(SERVICES)).get(key);
+  }
+
+  function shown(key: ObjectKey): KubeObject | undefined {
+    return host.source(ENDPOINT_SLICES).get(key);
   }
 
   function user(id: string): FormerUser | undefined {
@@ -166,6 +191,7 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
 
   function* begin(id: string, { logger: labelled = logger }: TurnContext = {}): Generator<undefined, ReconcileRun> {
     const { plural, key } = parseSyncId(id);
+    if (plural === BACKENDS && backends !== undefined) return backends.begin(key, labelled);
     const side = sideOf(plural);
     const referenced = side === undefined ? references?.begin(id, labelled) : undefined;
     if (referenced !== undefined) return referenced;
@@ -190,6 +216,7 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
     get synced() {
       return router.synced;
     },
+    ...(handBack && { handBack: (access: ClusterAccess) => handBack.run(access) }),
     ...(references && { found: (kind, copy) => references.found(kind, copy) }),
     records: allRecords,
     contradicted: () => [...shared.outdated].flatMap(([id, times]) => (times >= CONTRADICTIONS_TOLD ? [id] : [])),

@@ -10,6 +10,7 @@ import type { Ending, Request, Response } from "../reconcile/machine.ts";
 import type { Operation } from "../reconcile/plan-types.ts";
 import type { ClusterAccess } from "./cluster/access.ts";
 import { send } from "./run/apply.ts";
+import { HAND_BACK } from "./backends/hand-back.ts";
 import { createSyncCore } from "./core.ts";
 import type { SyncCore, SyncCoreOptions, TurnContext } from "./core.ts";
 import { createEventRecorder } from "./report/events.ts";
@@ -51,6 +52,7 @@ export function createSyncLoop(options: SyncLoopOptions): SyncLoop {
   const missingNamespaces = new Set<string>();
   const { references } = options;
   if (references !== undefined) options.enqueue(FIND_COPIES);
+  if (core.handBack !== undefined) options.enqueue(HAND_BACK);
 
   async function answerTo(request: OpenRequest, resource: ResourceType, context: TurnContext): Promise<Response> {
     if (request.type !== "report") {
@@ -85,6 +87,7 @@ export function createSyncLoop(options: SyncLoopOptions): SyncLoop {
         });
         return {};
       }
+      if (id === HAND_BACK) return (await core.handBack?.(host)) ?? {};
       const of = { id, charge: context.charge };
       const reconcile = await pieces.runAll(of, core.begin(id, context));
       while (reconcile.request.type !== "done") {

@@ -89,6 +89,7 @@ export const CONFIGURATIONS: readonly SimulatedConfiguration[] = [
     name: "slices",
     configs: [{ sync: { toHost: { endpointSlices: { enabled: true } } } }],
   },
+  { name: "backends as they are needed", configs: [{}], settings: { backends: "auto" } },
   { name: "a brake that engages early", configs: [{}, endpoints(prefixed(TAG, "late-"))], settings: { deleteBrake: { count: 1 } } },
 ];
 

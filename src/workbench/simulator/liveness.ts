@@ -1,6 +1,7 @@
 import { REFERENCED_NAMES, SLICE_SUFFIXES } from "./model/objects.ts";
 import { checkConvergence } from "./oracles/convergence.ts";
 import type { SimulatedReplica } from "./model/replica.ts";
+import { mirror } from "./users/mirror-users.ts";
 import type { World } from "./world.ts";
 
 /** Looks at the clock after which a world that is still not at rest never will be. Each is up to a minute of virtual time. */
@@ -86,7 +87,7 @@ async function drain(world: World): Promise<boolean> {
   for (let reconciles = 0; reconciles < RECONCILES_MAX; reconciles += 1) {
     // What comes after a broken promise proves nothing, and makes the timeline longer.
     if (world.violation !== undefined) return true;
-    let moved = false;
+    let moved = await mirror(world);
     for (const replica of world.replicas) moved = (await advance(world, replica)) || moved;
     if (!moved) return true;
     world.now += 1;

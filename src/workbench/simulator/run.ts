@@ -17,6 +17,7 @@ import { oneGeneration } from "./oracles/one-generation.ts";
 import { ownership } from "./oracles/ownership.ts";
 import { provenance } from "./oracles/provenance.ts";
 import { references } from "./oracles/references.ts";
+import { readers } from "./oracles/readers.ts";
 import { tenantWrites } from "./oracles/tenant-writes.ts";
 import { createRandom } from "./model/random.ts";
 import type { CreateCore } from "./model/replica.ts";
@@ -89,6 +90,7 @@ const ORACLES: readonly ((world: World) => Oracle)[] = [
   references,
   boundedWrites,
   backends,
+  readers,
 ];
 
 /** Runs one seed: steps with faults, then rest, watched by every oracle. The same options give the same run. */
@@ -107,7 +109,8 @@ export async function run(options: RunOptions): Promise<Run> {
     ...(createCore && { createCore }),
     ...(planner && { planner }),
   });
-  const swarm = drawSwarm(random, setting.generations[0]!.rules[0]!.adopt !== undefined);
+  const [rules] = setting.generations[0]!.rules;
+  const swarm = drawSwarm(random, { adopts: rules!.adopt !== undefined, decides: rules!.decidesBackends === true });
   const decisions: Decision[] = [];
   const fired = new Map<string, number>();
 

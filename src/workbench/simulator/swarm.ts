@@ -1,5 +1,6 @@
 import type { Act } from "./act.ts";
 import { ADOPTION_USERS } from "./users/adoption-users.ts";
+import { MIRROR_USERS } from "./users/mirror-users.ts";
 import { EVENT_FAULTS } from "./faults/event-faults.ts";
 import { HOST_USERS } from "./users/host-users.ts";
 import { MOVES } from "./faults/moves.ts";
@@ -18,6 +19,7 @@ export const ACTS: readonly Act[] = [
   ...HOST_USERS,
   ...REFERENCE_USERS,
   ...SLICE_USERS,
+  ...MIRROR_USERS,
   ...NEIGHBOUR_USERS,
   ...REQUEST_FAULTS,
   ...EVENT_FAULTS,
@@ -34,14 +36,22 @@ export interface Swarm {
   readonly faults: readonly Act[];
 }
 
+/** What there is besides. */
+export interface SwarmOptions {
+  /** Another syncer was there before. Default false. */
+  readonly adopts?: boolean;
+  /** It is decided Service by Service who tells readers of the backends. Default false. */
+  readonly decides?: boolean;
+}
+
 /**
  * A mix of one seed's own: some faults and not others, some users and not others, each more or less often. Bugs hide behind
- * other bugs and behind noise; seeds that differ in kind find more than seeds that differ in order. Where `adopts`, another syncer
- * was there before.
+ * other bugs and behind noise; seeds that differ in kind find more than seeds that differ in order.
  */
-export function drawSwarm(random: Random, adopts = false): Swarm {
+export function drawSwarm(random: Random, { adopts = false, decides = false }: SwarmOptions = {}): Swarm {
   const faults = drawFaults(random);
-  const all = [...TENANT_USERS, ...HOST_USERS, ...REFERENCE_USERS, ...SLICE_USERS, ...NEIGHBOUR_USERS, ...(adopts ? ADOPTION_USERS : [])];
+  const own = [...(adopts ? ADOPTION_USERS : []), ...(decides ? MIRROR_USERS : [])];
+  const all = [...TENANT_USERS, ...HOST_USERS, ...REFERENCE_USERS, ...SLICE_USERS, ...NEIGHBOUR_USERS, ...own];
   const users = all.filter(({ name }) => name.startsWith("tenant creates") || random.happens(0.7));
   const groups = [
     { share: 1, pick: weighted(MOVES.map((act) => ({ act, weight: act.weight * (0.4 + random.fraction()) }))) },

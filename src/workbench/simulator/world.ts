@@ -58,6 +58,10 @@ export class World {
   readonly #planner: Planner;
   /** A cluster answers nothing before this time. */
   readonly downUntil: Record<Side, number> = { tenant: 0, host: 0 };
+  /** The host makes slices of Endpoints. */
+  mirroring: boolean;
+  /** What is written now is written by that. */
+  mirrorWrites = false;
   generation: Generation;
   step = 0;
   now = 0;
@@ -79,6 +83,7 @@ export class World {
     this.resources = resourcesOf(options.setting);
     this.#referenced = new Set(referencedOf(options.setting).map(({ plural }) => plural));
     this.generation = options.setting.generations[0]!;
+    this.mirroring = options.workers % 2 === 0;
     this.#oracles = options.oracles(this);
     this.#planner = this.#watch(options.planner ?? rememberPlans(plan));
     for (let index = 0; index < options.replicas; index += 1) this.start(index, () => 0);

@@ -33,6 +33,10 @@ const TABLE: readonly [BackendsMode, endpoints: boolean, slices: Section, copied
   ["both", true, "enabled: true", "Services, Endpoints, slices", "Endpoints, slices"],
   ["both", false, "absent", "none", "Endpoints"],
   ["both", false, "enabled: true", "none", "Endpoints"],
+  ["auto", true, "absent", "Services, Endpoints, slices", "Endpoints, slices"],
+  ["auto", true, "enabled: true", "Services, Endpoints, slices", "Endpoints, slices"],
+  ["auto", false, "absent", "none", "Endpoints"],
+  ["auto", false, "enabled: true", "none", "Endpoints"],
   ["slices", true, "absent", "Services, slices", "slices"],
   ["slices", true, "enabled: true", "Services, slices", "slices"],
   ["slices", false, "absent", "none", "slices"],
@@ -75,7 +79,7 @@ describe("what contradicts itself", () => {
     );
   };
 
-  test.each(["slices", "both"] as const)("slices that backends: %s asks for cannot be switched off", async (backends) => {
+  test.each(["slices", "both", "auto"] as const)("slices that backends: %s asks for cannot be switched off", async (backends) => {
     const text = "sync:\n  toHost:\n    endpointSlices: {enabled: false}\n";
     expect(problems(backends, text)).toEqual(["error 3:31 sync.toHost.endpointSlices.enabled"]);
     const options = { config: configOf(true, "enabled: false"), settings: { ...DEFAULT_SETTINGS, backends }, vcluster: VCLUSTER };

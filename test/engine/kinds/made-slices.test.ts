@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isMadeOf, slicesOfCopy } from "../../../src/engine/kinds/made-slices.ts";
+import { madeFrom, slicesOfCopy } from "../../../src/engine/kinds/made-slices.ts";
 import { viewOfEndpoints, viewOfSlices } from "../../../src/kube/object/endpoints/reader-view.ts";
 import type { Endpoints, EndpointSlice, EndpointSubset } from "../../../src/kube/object/types.ts";
 import { repackSubsets } from "../../../src/kube/object/endpoints/subsets.ts";
@@ -60,9 +60,7 @@ describe("the slices of a copy", () => {
           "endpointslice.kubernetes.io/managed-by": "endpoint-sync.sync.platform",
         },
         annotations: { "example.com/team": "blue", ...lasting },
-        ownerReferences: [
-          { apiVersion: "v1", kind: "Endpoints", name: "db-x-shop-x-blue", uid: "h1", controller: true, blockOwnerDeletion: true },
-        ],
+        ownerReferences: [{ apiVersion: "v1", kind: "Endpoints", name: "db-x-shop-x-blue", uid: "h1", controller: true }],
       },
       addressType: "IPv4",
       endpoints: [
@@ -76,7 +74,12 @@ describe("the slices of a copy", () => {
       ],
       ports: [{ name: "http", port: 80, protocol: "TCP" }],
     });
-    expect(isMadeOf(PREFIX, slice!, copy([]).metadata)).toBe(true);
+    expect(madeFrom(PREFIX, slice!)).toMatchObject({
+      namespace: "shop",
+      name: "db",
+      hostName: "db-x-shop-x-blue",
+      hostNamespace: "vc-blue",
+    });
   });
 
   test("are known from those that the host mirrors, and from those of other Endpoints", () => {
@@ -86,9 +89,10 @@ describe("the slices of a copy", () => {
       ...metadata,
       labels: { ...metadata.labels, "endpointslice.kubernetes.io/managed-by": "endpointslicemirroring-controller.k8s.io" },
     };
-    expect(isMadeOf(PREFIX, { ...slice!, metadata: mirrored }, copy([]).metadata)).toBe(false);
-    expect(isMadeOf(PREFIX, slice!, { ...copy([]).metadata, name: "web-x-shop-x-blue" })).toBe(false);
-    expect(isMadeOf("other.platform/", slice!, copy([]).metadata)).toBe(false);
+    expect(madeFrom(PREFIX, { ...slice!, metadata: mirrored })).toBeUndefined();
+    expect(madeFrom(PREFIX, { ...slice!, metadata: { ...metadata, name: "db-x-shop-x-blue-x7k2p" } })).toBeUndefined();
+    expect(madeFrom("other.platform/", slice!)).toBeUndefined();
+    expect(madeFrom(PREFIX, { ...slice!, metadata: { ...metadata, labels: {} } })).toMatchObject({ name: "db" });
   });
 
   test.each([
@@ -142,6 +146,14 @@ describe("the slices of a copy", () => {
     expect(again.find(({ metadata }) => metadata.name === second!.metadata.name)).toSatisfy((slice: EndpointSlice) =>
       addresses(second!).every((address) => addresses(slice).includes(address)),
     );
+  });
+
+  test("leave names to others", () => {
+    const before = make([{ addresses: ips(150), ports: HTTP }]);
+    const [first, second] = before.map(({ metadata }) => metadata.name!);
+    const after = slicesOfCopy(PREFIX, copy([{ addresses: ips(150), ports: HTTP }]), before, (name) => name === first);
+    expect(after.map(({ metadata }) => metadata.name)).toEqual([second, `${first!.slice(0, -2)}-2`]);
+    expect(viewOfSlices(after)).toEqual(viewOfSlices(before.toReversed()));
   });
 
   test("have names that an API server takes, however long the name of the Service is", () => {

@@ -4,7 +4,7 @@ import { systemChance } from "../../../src/base/chance.ts";
 import { silentLogger } from "../../../src/base/logger.ts";
 import { noMetrics } from "../../../src/base/metrics.ts";
 import { createEmbeddedCluster } from "../../../src/cluster/cluster.ts";
-import type { EmbeddedCluster } from "../../../src/cluster/cluster.ts";
+import type { EmbeddedClusterOptions, EmbeddedCluster } from "../../../src/cluster/cluster.ts";
 import { resolveConfig } from "../../../src/engine/config/config.ts";
 import { DEFAULT_SETTINGS } from "../../../src/engine/config/settings.ts";
 import type { Settings } from "../../../src/engine/config/settings.ts";
@@ -33,7 +33,12 @@ export function useRunningSyncers(): void {
 
 /** A cluster with these namespaces. */
 export async function cluster(...namespaces: readonly string[]): Promise<EmbeddedCluster> {
-  const made = await createEmbeddedCluster({ clock });
+  return clusterWith({}, ...namespaces);
+}
+
+/** The same, with options. */
+export async function clusterWith(options: EmbeddedClusterOptions, ...namespaces: readonly string[]): Promise<EmbeddedCluster> {
+  const made = await createEmbeddedCluster({ ...options, clock });
   clusters.push(made);
   for (const name of namespaces) await made.client.create(NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata: { name } });
   return made;

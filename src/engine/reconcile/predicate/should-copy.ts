@@ -30,6 +30,7 @@ export function decideCopy(rules: Rules, key: ObjectKey, tenant: KubeObject, aro
   return (
     ownRules(rules, key, tenant) ??
     (rules.kind.resource === SERVICES ? serviceItself(tenant) : besideService(rules, { key, tenant }, lasting(around))) ??
+    besideSource(around) ??
     COPY
   );
 }
@@ -104,6 +105,13 @@ function besideService(
     };
   }
   return rules.services === "external" ? besideExternal(rules, service, around) : besideManaged(rules, service, around);
+}
+
+/** Slices that a controller of the tenant has made of what is copied itself. Their copies stay until readers see that. */
+function besideSource({ backends }: Surroundings): CopyDecision | undefined {
+  if (backends === undefined || backends.isSource) return undefined;
+  const message = "A controller of the tenant's cluster has made the slice, and what it was made of is copied";
+  return { action: backends.mayGo ? "remove" : "leave", code: "EXCLUDED", message };
 }
 
 function plural({ kind }: Rules): string {

@@ -35,6 +35,16 @@ export interface SliceCount {
   readonly copied: number;
 }
 
+/** What was decided about the backends of the Service that an object belongs to, with `backends: auto`. */
+export interface ServedBackends {
+  /** What the object says is told to readers by a copy of it, and not by one of something else. */
+  readonly isSource: boolean;
+  /** The copy of an object that is gone or is no source may go: what took its place is seen. */
+  readonly mayGo: boolean;
+  /** What the copy of Endpoints says to the host's mirror: "true" keeps it away. Undefined for nothing. */
+  readonly skipMirror: "true" | "false" | undefined;
+}
+
 /** What both sides look like around the object that is planned. */
 export interface Surroundings {
   /** The tenant Service that the object belongs to; {@link SyncedKind.serviceOf} says which that is. */
@@ -45,6 +55,8 @@ export interface Surroundings {
   readonly ownsHostService?: boolean | undefined;
   /** The slices of that Service; undefined while slices are not synced. Endpoints only. */
   readonly slices?: SliceCount | undefined;
+  /** Undefined where nothing is decided: every object is a source. */
+  readonly backends?: ServedBackends | undefined;
 }
 
 /** What the labels of a copy depend on besides the tenant's. */
@@ -98,6 +110,8 @@ export interface AllowedBody {
 export interface Rules {
   readonly kind: SyncedKind;
   readonly enabled: boolean;
+  /** Who tells readers of the backends is decided Service by Service. Default false. */
+  readonly decidesBackends?: boolean;
   readonly patches: readonly CompiledPatch[];
   readonly engine: PatchEngine;
   readonly names: NameRules;

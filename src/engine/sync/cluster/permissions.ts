@@ -4,7 +4,7 @@
  * @module
  */
 import type { ClusterClient } from "../../../kube/object/cluster-client.ts";
-import { EVENTS, groupOf, LEASES, NAMESPACES, SERVICES } from "../../../kube/object/resource.ts";
+import { ENDPOINTS, EVENTS, groupOf, LEASES, NAMESPACES, SERVICES } from "../../../kube/object/resource.ts";
 import type { ResourceType } from "../../../kube/object/resource.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import { sourceSide, targetSide } from "../../reconcile/references/reference-copy.ts";
@@ -30,7 +30,7 @@ export interface Permission {
 
 /** What the permissions follow from. An engine is one. */
 export interface PermissionOptions {
-  readonly rules: readonly Pick<Rules, "kind" | "enabled">[];
+  readonly rules: readonly Pick<Rules, "kind" | "enabled" | "decidesBackends">[];
   readonly references?: Pick<ReferenceRules, "kinds"> | undefined;
   readonly translator: Pick<Translator, "targetNamespaces" | "hostNamespace" | "vcluster">;
 }
@@ -46,6 +46,7 @@ type Verb = Permission["verb"];
  */
 export function requiredPermissions({ rules, references, translator }: PermissionOptions): readonly Permission[] {
   const read = [...new Set([...rules.map(({ kind }) => kind.resource), SERVICES])];
+  const decides = rules.some(({ enabled, decidesBackends }) => enabled && decidesBackends === true);
   const written = rules.filter(({ enabled }) => enabled).map(({ kind }) => kind.resource);
   const targets = hostNamespaces(translator);
   const own = [translator.vcluster.namespace];
@@ -61,6 +62,8 @@ export function requiredPermissions({ rules, references, translator }: Permissio
       ...permissions("tenant", ["get", "update"], { resource, namespaces: ALL }),
       ...permissions("host", ["create", "update", "delete"], { resource, namespaces: targets.written, required: targets.known }),
     ]),
+    // The copy is read before anything that was made of it changes or goes.
+    ...(decides ? permissions("host", ["get"], { resource: ENDPOINTS, namespaces: targets.written, required: targets.known }) : []),
     ...(written.some((resource) => resource !== SERVICES) ? serviceReads(written, targets) : []),
     ...(references?.kinds ?? []).flatMap((kind) => referencePermissions(kind, targets)),
     ...((references?.kinds ?? []).some(({ direction }) => direction === "toTenant")

@@ -136,10 +136,10 @@ function backendsOf(options: VisibilityOptions, seen: Seen, { key, hostKey, arou
 }
 
 const SYNC_SLICES =
-  "nothing on the host makes slices of the copied Endpoints; switch the sync of EndpointSlices on (backends: both in the settings)";
+  "nothing on the host makes slices of the copied Endpoints; let the syncer copy or make them (backends: auto in the settings)";
 const MIRROR =
-  "nothing on the host makes slices of the copied Endpoints; let its kube-controller-manager do so (endpointslice-mirroring-controller)";
-const ONLY_SLICES = "only Endpoints are copied; switch the sync of EndpointSlices on (backends: both in the settings)";
+  "nothing on the host makes slices of the copied Endpoints; let the syncer make them (backends: auto in the settings), or the host's kube-controller-manager (endpointslice-mirroring-controller)";
+const ONLY_SLICES = "only Endpoints are copied; let the syncer copy slices too (backends: auto in the settings)";
 
 /** What slices would bring to the host if they were synced. */
 function ofSlices(rules: Rules, slices: readonly EndpointSlice[], around: Surroundings): Backends {

@@ -7,17 +7,19 @@
 import type { Clock } from "../../../base/clock.ts";
 import { silentLogger } from "../../../base/logger.ts";
 import { noMetrics } from "../../../base/metrics.ts";
+import { formatKey, keyOf } from "../../../kube/object/key.ts";
 import { EVENTS } from "../../../kube/object/resource.ts";
 import type { ResourceType } from "../../../kube/object/resource.ts";
 import { plan } from "../../reconcile/plan.ts";
 import type { Operation, Plan, PlanInput } from "../../reconcile/plan-types.ts";
 import type { Rules } from "../../reconcile/rules/rules.ts";
 import type { Writer } from "../cluster/access.ts";
+import { HAND_BACK } from "../backends/hand-back.ts";
 import type { ClusterView } from "./cluster-view.ts";
 import type { DeleteConfirmation } from "../state/delete-confirmation.ts";
 import type { EngineParts } from "../reconciler.ts";
 import type { SyncRecord } from "../state/status-records.ts";
-import { syncId } from "../state/sync-id.ts";
+import { BACKENDS, parseSyncId, syncId } from "../state/sync-id.ts";
 import { createSyncLoop } from "../syncer.ts";
 import type { SyncLoop } from "../syncer.ts";
 
@@ -111,7 +113,8 @@ class PreviewRun {
       loopGuard: { restorations: Infinity, minutes: 1, writes: Infinity },
       planner: (rules, input) => this.#plan(rules, input),
       hooks: { beforeWrite: (operation) => this.#beforeWrite(operation) },
-      enqueue: (id) => void this.#queue.add(id),
+      // What a mirror does is not known here, and nothing is handed back before that.
+      enqueue: (id) => void (id !== HAND_BACK && this.#queue.add(id)),
       logger: silentLogger,
       metrics: noMetrics,
     });
@@ -160,7 +163,7 @@ class PreviewRun {
   }
 
   #beforeWrite(operation: Operation): Operation | "refuse" {
-    const count = this.#counts.get(this.#id) ?? 0;
+    const count = this.#counts.get(placeOf(this.#id, operation)) ?? 0;
     this.#operation = operation;
     if (count < WRITES_PER_OBJECT_MAX) return operation;
     this.#unsettled.set(this.#id, operation);
@@ -191,6 +194,13 @@ class PreviewRun {
 
   #noteWrite(resource: ResourceType, operation: Operation): void {
     this.#writes.push({ id: this.#id, resource, operation });
-    this.#counts.set(this.#id, (this.#counts.get(this.#id) ?? 0) + 1);
+    const place = placeOf(this.#id, operation);
+    this.#counts.set(place, (this.#counts.get(place) ?? 0) + 1);
   }
+}
+
+/** Many slices can be made for one Service: each is an object of its own. */
+function placeOf(id: string, operation: Operation): string {
+  if (parseSyncId(id).plural !== BACKENDS) return id;
+  return `${id} ${formatKey(operation.action === "delete" ? operation.key : keyOf(operation.object))}`;
 }

@@ -5,10 +5,12 @@ import type { ResourceType } from "../../../kube/object/resource.ts";
 import type { Rules } from "../../reconcile/rules/rules.ts";
 import { ourMarkers } from "../../translate/identity.ts";
 import type { ClusterCaches } from "../cluster/access.ts";
+import { createBackendsIndex } from "../state/backends-index.ts";
+import type { BackendsIndex } from "../state/backends-index.ts";
 import { createServiceSlices } from "../state/service-slices.ts";
 import type { ServiceSlices } from "../state/service-slices.ts";
 import { createOrphans } from "../state/orphans.ts";
-import { syncId } from "../state/sync-id.ts";
+import { BACKENDS, syncId } from "../state/sync-id.ts";
 
 /** Turns changes on either side into the ids of the objects to reconcile. */
 export interface EventHandlers {
@@ -20,6 +22,10 @@ export interface EventHandlers {
   orphans(rules: Rules, key: ObjectKey): readonly ObjectKey[];
   /** Which tenant slices belong to which Service; undefined while slices are not synced. */
   readonly slices: ServiceSlices | undefined;
+  /** What tells readers on the host; undefined unless that is decided Service by Service. */
+  readonly backends: BackendsIndex | undefined;
+  /** Tells whether an object of the tenant translates to this host key. */
+  isClaimed(rules: Rules, hostKey: ObjectKey): boolean;
   close(): void;
 }
 
@@ -42,6 +48,7 @@ export function addEventHandlers({ tenant, host, rules, enqueue, changed }: Even
   const orphans = createOrphans();
   const sliceRules = rules.find(({ kind }) => kind.resource === ENDPOINT_SLICES);
   const slices = sliceRules && createServiceSlices(sliceRules.translator);
+  const backends = sliceRules?.decidesBackends === true ? createBackendsIndex(sliceRules, host.source(ENDPOINT_SLICES)) : undefined;
   const unsubscribe = resources.flatMap((resource) => [
     tenant.source(resource).onChange((key) => fromTenant(resource, key)),
     host.source(resource).onChange((key) => fromHost(resource, key)),
@@ -55,6 +62,23 @@ export function addEventHandlers({ tenant, host, rules, enqueue, changed }: Even
         if (rule.kind.resource === resource) changed(id);
         enqueue(id);
       }
+    }
+    if (resource === ENDPOINT_SLICES) touch([...(services ?? []), ...besideMade(key)]);
+    else if (resource === ENDPOINTS || resource === SERVICES) touch([key]);
+  }
+
+  /** A slice of the tenant wants the name of one that we have made. */
+  function besideMade(key: ObjectKey): readonly ObjectKey[] {
+    const place = backends && sliceRules!.translator.toHost(key, ENDPOINT_SLICES);
+    const service = place && backends.madeFor(place);
+    return service === undefined ? [] : [service];
+  }
+
+  function touch(services: readonly ObjectKey[]): void {
+    if (backends === undefined) return;
+    for (const service of services) {
+      backends.touch(service);
+      enqueue(syncId(BACKENDS, service));
     }
   }
 
@@ -75,6 +99,9 @@ export function addEventHandlers({ tenant, host, rules, enqueue, changed }: Even
       if (rule.kind.resource === resource) orphans.look(rule, hostKey, host.source(resource).get(hostKey));
       for (const key of keysBeside(rule, resource, hostKey)) enqueue(syncId(rule.kind.resource.plural, key));
     }
+    if (backends === undefined) return;
+    if (resource === ENDPOINT_SLICES) touch(backends.look(hostKey, host.source(resource).get(hostKey)));
+    else if (resource === ENDPOINTS || resource === SERVICES) touch(backends.servicesAt(hostKey));
   }
 
   function keysBeside(rule: Rules, resource: ResourceType, hostKey: ObjectKey): readonly ObjectKey[] {
@@ -118,6 +145,8 @@ export function addEventHandlers({ tenant, host, rules, enqueue, changed }: Even
     },
     orphans: (rule, key) => orphans.of(rule, key),
     slices,
+    backends,
+    isClaimed: (rule, hostKey) => claims.has(claimId(rule, hostKey)),
     close: () => unsubscribe.forEach((end) => end()),
   };
 }

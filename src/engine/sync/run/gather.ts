@@ -2,7 +2,7 @@ import type { ObjectKey } from "../../../kube/object/key.ts";
 import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../kube/object/resource.ts";
 import type { KubeObject, OwnerReference, Service } from "../../../kube/object/types.ts";
 import type { PlanInput } from "../../reconcile/plan-types.ts";
-import type { Rules, SliceCount } from "../../reconcile/rules/rules.ts";
+import type { Rules, ServedBackends, SliceCount } from "../../reconcile/rules/rules.ts";
 import { countSlices } from "../../kinds/slice-labels.ts";
 import type { ClusterCaches } from "../cluster/access.ts";
 import type { DeleteBrake } from "../guards/delete-brake.ts";
@@ -20,13 +20,29 @@ export interface GatherOptions {
   readonly ownerService: ObjectKey | undefined;
   /** Which host Services count where somebody else makes them. Default: what stands on them says that. */
   readonly ownsHostService?: ((hostKey: ObjectKey) => boolean) | undefined;
+  /** What was decided about the backends of Services; undefined where nothing is. */
+  readonly backends?: BackendsObserver | undefined;
+}
+
+/** An object that is planned, and what stands at its host key. */
+export interface PlannedObject {
+  readonly key: ObjectKey;
+  readonly tenant: KubeObject | undefined;
+  readonly host: KubeObject | undefined;
+}
+
+/** Knows what was decided about the backends of Services. */
+export interface BackendsObserver {
+  /** What is decided for an object that is planned; undefined when it belongs to no Service. */
+  around(id: string, rules: Rules, about: PlannedObject): ServedBackends | undefined;
 }
 
 /** Collects what a plan looks at, all of it from caches and from what was written just now. */
 export type Gather = (id: string, side: Tracked, key: ObjectKey) => PlanInput;
 
 /** A {@link Gather} over these caches. */
-export function createGather({ tenant, host, tracked, router, brake, ownerService, ownsHostService }: GatherOptions): Gather {
+export function createGather(options: GatherOptions): Gather {
+  const { tenant, host, tracked, router, brake, ownerService, ownsHostService, backends } = options;
   const syncedServices = tracked.find(({ rules }) => rules.kind.resource.plural === SERVICES.plural);
 
   /** Services are synced by this syncer or by another one; either way their newest known state counts. */
@@ -39,7 +55,7 @@ export function createGather({ tenant, host, tracked, router, brake, ownerServic
 
   /** Only Endpoints ask, whose mirror the slices replace. */
   function slicesOf(rules: Rules, key: ObjectKey, hostKey: ObjectKey | undefined): SliceCount | undefined {
-    if (rules.kind.resource !== ENDPOINTS || syncedSlices === undefined || hostKey === undefined) return undefined;
+    if (rules.kind.resource !== ENDPOINTS || syncedSlices === undefined || hostKey === undefined || backends) return undefined;
     const pairs = router.slices!.of(key).flatMap((slice) => {
       const slicePlace = rules.translator.toHost(slice, ENDPOINT_SLICES);
       const found = syncedSlices.tenant.get(slice);
@@ -58,13 +74,16 @@ export function createGather({ tenant, host, tracked, router, brake, ownerServic
     const tenantObject = side.tenant.get(key);
     const serviceKey = tenantObject && side.rules.kind.serviceOf(key, tenantObject);
     const hostServiceKey = serviceKey && side.rules.translator.toHost(serviceKey, SERVICES);
+    const hostObject = hostKey && side.host.get(hostKey);
+    const decided = backends?.around(id, side.rules, { key, tenant: tenantObject, host: hostObject });
     return {
       key,
       tenant: tenantObject,
-      host: hostKey && side.host.get(hostKey),
+      host: hostObject,
       tenantService: serviceKey && service("tenant", serviceKey),
       ...(hostServiceKey && hostService(side.rules, hostServiceKey)),
       slices: slicesOf(side.rules, key, hostKey),
+      ...(decided && { backends: decided }),
       owner: ownerReference(ownerService && host.source(SERVICES).get(ownerService)),
       deletesHeld: brake.holds(id),
       orphans: router.orphans(side.rules, key).flatMap((orphanKey) => side.host.get(orphanKey) ?? []),

@@ -110,13 +110,15 @@ function fingerprintOf({
   slices,
   owner,
   deletesHeld,
+  backends,
   orphans = [],
 }: PlanInput): string {
   const objects = `${versionOf(tenant)} ${versionOf(host)} ${versionOf(tenantService)} ${versionOf(hostService)}`;
   const counted = slices === undefined ? "" : `${slices.copied}/${slices.total}`;
   const held = tenant === undefined && deletesHeld === true ? "held" : "";
   const owned = ownsHostService === true ? "owned" : "";
-  return `${objects} ${orphans.map(versionOf).join(" ")} ${owner?.uid ?? ""} ${counted} ${held} ${owned}`;
+  const decided = backends === undefined ? "" : `${backends.isSource} ${backends.mayGo} ${backends.skipMirror}`;
+  return `${objects} ${orphans.map(versionOf).join(" ")} ${owner?.uid ?? ""} ${counted} ${held} ${owned} ${decided}`;
 }
 
 function versionOf(object: KubeObject | undefined): string {

@@ -1,6 +1,9 @@
 import { formatKey, parseKey } from "../../../kube/object/key.ts";
 import type { ObjectKey } from "../../../kube/object/key.ts";
 
+/** Stands before the bar of an id that means the backends of a Service, and no single object. */
+export const BACKENDS = "backends";
+
 /**
  * The id of one object in the queue.
  *

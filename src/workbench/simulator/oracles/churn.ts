@@ -1,6 +1,7 @@
 import { ENDPOINT_SLICES } from "../../../kube/object/resource.ts";
 import type { Oracle } from "../model/history.ts";
 import { SLICE_SUFFIXES } from "../model/objects.ts";
+import { decidesBackends } from "./marks.ts";
 import type { World } from "../world.ts";
 
 /** Writes that one outside write may cause: the way there, the way back, and once more for the Service or Endpoints beside it. */
@@ -10,9 +11,13 @@ const PER_CONFIGURATION = 2;
 /** Writes that one start may cause per object: a late list shows what is gone, and then the watch takes it back. */
 const PER_START = 2;
 
+/** Writes of slices that are made of one copy of Endpoints, and of those that they take the place of. */
+const PER_COPY_MADE_OF = 4;
+
 /** S8: replicas write because somebody else did, and only so often; nobody else's writes, no writes. Not where expressions never rest. */
 export function churn(world: World): Oracle {
-  const perWrite = PER_WRITE + (world.resources.includes(ENDPOINT_SLICES) ? SLICE_SUFFIXES.length * 2 : 0);
+  const slices = world.resources.includes(ENDPOINT_SLICES) ? SLICE_SUFFIXES.length * 2 : 0;
+  const perWrite = PER_WRITE + slices + (decidesBackends(world) ? PER_COPY_MADE_OF : 0);
   let allowed = 0;
   let written = 0;
   return {

@@ -8,7 +8,8 @@ import type { World } from "../world.ts";
 import { differenceOf, SKIP_MIRROR_LABEL } from "./equal.ts";
 import { expectationOf } from "./expectation.ts";
 import type { ExpectedCopy } from "./expectation.ts";
-import { isCopy } from "./marks.ts";
+import { decidesBackends, isCopy } from "./marks.ts";
+import { checkReaders } from "./readers.ts";
 import { checkReferences } from "./references.ts";
 
 /** What is wrong once all is at rest, with the name of the oracle that says so. */
@@ -42,7 +43,7 @@ export function checkConvergence(world: World): Unconverged | undefined {
     const orphan = findOrphan(world, rules);
     if (orphan !== undefined) return { oracle: "L2", message: orphan };
   }
-  return checkReferences(world);
+  return checkReaders(world) ?? checkReferences(world);
 }
 
 function checkObject(world: World, rules: Rules, tenant: KubeObject): Unconverged | undefined {
@@ -112,7 +113,7 @@ function isHeld(world: World, { kind }: Rules, source: string): boolean {
 
 /** Backends are seen twice, or not at all: the host mirrors the Endpoints exactly where not all slices of the Service have copies. */
 function seenTwice(world: World, { translator }: Rules, tenant: KubeObject, host: KubeObject): boolean {
-  if (!world.resources.includes(ENDPOINT_SLICES)) return false;
+  if (!world.resources.includes(ENDPOINT_SLICES) || decidesBackends(world)) return false;
   const { namespace = "", name = "", labels } = tenant.metadata;
   const slices = [...world.clusters.tenant.objects(ENDPOINT_SLICES).values()].filter(
     ({ metadata }) => metadata.namespace === namespace && metadata.labels?.["kubernetes.io/service-name"] === name,

@@ -18,6 +18,9 @@ export type ExpectedCopy =
   /** Whatever is there, and a reason. */
   | { readonly kind: "anything"; readonly why: Code };
 
+/** What a mirror made of Endpoints says nothing that they do not say. */
+const MIRROR_MANAGER = "endpointslicemirroring-controller.k8s.io";
+
 const COPY: ExpectedCopy = { kind: "copy" };
 const noCopy = (why: Code): ExpectedCopy => ({ kind: "no copy", why });
 const anything = (why: Code): ExpectedCopy => ({ kind: "anything", why });
@@ -37,6 +40,7 @@ export function expectationOf(world: World, rules: Rules, tenant: KubeObject, ho
     if (name === undefined) return noCopy("EXCLUDED");
     const beside = besideService(world, rules, { namespace: tenant.metadata.namespace!, name });
     if (beside !== undefined) return beside;
+    if (rules.decidesBackends === true && labels?.["endpointslice.kubernetes.io/managed-by"] === MIRROR_MANAGER) return noCopy("EXCLUDED");
   } else if (rules.kind.resource === ENDPOINTS) {
     if (!matchesSelector(rules.settings.selector, labels)) return noCopy("EXCLUDED");
     const required = rules.settings.requireService && (tenantService === undefined || tenantService.spec?.selector !== undefined);

@@ -2,7 +2,10 @@ import { formatKey, parseKey } from "../../../kube/object/key.ts";
 import { parseSyncId } from "../../../engine/sync/state/sync-id.ts";
 import type { Oracle, Write } from "../model/history.ts";
 import type { World } from "../world.ts";
-import { isCopy, ownMarks, prefixOf, translatorOf } from "./marks.ts";
+import { ENDPOINTS } from "../../../kube/object/resource.ts";
+import type { KubeObject } from "../../../kube/object/types.ts";
+import { isCopy, madeOf, ownMarks, prefixOf, translatorOf } from "./marks.ts";
+import type { Marks } from "./marks.ts";
 
 /** S2: every object that a replica writes says truly whose copy it is, and stands where that translates to. */
 export function identity(world: World): Oracle {
@@ -12,12 +15,25 @@ export function identity(world: World): Oracle {
   function wrong({ author, plural, key, after }: Write): string | undefined {
     if (author.kind !== "replica") return undefined;
     const source = formatKey(parseSyncId(author.id).key);
+    const made = madeOf(world, after!);
+    if (made !== undefined) return wrongMade(after!, made, author.id);
     const marks = isCopy(world, after!);
     if (marks === undefined) return isStripped(world, after!) ? undefined : `${plural} ${key} was written with marks that are not its own`;
     if (marks.source !== source) return `${plural} ${key} was written for ${source} with the marks of ${marks.source}`;
     if (!uids.get(`${plural}|${source}`)?.has(marks.uid!)) return `${plural} ${key} names uid ${marks.uid}, which ${source} never had`;
     const target = translatorOf(world).toHost(parseKey(source), { kind: after!.kind, apiVersion: after!.apiVersion });
     return target !== undefined && formatKey(target) === key ? undefined : `${plural} ${key} is not where ${source} translates to`;
+  }
+
+  /** Made of the copy of the very Endpoints that it is written for, in their place, for readers of their Service. */
+  function wrongMade(slice: KubeObject, { source, host, uid }: Marks, id: string): string | undefined {
+    const what = `endpointslices ${slice.metadata.namespace}/${slice.metadata.name}`;
+    if (id !== `backends|${source}`) return `${what} was made for ${id} of ${source}`;
+    const target = translatorOf(world).toHost(parseKey(source), ENDPOINTS);
+    if (target === undefined || formatKey(target) !== host) return `${what} is made of ${host}, where ${source} has no copy`;
+    if (!uids.get(`endpoints|${source}`)?.has(uid!)) return `${what} names uid ${uid}, which ${source} never had`;
+    const service = slice.metadata.labels?.["kubernetes.io/service-name"];
+    return service === target.name && slice.metadata.namespace === target.namespace ? undefined : `${what} is told of Service ${service}`;
   }
 
   return {

@@ -63,11 +63,13 @@ function isExcused(world: World, { author, plural, key, before }: Write, source:
 
 /** It names no Service, or one whose backends others write on the host. */
 function isSliceUnwanted(
-  { translator }: Rules,
+  { translator, decidesBackends }: Rules,
   slice: KubeObject | undefined,
   writtenByOthers: (id: string, tenantService: string) => boolean,
 ): boolean {
   if (slice === undefined) return false;
+  // What the tenant's cluster made of something else is told by that.
+  if (decidesBackends === true && slice.metadata.labels?.["endpointslice.kubernetes.io/managed-by"] !== undefined) return true;
   const name = slice.metadata.labels?.["kubernetes.io/service-name"];
   if (name === undefined) return true;
   const service = { namespace: slice.metadata.namespace!, name };

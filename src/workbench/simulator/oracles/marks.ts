@@ -64,6 +64,33 @@ export function ownMarks(world: World, object: KubeObject): Marks | undefined {
   return own && marks.host === `${object.metadata.namespace}/${object.metadata.name}` ? marks : undefined;
 }
 
+/**
+ * Marks of Endpoints on a slice that a syncer made of its copy of them; undefined for every other object. A mirror's slices inherit the same
+ * marks, and say that they are the mirror's.
+ */
+export function madeOf(world: World, object: KubeObject): Marks | undefined {
+  const marks = marksOf(world, object);
+  if (object.kind !== "EndpointSlice" || marks === undefined || marks.kind !== "v1/Endpoints" || !namesUs(world, marks)) return undefined;
+  const { labels = {}, name = "" } = object.metadata;
+  const isMirrors = labels["endpointslice.kubernetes.io/managed-by"] === "endpointslicemirroring-controller.k8s.io";
+  return !isMirrors && /-[0-9a-f]{8}-[0-9]+$/.test(name) ? marks : undefined;
+}
+
+/** Marks of Endpoints on a slice that a mirror made of our copy of them. */
+export function mirroredFrom(world: World, object: KubeObject): Marks | undefined {
+  const marks = marksOf(world, object);
+  const manager = object.metadata.labels?.["endpointslice.kubernetes.io/managed-by"];
+  const isMirrors = object.kind === "EndpointSlice" && manager === "endpointslicemirroring-controller.k8s.io";
+  const host = `${object.metadata.namespace}/${object.metadata.labels?.["kubernetes.io/service-name"]}`;
+  // Other Endpoints can have inherited our marks, and a mirror hands them on.
+  return isMirrors && marks?.kind === "v1/Endpoints" && namesUs(world, marks) && marks.host === host ? marks : undefined;
+}
+
+/** Who tells readers is decided Service by Service. */
+export function decidesBackends(world: World): boolean {
+  return world.generation.rules.some((rules) => rules.decidesBackends === true);
+}
+
 /** Tells whether marks name this virtual cluster: its name, and its namespace if they say one. */
 export function namesUs(world: World, { vcluster, vclusterNamespace }: Marks): boolean {
   const { name, namespace } = translatorOf(world).vcluster;

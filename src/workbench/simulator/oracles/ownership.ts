@@ -2,7 +2,7 @@ import type { KubeObject } from "../../../kube/object/types.ts";
 import { SERVICES } from "../../../kube/object/resource.ts";
 import type { Oracle } from "../model/history.ts";
 import type { World } from "../world.ts";
-import { adoptableSource, isCopy, marksOf, ownMarks } from "./marks.ts";
+import { adoptableSource, isCopy, madeOf, marksOf, mirroredFrom, ownMarks } from "./marks.ts";
 
 /** It says that it is a copy of an object that has lived, by the syncer whose copies are adopted. */
 function isAdopted(world: World, plural: string, before: KubeObject): boolean {
@@ -24,6 +24,8 @@ export function ownership(world: World): Oracle {
       if (author.kind !== "replica" || side !== "host" || before === undefined) return undefined;
       // Annotations alone stay where the host's controller has made an object its own: its marks may be taken off, and no more.
       const ours = action === "delete" ? isCopy(world, before) : ownMarks(world, before);
+      const made = madeOf(world, before) ?? (action === "delete" ? mirroredFrom(world, before) : undefined);
+      if (made !== undefined && author.id === `backends|${made.source}`) return undefined;
       if (ours !== undefined || isAdopted(world, plural, before)) return undefined;
       const besideService = world.clusters.host
         .changes(SERVICES)

@@ -1,0 +1,206 @@
+import { viewOfEndpoints, viewOfSlices } from "../../../kube/object/endpoints/reader-view.ts";
+import type { ReaderView } from "../../../kube/object/endpoints/reader-view.ts";
+import { keyOf, sameKey } from "../../../kube/object/key.ts";
+import type { ObjectKey } from "../../../kube/object/key.ts";
+import { ENDPOINT_SLICES } from "../../../kube/object/resource.ts";
+import type { Endpoints, EndpointSlice, KubeObject, Service } from "../../../kube/object/types.ts";
+import { endpointsBehind, madeFrom, slicesOfCopy } from "../../kinds/made-slices.ts";
+import { controllerOf, MIRROR, serviceOfSlice, SKIP_MIRROR, SLICE_MANAGER } from "../../kinds/slice-labels.ts";
+import { isCopyOf } from "../../reconcile/copy/ownership.ts";
+import { decideCopy } from "../../reconcile/predicate/should-copy.ts";
+import type { Rules } from "../../reconcile/rules/rules.ts";
+import { remembered } from "../../reconcile/rules/remembered.ts";
+import { isMarkedBySyncer } from "../../translate/foreign-markers.ts";
+import { ourMarkers, whose } from "../../translate/identity.ts";
+import type { CopySource } from "../../translate/markers.ts";
+import type { Tracked } from "../run/reconcile.ts";
+import type { BackendsSeen, Completeness, CountedSlices } from "./decide-backends.ts";
+import { isAsMade } from "./plan-made-slices.ts";
+
+/** What is known of one Service on both sides. */
+export interface KnownBackends {
+  readonly service: ObjectKey;
+  /** Host key of the copy of Endpoints; undefined when the namespace is not mapped. */
+  readonly hostKey: ObjectKey | undefined;
+  readonly hostService: ObjectKey | undefined;
+  readonly endpoints: { readonly rules: Rules; readonly tenant: Endpoints | undefined; readonly host: KubeObject | undefined };
+  readonly slices: Tracked;
+  readonly tenantSlices: readonly ObjectKey[];
+  readonly hostSlices: readonly ObjectKey[];
+  /** A slice as the host has shown it, whatever was answered since. */
+  shown(hostKey: ObjectKey): KubeObject | undefined;
+  /** A slice of the tenant translates to this host key. */
+  isClaimed(hostKey: ObjectKey): boolean;
+  readonly services: {
+    readonly tenant: KubeObject | undefined;
+    readonly host: KubeObject | undefined;
+    readonly ownsHost: boolean | undefined;
+  };
+}
+
+/** What is decided from, and the objects behind it. */
+export interface CollectedBackends {
+  readonly seen: Omit<BackendsSeen, "mirrorWaited">;
+  readonly hostKey: ObjectKey | undefined;
+  /** Our copy of Endpoints. */
+  readonly copy: Endpoints | undefined;
+  /** Slices that we have made of Endpoints of this Service, in any order. */
+  readonly made: readonly EndpointSlice[];
+  /** Slices that the host's mirror has made of our copy. */
+  readonly mirrored: readonly EndpointSlice[];
+  /** The slices that should be made of the copy. */
+  readonly desired: () => readonly EndpointSlice[];
+}
+
+/** A mirror takes so many addresses of one subset. Source: `--mirroring-max-endpoints-per-subset` of kube-controller-manager. */
+const MIRRORED_MAX = 1_000;
+
+/** Reads what is known into what is decided from: linear in the slices of the Service. */
+export function collectBackends(known: KnownBackends): CollectedBackends {
+  const { service, hostKey, endpoints, slices, hostSlices } = known;
+  const { rules } = endpoints;
+  const prefix = rules.translator.markerPrefix;
+  const copy = endpoints.host !== undefined && isCopyOf(rules, endpoints.host, service) ? (endpoints.host as Endpoints) : undefined;
+  const standing = hostSlices.flatMap((key) => (slices.host.get(key) as EndpointSlice | undefined) ?? []);
+  const made = standing.filter((slice) => madeFor(known, slice) !== undefined);
+  const mirrored = standing.filter((slice) => isMirrored(known, slice));
+  const tenant = countTenant(known);
+  let slicesOf: readonly EndpointSlice[] | undefined;
+  const desired = () => (slicesOf ??= copy === undefined ? [] : slicesOfCopy(prefix, copy, made, (name) => isTaken(known, name)));
+  return {
+    seen: {
+      endpoints: seenEndpoints(known),
+      patched: rules.patches.length > 0,
+      ...tenant,
+      copy: copy && {
+        skipsMirror: copy.metadata.labels?.[SKIP_MIRROR] === "true",
+        filled: viewOf(copy).size > 0,
+        large: (copy.subsets ?? []).some(
+          ({ addresses = [], notReadyAddresses = [] }) => addresses.length + notReadyAddresses.length > MIRRORED_MAX,
+        ),
+      },
+      mirror: mirrored.length === 0 ? "none" : copy !== undefined && sameView(viewOf(copy), viewOfSlices(mirrored)) ? "equal" : "behind",
+      made: copy === undefined || made.length === 0 ? (made.length === 0 ? "none" : "behind") : comparedWith(slices.rules, made, desired()),
+      madeShown: made.length > 0 && desired().every((slice) => isShown(known, slice)),
+      others: standing.some((slice) => isAnothers(known, slice)),
+    },
+    ...{ hostKey, copy, made, mirrored, desired },
+  };
+}
+
+/** A tenant slice has the name, or something that was not made of this copy stands there. */
+function isTaken(known: KnownBackends, name: string): boolean {
+  const { hostKey, slices, isClaimed } = known;
+  const place = { namespace: hostKey?.namespace ?? "", name };
+  if (isClaimed(place)) return true;
+  const there = slices.host.get(place);
+  return there !== undefined && madeFor(known, there) === undefined;
+}
+
+/** The marks by which we have made a slice for this Service, wherever it stands. */
+function madeFor({ service, slices: { rules } }: KnownBackends, slice: KubeObject): CopySource | undefined {
+  const source = madeFrom(rules.translator.markerPrefix, slice);
+  return source !== undefined && sameKey(source, service) && whose(rules, source) === "ours" ? source : undefined;
+}
+
+const viewOf = remembered((copy: Endpoints) => viewOfEndpoints(copy));
+
+function seenEndpoints({ service, endpoints: { rules, tenant }, services }: KnownBackends): BackendsSeen["endpoints"] {
+  if (tenant === undefined || tenant.metadata.deletionTimestamp) return undefined;
+  const around = {
+    tenantService: services.tenant as Service | undefined,
+    hostService: services.host as Service | undefined,
+    ...(services.ownsHost === true && { ownsHostService: true }),
+  };
+  const { filled, families } = summaryOf(tenant);
+  const overCapacity = tenant.metadata.annotations?.["endpoints.kubernetes.io/over-capacity"] === "truncated";
+  return { filled, families, overCapacity, wanted: decideCopy(rules, service, tenant, around).action === "copy" };
+}
+
+/** Both ask for it again and again: whether there are addresses at all, and of which families. */
+const summaryOf = remembered((endpoints: Endpoints) => {
+  const subsets = Array.isArray(endpoints.subsets) ? endpoints.subsets : [];
+  const addresses = subsets.flatMap(({ addresses: ready, notReadyAddresses }) => [...(ready ?? []), ...(notReadyAddresses ?? [])]);
+  const families = new Set(addresses.map(({ ip }) => (typeof ip === "string" && ip.includes(":") ? "IPv6" : "IPv4")));
+  return { filled: addresses.length > 0, families };
+});
+
+function isShown({ slices: { rules }, shown }: KnownBackends, slice: EndpointSlice): boolean {
+  const there = shown(keyOf(slice)) as EndpointSlice | undefined;
+  return there !== undefined && isAsMade(rules, there, slice);
+}
+
+function countTenant(known: KnownBackends): Pick<BackendsSeen, "own" | "derived"> {
+  const { slices, tenantSlices } = known;
+  const own = { count: 0, copied: 0 };
+  const derived = { count: 0, copied: 0, filled: false, families: new Set<string>() };
+  for (const key of tenantSlices) {
+    const slice = slices.tenant.get(key) as EndpointSlice | undefined;
+    const controller = slice && controllerOf(slice);
+    // What a mirror made of Endpoints says nothing of its own.
+    if (slice === undefined || slice.metadata.deletionTimestamp || controller === MIRROR) continue;
+    const counted: { count: number; copied: number } = controller === undefined ? own : derived;
+    counted.count += 1;
+    if (isCopied(known, slice)) counted.copied += 1;
+    if (controller === undefined || (slice.endpoints ?? []).length === 0) continue;
+    derived.filled = true;
+    derived.families.add(slice.addressType);
+  }
+  return { own: own satisfies CountedSlices, derived };
+}
+
+/** The copy of an earlier slice of the name, one that goes or one that still backs another Service does not count. */
+function isCopied({ slices: { rules }, shown, hostService }: KnownBackends, slice: EndpointSlice): boolean {
+  const place = rules.translator.toHost(keyOf(slice), ENDPOINT_SLICES);
+  const copy = place && shown(place);
+  if (copy === undefined || hostService === undefined) return false;
+  const known = backing.get(copy) ?? backingOf(rules, copy);
+  backing.set(copy, known);
+  return known.uid === (slice.metadata.uid ?? "") && known.service !== undefined && sameKey(known.service, hostService);
+}
+
+/** What a slice of the host says that never changes: it is asked for once for each slice of the Service. */
+const backing = new WeakMap<KubeObject, Backing>();
+
+interface Backing {
+  readonly uid: string | undefined;
+  readonly service: ObjectKey | undefined;
+}
+
+function backingOf(rules: Rules, copy: KubeObject): Backing {
+  const source = copy.metadata.deletionTimestamp ? undefined : ourMarkers(rules, copy, ENDPOINT_SLICES);
+  return { uid: source?.uid, service: serviceOfSlice(copy) };
+}
+
+function comparedWith(rules: Rules, made: readonly EndpointSlice[], desired: readonly EndpointSlice[]): Completeness {
+  const byName = new Map(made.map((slice) => [slice.metadata.name, slice]));
+  const isThere = (slice: EndpointSlice) => {
+    const there = byName.get(slice.metadata.name);
+    return there !== undefined && isAsMade(rules, there, slice);
+  };
+  return desired.length === made.length && desired.every(isThere) ? "equal" : "behind";
+}
+
+/** What a mirror has made of the copy of this Service's Endpoints, and not of another's in the same place. */
+function isMirrored({ service, slices: { rules } }: KnownBackends, slice: EndpointSlice): boolean {
+  if (slice.metadata.labels?.[SLICE_MANAGER] !== MIRROR || slice.metadata.deletionTimestamp) return false;
+  const source = endpointsBehind(rules.translator.markerPrefix, slice);
+  if (source === undefined || !sameKey(source, service) || whose(rules, source) !== "ours") return false;
+  // Other Endpoints can have inherited our marks, and a mirror hands them on.
+  const told = serviceOfSlice(slice);
+  return told !== undefined && sameKey(told, { namespace: source.hostNamespace, name: source.hostName });
+}
+
+/** Another syncer of this host has written the slice; what a mirror made of its Endpoints is none. */
+function isAnothers({ slices, hostService }: KnownBackends, slice: EndpointSlice): boolean {
+  const service = serviceOfSlice(slice);
+  if (hostService === undefined || service === undefined || !sameKey(service, hostService)) return false;
+  if (controllerOf(slice) !== undefined || !isMarkedBySyncer(slice)) return false;
+  const prefix = slices.rules.translator.markerPrefix;
+  return ourMarkers(slices.rules, slice, ENDPOINT_SLICES) === undefined && endpointsBehind(prefix, slice) === undefined;
+}
+
+function sameView(one: ReaderView, other: ReaderView): boolean {
+  if (one.size !== other.size) return false;
+  return [...one].every(([id, { ready }]) => other.get(id)?.ready === ready);
+}

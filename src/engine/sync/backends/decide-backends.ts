@@ -1,0 +1,161 @@
+/**
+ * Who tells readers on the host of the backends of one Service, with `backends: auto`: decided from what both clusters show of it, never
+ * from a version number, and so that what stands already stays as long as it is right.
+ *
+ * @module
+ */
+
+/** What a cluster's own controller has made of Endpoints, or what we have: none at all, not what the Endpoints say, or exactly that. */
+export type Completeness = "none" | "behind" | "equal";
+
+/** Slices of the tenant of one kind, and how many of them have a copy on the host that is theirs. */
+export interface CountedSlices {
+  readonly count: number;
+  readonly copied: number;
+}
+
+/** What both clusters show of the backends of one Service. */
+export interface BackendsSeen {
+  /** The tenant's Endpoints; undefined when there are none, or when they go. */
+  readonly endpoints:
+    | { readonly filled: boolean; readonly overCapacity: boolean; readonly families: ReadonlySet<string>; readonly wanted: boolean }
+    | undefined;
+  /** Patches of Endpoints are configured: what they say is wanted on the host. */
+  readonly patched: boolean;
+  /** Slices that users and operators have written in the tenant. */
+  readonly own: CountedSlices;
+  /** Slices that the tenant's cluster has made of Pods. */
+  readonly derived: CountedSlices & { readonly filled: boolean; readonly families: ReadonlySet<string> };
+  /** Our copy of Endpoints. `large`: a mirror would leave some of its addresses out. */
+  readonly copy: { readonly skipsMirror: boolean; readonly filled: boolean; readonly large: boolean } | undefined;
+  /** What the host's mirror has made of the copy. */
+  readonly mirror: Completeness;
+  /** What we have made of the copy, by what our writes were answered. */
+  readonly made: Completeness;
+  /** That all of it is there is shown by the host itself: an answer can be false. */
+  readonly madeShown: boolean;
+  /** Another syncer has slices beside the host Service. */
+  readonly others: boolean;
+  /** The host's mirror has had its time for this copy, or is known not to work at all. */
+  readonly mirrorWaited: boolean;
+}
+
+/** Who tells readers on the host. */
+export type Teller = "copies" | "mirror" | "made" | "others" | "nobody";
+
+/** What follows for each kind of object of the Service. */
+export interface BackendsDecision {
+  readonly teller: Teller;
+  /** Slices that the tenant's cluster has made of Pods are copied. Those of its mirror never are, those of users always. */
+  readonly copiesDerived: boolean;
+  /** Copies of slices that are gone, or that are no source, may go: what took their place is seen. */
+  readonly releasesSlices: boolean;
+  /** The copy of Endpoints that are gone may go: what took their place is seen. */
+  readonly releasesCopy: boolean;
+  /** The copy of Endpoints keeps the host's mirror away; where there is none yet, the one that is made next does from its first moment. */
+  readonly skipsMirror: boolean;
+  /** What is made of the copy is kept current. */
+  readonly makes: boolean;
+  /** What was made goes. */
+  readonly dropsMade: boolean;
+  /** What a mirror has left behind that does not work any more goes. */
+  readonly dropsMirrored: boolean;
+  /** The host's mirror may still be about to make slices of the copy. */
+  readonly waitsForMirror: boolean;
+}
+
+/**
+ * The decision for one Service.
+ *
+ * @example
+ * decideBackends(seen).teller; // "mirror"
+ */
+export function decideBackends(seen: BackendsSeen): BackendsDecision {
+  if (fromSlices(seen)) return tellBySlices(seen);
+  if (seen.endpoints !== undefined && seen.endpoints.wanted) return tellByEndpoints(seen);
+  return withoutSource(seen);
+}
+
+/** Tells whether the slices that the tenant's cluster has made of Pods are the source, and not the Endpoints beside them. */
+function fromSlices({ endpoints, derived, patched, copy }: BackendsSeen): boolean {
+  if (derived.count === 0) return false;
+  if (endpoints === undefined) return true;
+  // Those that are paused are left as they are, and so is what readers see of them.
+  if (!endpoints.wanted) return copy === undefined;
+  if (endpoints.overCapacity) return true;
+  if (!endpoints.filled) return derived.filled;
+  // Endpoints follow Pods one by one with slices: what was the source stays it, or a family would be lost with every change.
+  return !patched && (derived.copied > 0 || [...derived.families].some((family) => !endpoints.families.has(family)));
+}
+
+function tellBySlices(seen: BackendsSeen): BackendsDecision {
+  const complete = isCopied(seen);
+  const skipsMirror = seen.copy !== undefined && (complete || seen.copy.skipsMirror);
+  return {
+    teller: "copies",
+    copiesDerived: true,
+    releasesSlices: complete,
+    releasesCopy: complete,
+    skipsMirror,
+    makes: false,
+    dropsMade: complete && seen.made !== "none",
+    dropsMirrored: complete && seen.copy?.skipsMirror === true && seen.mirror !== "none",
+    waitsForMirror: false,
+  };
+}
+
+function isCopied({ own, derived }: Pick<BackendsSeen, "own" | "derived">): boolean {
+  return own.copied >= own.count && derived.copied >= derived.count;
+}
+
+const FROM_ENDPOINTS = { copiesDerived: false, releasesCopy: true, dropsMade: false, dropsMirrored: false, waitsForMirror: false } as const;
+
+function tellByEndpoints(seen: BackendsSeen): BackendsDecision {
+  const { copy, mirror, made, own } = seen;
+  const released = own.copied >= own.count;
+  // A copy whose slices we shall make anyway is born with the label.
+  if (copy === undefined) {
+    const parts = { teller: "nobody", releasesSlices: false, skipsMirror: seen.mirrorWaited && !seen.others, makes: false } as const;
+    return { ...FROM_ENDPOINTS, ...parts, dropsMade: made !== "none" };
+  }
+  if (seen.others && !copy.skipsMirror && made === "none")
+    return { ...FROM_ENDPOINTS, teller: "others", releasesSlices: released, skipsMirror: false, makes: false };
+  // Of a copy without addresses there is nothing to make, and what was made of it before is wrong.
+  const seenByMirror = mirror === "equal" || (mirror === "none" && !copy.filled);
+  if (copy.skipsMirror || made !== "none" || (!seenByMirror && (copy.large || seen.mirrorWaited))) {
+    const equal = (made === "equal" && seen.madeShown) || (made === "none" && !copy.filled);
+    return {
+      ...FROM_ENDPOINTS,
+      teller: "made",
+      releasesSlices: released && equal,
+      skipsMirror: copy.skipsMirror || equal,
+      makes: true,
+      dropsMirrored: equal && copy.skipsMirror && mirror !== "none",
+    };
+  }
+  return {
+    ...FROM_ENDPOINTS,
+    teller: seenByMirror ? "mirror" : "nobody",
+    releasesSlices: released && seenByMirror,
+    skipsMirror: false,
+    makes: false,
+    waitsForMirror: !seenByMirror,
+  };
+}
+
+/** Users' slices alone, or nothing; Endpoints that are not copied have no say. */
+function withoutSource(seen: BackendsSeen): BackendsDecision {
+  const complete = isCopied(seen);
+  return {
+    teller: seen.own.count > 0 ? "copies" : "nobody",
+    copiesDerived: true,
+    releasesSlices: complete,
+    releasesCopy: complete,
+    skipsMirror: seen.copy?.skipsMirror === true,
+    // A copy that is left as it is, paused for example, goes on being seen.
+    makes: seen.copy?.skipsMirror === true,
+    dropsMade: seen.copy === undefined && seen.made !== "none",
+    dropsMirrored: false,
+    waitsForMirror: false,
+  };
+}

@@ -1,0 +1,141 @@
+/**
+ * The way back from `backends: auto`: where Endpoints alone are copied, slices that were made of them would go stale. The label that keeps
+ * the host's mirror away goes first, then what was made, once the mirror shows the same. Only copies that carry the label are looked at: a
+ * syncer that has never made slices asks for none.
+ *
+ * @module
+ */
+import { isEngineError } from "../../../base/errors.ts";
+import type { Logger } from "../../../base/logger.ts";
+import { viewOfEndpoints, viewOfSlices } from "../../../kube/object/endpoints/reader-view.ts";
+import { formatKey, keyOf } from "../../../kube/object/key.ts";
+import { ENDPOINT_SLICES, ENDPOINTS } from "../../../kube/object/resource.ts";
+import type { Endpoints, EndpointSlice, KubeObject } from "../../../kube/object/types.ts";
+import { endpointsBehind, madeFrom } from "../../kinds/made-slices.ts";
+import { MIRROR, SKIP_MIRROR, SLICE_MANAGER } from "../../kinds/slice-labels.ts";
+import type { Rules, ServedBackends } from "../../reconcile/rules/rules.ts";
+import { ourMarkers } from "../../translate/identity.ts";
+import { MANAGED_BY, managedByValue } from "../../translate/markers.ts";
+import type { ClusterAccess } from "../cluster/access.ts";
+import type { BackendsObserver, PlannedObject } from "../run/gather.ts";
+import { syncId } from "../state/sync-id.ts";
+
+/** The id of the work in the queue. */
+export const HAND_BACK = "hand-back";
+
+/** See the module comment. */
+export interface HandBack extends BackendsObserver {
+  /** Does what can be done now. Returns after how many milliseconds to go on, if anything is left. @throws API_… when the host cannot answer. */
+  run(host: ClusterAccess): Promise<{ readonly requeueAfterMs?: number }>;
+}
+
+/** What it works with. */
+export interface HandBackOptions {
+  /** Those of Endpoints. */
+  readonly rules: Rules;
+  readonly logger: Logger;
+  enqueue(id: string): void;
+}
+
+/** A mirror is asked for so long after the label went, in milliseconds, then after twice that, and so on. */
+const WAIT_MS = 1_000;
+const WAIT_MAX_MS = 60_000;
+/** So often it is asked before people hear that none seems to work. */
+const SILENT_TIMES = 5;
+
+/** Nothing was handed back yet. */
+export function createHandBack(options: HandBackOptions): HandBack {
+  return new RunningHandBack(options);
+}
+
+class RunningHandBack implements HandBack {
+  readonly #options: HandBackOptions;
+  /** Host keys of copies: what is made of them stands still, or is gone. */
+  readonly #states = new Map<string, "made" | "done">();
+  #times = 0;
+
+  constructor(options: HandBackOptions) {
+    this.#options = options;
+  }
+
+  around(_id: string, { kind }: Rules, { host }: PlannedObject): ServedBackends | undefined {
+    const label = host?.metadata.labels?.[SKIP_MIRROR];
+    if (kind.resource !== ENDPOINTS || host === undefined || (label !== "true" && label !== "false")) return undefined;
+    const state = this.#states.get(formatKey(keyOf(host)));
+    // Before anybody has looked for what was made, nothing changes.
+    const skipMirror = state === undefined ? label : state === "made" ? "false" : undefined;
+    return { isSource: true, mayGo: true, skipMirror };
+  }
+
+  async run(host: ClusterAccess): Promise<{ readonly requeueAfterMs?: number }> {
+    const { rules, logger } = this.#options;
+    const labelled = host
+      .source(ENDPOINTS)
+      .list()
+      .filter((copy) => this.#isLabelled(copy)) as Endpoints[];
+    if (labelled.length === 0) return {};
+    const slices = await this.#slicesOf(host);
+    const left = [];
+    for (const copy of labelled) if (!(await this.#handBack(host, copy, slices))) left.push(formatKey(keyOf(copy)));
+    if (left.length === 0) return {};
+    this.#times += 1;
+    if (this.#times === SILENT_TIMES)
+      logger.warn("The host does not mirror Endpoints whose slices were made before; they stay, and are not kept current", {
+        copies: left.length,
+        first: left[0],
+        hint: `Set backends: auto again, or let the host's kube-controller-manager mirror (${rules.translator.vcluster.namespace})`,
+      });
+    return { requeueAfterMs: Math.min(WAIT_MS * 2 ** (this.#times - 1), WAIT_MAX_MS) };
+  }
+
+  #isLabelled(copy: KubeObject): boolean {
+    const isOurs = copy.metadata.labels?.[SKIP_MIRROR] !== undefined && ourMarkers(this.#options.rules, copy, ENDPOINTS) !== undefined;
+    return isOurs && this.#states.get(formatKey(keyOf(copy))) !== "done";
+  }
+
+  /** Without the right to see slices nobody can have made any; what the label says is the mirror's again then. */
+  async #slicesOf({ list }: ClusterAccess): Promise<readonly EndpointSlice[]> {
+    const { translator } = this.#options.rules;
+    const labelSelector = `${translator.markerPrefix}${MANAGED_BY}=${managedByValue(translator.vcluster.name)}`;
+    const targets = translator.targetNamespaces();
+    const scopes = targets === "all" ? [{}] : targets.map((namespace) => ({ namespace }));
+    try {
+      const lists = await Promise.all(scopes.map((scope) => list?.(ENDPOINT_SLICES, { ...scope, labelSelector }) ?? []));
+      return lists.flat() as EndpointSlice[];
+    } catch (error) {
+      if (!isEngineError(error, "API_FORBIDDEN", "API_NOT_FOUND")) throw error;
+      this.#options.logger.warn("Whether slices were made before is not known", { error: error.message });
+      return [];
+    }
+  }
+
+  /** True when nothing is left to do for a copy. */
+  async #handBack({ writer }: ClusterAccess, copy: Endpoints, slices: readonly EndpointSlice[]): Promise<boolean> {
+    const prefix = this.#options.rules.translator.markerPrefix;
+    const id = formatKey(keyOf(copy));
+    const isOf = (source: ReturnType<typeof madeFrom>) => source !== undefined && `${source.hostNamespace}/${source.hostName}` === id;
+    const made = slices.filter((slice) => isOf(madeFrom(prefix, slice)));
+    if (made.length > 0 && copy.metadata.labels?.[SKIP_MIRROR] === "true") this.#note(copy, "made");
+    const mirrored = slices.filter((slice) => slice.metadata.labels?.[SLICE_MANAGER] === MIRROR && isOf(endpointsBehind(prefix, slice)));
+    if (made.length > 0 && !shows(copy, mirrored)) return false;
+    for (const slice of made) {
+      const { uid, resourceVersion } = slice.metadata;
+      await writer.delete(ENDPOINT_SLICES, keyOf(slice), { ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) });
+    }
+    this.#note(copy, "done");
+    return true;
+  }
+
+  #note(copy: Endpoints, state: "made" | "done"): void {
+    const id = formatKey(keyOf(copy));
+    if (this.#states.get(id) === state) return;
+    this.#states.set(id, state);
+    const source = ourMarkers(this.#options.rules, copy, ENDPOINTS);
+    if (source !== undefined) this.#options.enqueue(syncId(ENDPOINTS.plural, source));
+  }
+}
+
+function shows(copy: Endpoints, mirrored: readonly EndpointSlice[]): boolean {
+  const [wanted, seen] = [viewOfEndpoints(copy), viewOfSlices(mirrored)];
+  return [...wanted].every(([id, { ready }]) => seen.get(id)?.ready === ready);
+}

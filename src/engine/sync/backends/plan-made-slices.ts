@@ -1,0 +1,81 @@
+import { canonicalJson } from "../../../base/json.ts";
+import { sliceFingerprint } from "../../../kube/object/endpoints/slices.ts";
+import { formatKey, keyOf } from "../../../kube/object/key.ts";
+import type { ObjectKey } from "../../../kube/object/key.ts";
+import type { EndpointSlice, KubeObject, StringMap } from "../../../kube/object/types.ts";
+import { deletion } from "../../reconcile/plan-types.ts";
+import type { Operation } from "../../reconcile/plan-types.ts";
+import { remembered } from "../../reconcile/rules/remembered.ts";
+import type { Rules } from "../../reconcile/rules/rules.ts";
+import { isMarkerKey } from "../../translate/markers.ts";
+import type { MadeWrites } from "./backends-reconcile.ts";
+
+/** What is compared. */
+export interface MadeSlicesInput {
+  /** Those of slices. */
+  readonly rules: Rules;
+  /** What was made and stands on the host. */
+  readonly made: readonly EndpointSlice[];
+  /** What should stand there; one without an entry goes. */
+  readonly desired: readonly EndpointSlice[];
+  /** What a mirror has left behind. */
+  readonly left: readonly EndpointSlice[];
+  /** The copy of Endpoints as the plan takes it for, and where it is to be read before anything is deleted. */
+  readonly confirms: { readonly key: ObjectKey; readonly copy: KubeObject | undefined } | undefined;
+}
+
+/** The writes that bring what was made to what should be: what is new or changed first, so that no reader ever sees fewer backends. */
+export function planMadeSlices({ rules, made, desired, left, confirms }: MadeSlicesInput): MadeWrites {
+  const idOf = (slice: EndpointSlice) => formatKey(keyOf(slice));
+  const there = new Map(made.map((slice) => [idOf(slice), slice]));
+  const wanted = new Set(desired.map(idOf));
+  const written = desired.flatMap((slice): Operation[] => {
+    const before = there.get(idOf(slice));
+    if (before === undefined)
+      return [{ action: "create", side: "host", object: slice, reason: "Nothing on the host makes slices of the copy" }];
+    if (before === slice || isAsMade(rules, before, slice)) return [];
+    const object = withMade(rules, before, slice);
+    return [{ action: "update", side: "host", object, reason: "The slice does not say what the copy of Endpoints says" }];
+  });
+  const gone = made.filter((slice) => !wanted.has(idOf(slice)) && !slice.metadata.deletionTimestamp);
+  const deletions = [
+    ...gone.map((slice) => deletion(slice, "What it says is told by others, or not at all", "none")),
+    ...left.map((slice) => deletion(slice, "A mirror has left it behind that does not work any more", "none")),
+  ];
+  return { operations: [...written, ...deletions], confirms };
+}
+
+/** Tells whether a slice on the host is what should stand there. What excluded keys say is others' business. */
+export function isAsMade(rules: Rules, there: EndpointSlice, slice: EndpointSlice): boolean {
+  if (there.addressType !== slice.addressType || contentOf(there) !== contentOf(slice)) return false;
+  const others = keysOfOthers(rules, slice);
+  return (
+    canonicalJson(others(there.metadata.labels)) === canonicalJson(slice.metadata.labels ?? {}) &&
+    canonicalJson(others(there.metadata.annotations)) === canonicalJson(slice.metadata.annotations ?? {}) &&
+    there.metadata.ownerReferences?.[0]?.uid === slice.metadata.ownerReferences?.[0]?.uid
+  );
+}
+
+const contentOf = remembered((slice: EndpointSlice) => sliceFingerprint(slice));
+
+/** Without keys that never cross, unless the slice has them itself. */
+function keysOfOthers({ settings, translator }: Rules, { metadata }: EndpointSlice): (map: StringMap | undefined) => StringMap {
+  const own = new Set([...Object.keys(metadata.labels ?? {}), ...Object.keys(metadata.annotations ?? {})]);
+  const kept = (key: string) => own.has(key) || isMarkerKey(translator.markerPrefix, key) || !settings.excluded(key);
+  return (map = {}) => Object.fromEntries(Object.entries(map).filter(([key]) => kept(key)));
+}
+
+function withMade({ settings, translator }: Rules, before: EndpointSlice, slice: EndpointSlice): EndpointSlice {
+  const foreign = (map: StringMap | undefined = {}) =>
+    Object.fromEntries(Object.entries(map).filter(([key]) => settings.excluded(key) && !isMarkerKey(translator.markerPrefix, key)));
+  const { metadata } = before;
+  return {
+    ...slice,
+    metadata: {
+      ...metadata,
+      labels: { ...foreign(metadata.labels), ...slice.metadata.labels },
+      annotations: { ...foreign(metadata.annotations), ...slice.metadata.annotations },
+      ...(slice.metadata.ownerReferences && { ownerReferences: slice.metadata.ownerReferences }),
+    },
+  };
+}

@@ -1,0 +1,316 @@
+/**
+ * Who tells readers of the backends, Service by Service, with `backends: auto`: a unit of its own in the queue beside the objects of the
+ * Service. It decides from what is known of all of them, tells those that have something to do, and writes the slices that are made of a
+ * copy of Endpoints.
+ *
+ * @module
+ */
+import type { Clock } from "../../../base/clock.ts";
+import type { Logger } from "../../../base/logger.ts";
+import type { Metrics } from "../../../base/metrics.ts";
+import { formatKey, keyOf, sameKey } from "../../../kube/object/key.ts";
+import type { ObjectKey } from "../../../kube/object/key.ts";
+import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../kube/object/resource.ts";
+import type { ResourceType } from "../../../kube/object/resource.ts";
+import type { Endpoints, KubeObject } from "../../../kube/object/types.ts";
+import { MIRROR, serviceOfSlice, SKIP_MIRROR } from "../../kinds/slice-labels.ts";
+import { isCopyOf } from "../../reconcile/copy/ownership.ts";
+import type { Rules, ServedBackends } from "../../reconcile/rules/rules.ts";
+import { ourMarkers } from "../../translate/identity.ts";
+import type { WriteLimiter } from "../guards/write-limiter.ts";
+import type { EventHandlers } from "../run/event-handlers.ts";
+import type { BackendsObserver, PlannedObject } from "../run/gather.ts";
+import type { ReconcileRun, SyncHooks, Tracked } from "../run/reconcile.ts";
+import { BACKENDS, syncId } from "../state/sync-id.ts";
+import { createNoticeReconcile } from "../references/reference-reconcile.ts";
+import { createBackendsReconcile } from "./backends-reconcile.ts";
+import type { MadeWrites } from "./backends-reconcile.ts";
+import { collectBackends } from "./collect-backends.ts";
+import type { CollectedBackends } from "./collect-backends.ts";
+import { decideBackends } from "./decide-backends.ts";
+import type { BackendsDecision } from "./decide-backends.ts";
+import { planMadeSlices } from "./plan-made-slices.ts";
+
+/** A mirror has so long to make slices of a copy, in milliseconds; where none works, that is known from then on. */
+const MIRROR_WAIT_MS = 3_000;
+/** What took the place of something may take so long to be seen, in milliseconds: then it goes nevertheless. */
+const RELEASE_WAIT_MS = 5_000;
+
+/** After so many outdated reconciles in a row the caches are listed again. */
+const CONTRADICTIONS_MIN = 4;
+
+/** See the module comment. */
+export interface ServiceBackends extends BackendsObserver {
+  /** Begins a reconcile of the unit of one Service. */
+  begin(service: ObjectKey, logger: Logger): ReconcileRun;
+}
+
+/** What the units work with. */
+export interface ServiceBackendsOptions {
+  readonly tracked: readonly Tracked[];
+  readonly router: EventHandlers;
+  readonly writeLimiter: WriteLimiter;
+  readonly hooks: SyncHooks;
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+  /** A slice of the host as its cache has it. */
+  shown(hostKey: ObjectKey): KubeObject | undefined;
+  /** Services of either side, as they are known now. */
+  service(side: "tenant" | "host", key: ObjectKey): KubeObject | undefined;
+  enqueue(id: string): void;
+}
+
+/** What is remembered of one Service. */
+interface Known {
+  /** There was a copy of Endpoints. */
+  hasCopy: boolean;
+  /** Of what was looked at for the decision. */
+  version: number;
+  decision: BackendsDecision;
+  /** Monotonic time since when the mirror has something to do. */
+  mirrorBehindSince: number | undefined;
+  /** Since when something waits until it may go. */
+  heldSince: number | undefined;
+  /** Since when a mirror has left slices beside ours. */
+  leftSince: number | undefined;
+  /** Names of slices that this process has made, which an index may not show yet. */
+  readonly made: Map<string, ObjectKey>;
+  /** Ids of what is gone and whose copy waits. */
+  readonly held: Set<string>;
+  outdatedTimes: number;
+}
+
+/** Nothing is decided yet. */
+export function createServiceBackends(options: ServiceBackendsOptions): ServiceBackends {
+  return new DecidedBackends(options);
+}
+
+class DecidedBackends implements ServiceBackends {
+  readonly #options: ServiceBackendsOptions;
+  readonly #known = new Map<string, Known>();
+  readonly #slices: Tracked;
+  readonly #endpoints: Tracked;
+  /** The host's mirror had its time for some copy, and has made nothing of it. */
+  #mirrorRests = false;
+
+  constructor(options: ServiceBackendsOptions) {
+    this.#options = options;
+    const side = (resource: ResourceType) => options.tracked.find(({ rules }) => rules.kind.resource === resource)!;
+    this.#slices = side(ENDPOINT_SLICES);
+    this.#endpoints = side(ENDPOINTS);
+  }
+
+  around(id: string, { kind }: Rules, { key, tenant, host }: PlannedObject): ServedBackends | undefined {
+    if (kind.resource === SERVICES) return undefined;
+    const service = kind.resource === ENDPOINTS ? key : this.#serviceOf(tenant, host);
+    if (service === undefined) return undefined;
+    const isSlice = kind.resource === ENDPOINT_SLICES;
+    const writer = tenant && isSlice ? kind.writerOf(tenant) : undefined;
+    const sourceBy = ({ copiesDerived }: BackendsDecision) => writer === undefined || (copiesDerived && writer !== MIRROR);
+    let known = this.#decide(service);
+    // What goes must not go by what was decided before the last change.
+    if (host !== undefined && (tenant === undefined || !sourceBy(known.decision))) known = this.#decideAgain(service, known);
+    const { decision } = known;
+    const isSource = sourceBy(decision);
+    const released = isSlice ? decision.releasesSlices : decision.releasesCopy;
+    const mayGo = released || this.#isOver(known.heldSince, RELEASE_WAIT_MS);
+    if (mayGo || host === undefined || (tenant !== undefined && isSource)) known.held.delete(id);
+    else this.#hold(service, known, id);
+    return { isSource, mayGo, skipMirror: skipsMirror(known, host) ? "true" : undefined };
+  }
+
+  /** The tenant Service that a slice or its copy belongs to. */
+  #serviceOf(tenant: KubeObject | undefined, host: KubeObject | undefined): ObjectKey | undefined {
+    if (tenant !== undefined) return serviceOfSlice(tenant);
+    const hostService = host && serviceOfSlice(host);
+    if (hostService === undefined) return undefined;
+    const source = ourMarkers(this.#slices.rules, host!, ENDPOINT_SLICES);
+    return this.#options.router.backends!.servicesAt(hostService).find(({ namespace }) => namespace === source?.namespace);
+  }
+
+  #hold(service: ObjectKey, known: Known, id: string): void {
+    if (known.held.has(id)) return;
+    known.held.add(id);
+    if (known.heldSince !== undefined) return;
+    known.heldSince = this.#options.clock.monotonic();
+    this.#options.enqueue(syncId(BACKENDS, service));
+  }
+
+  #isOver(since: number | undefined, ms: number): boolean {
+    return since !== undefined && this.#options.clock.monotonic() - since >= ms;
+  }
+
+  /** The last decision; the first one is made at once, so that nothing is planned without one. */
+  #decide(service: ObjectKey): Known {
+    return this.#known.get(formatKey(service)) ?? this.#look(service).known;
+  }
+
+  #decideAgain(service: ObjectKey, known: Known): Known {
+    return known.version === this.#options.router.backends!.version(service) ? known : this.#lookAndTell(service).known;
+  }
+
+  #look(service: ObjectKey): { readonly known: Known; readonly collected: CollectedBackends } {
+    const id = formatKey(service);
+    const before = this.#known.get(id);
+    const { clock, router } = this.#options;
+    const version = router.backends!.version(service);
+    const collected = this.#collect(service, before?.made ?? new Map());
+    const since = before?.mirrorBehindSince;
+    const wait = { mirrorWaited: this.#mirrorRests || this.#isOver(since, MIRROR_WAIT_MS) };
+    const decision = decideBackends({ ...collected.seen, ...wait });
+    const known: Known = before ?? {
+      ...{ version, decision, hasCopy: false, mirrorBehindSince: undefined, heldSince: undefined, leftSince: undefined, outdatedTimes: 0 },
+      made: new Map<string, ObjectKey>(),
+      held: new Set<string>(),
+    };
+    known.decision = decision;
+    known.version = version;
+    known.hasCopy = collected.copy !== undefined;
+    if (collected.seen.mirror === "equal" && collected.copy !== undefined) this.#mirrorRests = false;
+    const waits = decision.waitsForMirror && !wait.mirrorWaited;
+    // Slices that have begun to be made say that the mirror had its time, whatever it does now.
+    if (decision.teller === "made" && this.#isOver(since, MIRROR_WAIT_MS) && collected.seen.mirror === "none") this.#mirrorRests = true;
+    known.mirrorBehindSince = waits ? (since ?? clock.monotonic()) : undefined;
+    this.#known.set(id, known);
+    return { known, collected };
+  }
+
+  #collect(service: ObjectKey, made: ReadonlyMap<string, ObjectKey>): CollectedBackends {
+    const { router } = this.#options;
+    const { rules } = this.#endpoints;
+    const hostKey = rules.translator.toHost(service, ENDPOINTS);
+    const hostService = rules.translator.toHost(service, SERVICES);
+    const hostSlices = new Map([...router.backends!.of(service).map((key) => [formatKey(key), key] as const), ...made]);
+    return collectBackends({
+      ...{ service, hostKey, hostService },
+      endpoints: { rules, tenant: this.#endpoints.tenant.get(service) as Endpoints | undefined, host: this.#hostObject(hostKey) },
+      slices: this.#slices,
+      tenantSlices: router.slices!.of(service),
+      hostSlices: [...hostSlices.values()],
+      shown: (place) => this.#options.shown(place),
+      isClaimed: (place) => router.isClaimed(this.#slices.rules, place),
+      services: {
+        tenant: this.#options.service("tenant", service),
+        host: hostService && this.#options.service("host", hostService),
+        ownsHost: hostService && rules.services === "external" ? this.#options.hooks.ownsHostService?.(hostService) : undefined,
+      },
+    });
+  }
+
+  #hostObject(hostKey: ObjectKey | undefined): KubeObject | undefined {
+    return hostKey && this.#endpoints.host.get(hostKey);
+  }
+
+  begin(service: ObjectKey, logger: Logger): ReconcileRun {
+    const { hooks, metrics, writeLimiter } = this.#options;
+    const id = syncId(BACKENDS, service);
+    if (this.#isSimple(service)) return createNoticeReconcile({ resource: ENDPOINT_SLICES });
+    const { known, collected } = this.#lookAndTell(service);
+    const writes = this.#plan(known, collected);
+    const version = collected.copy?.metadata.resourceVersion ?? "";
+    if (writes.operations.length === 0) known.outdatedTimes = 0;
+    const { writeWaitMs } = writes.operations.length === 0 ? { writeWaitMs: 0 } : writeLimiter.restraint(id, version);
+    return createBackendsReconcile({
+      ...{ id, hooks, logger, metrics },
+      target: this.#slices.host,
+      writes: writeWaitMs > 0 ? { ...writes, operations: [] } : writes,
+      outdatedTimes: known.outdatedTimes,
+      isStill: (found) => isSame(collected.copy, found, this.#endpoints.rules, service),
+      wrote: (key, stored) => {
+        if (stored) known.made.set(formatKey(key), key);
+        if (stored) this.#options.router.backends!.expect(key, service);
+        else known.made.delete(formatKey(key));
+      },
+      outdated: (key) => this.#contradicted(known, key, collected.hostKey),
+      settled: (count) => {
+        known.outdatedTimes = 0;
+        if (count > 0) writeLimiter.wrote(id, version);
+        if (writeWaitMs > 0) writeLimiter.held(id);
+        if (count > 0) this.#lookAndTell(service);
+        return this.#againInMs(service, known, writeWaitMs);
+      },
+    });
+  }
+
+  /** Slices alone: each is copied for itself, however many there are, and nothing has to be decided before one goes. */
+  #isSimple(service: ObjectKey): boolean {
+    const known = this.#known.get(formatKey(service));
+    if (known !== undefined && (known.held.size > 0 || known.made.size > 0)) return false;
+    const hostKey = this.#endpoints.rules.translator.toHost(service, ENDPOINTS);
+    const hasEndpoints = this.#endpoints.tenant.get(service) !== undefined || this.#hostObject(hostKey) !== undefined;
+    const isSimple = !hasEndpoints && !this.#options.router.backends!.hasMade(service);
+    return isSimple && known?.decision.copiesDerived !== false;
+  }
+
+  /** A cache that lags catches up within moments; one that still says otherwise has missed something. */
+  #contradicted(known: Known, key: ObjectKey, hostKey: ObjectKey | undefined): void {
+    known.outdatedTimes += 1;
+    if (known.outdatedTimes < CONTRADICTIONS_MIN) return;
+    this.#slices.host.doubt(key);
+    if (hostKey !== undefined) this.#endpoints.host.doubt(hostKey);
+  }
+
+  /** Decides again, and brings back what has something to do then. */
+  #lookAndTell(service: ObjectKey): { readonly known: Known; readonly collected: CollectedBackends } {
+    const before = this.#known.get(formatKey(service))?.decision;
+    const looked = this.#look(service);
+    const { known } = looked;
+    const { decision } = known;
+    const { enqueue, router } = this.#options;
+    const released = decision.releasesSlices && decision.releasesCopy;
+    const over = this.#isOver(known.heldSince, RELEASE_WAIT_MS);
+    if (before?.skipsMirror !== decision.skipsMirror) enqueue(syncId(ENDPOINTS.plural, service));
+    if (before?.copiesDerived !== decision.copiesDerived || before?.releasesSlices !== decision.releasesSlices)
+      for (const slice of router.slices!.of(service)) enqueue(syncId(ENDPOINT_SLICES.plural, slice));
+    if (released || over) for (const id of known.held) enqueue(id);
+    if (released || known.held.size === 0) known.heldSince = undefined;
+    return looked;
+  }
+
+  #plan(known: Known, collected: CollectedBackends): MadeWrites {
+    const { decision } = known;
+    const { rules } = this.#slices;
+    const left = decision.dropsMirrored;
+    known.leftSince = left ? (known.leftSince ?? this.#options.clock.monotonic()) : undefined;
+    const { copy, made, mirrored, hostKey } = collected;
+    return planMadeSlices({
+      rules,
+      made,
+      desired: decision.makes && copy !== undefined ? collected.desired() : decision.dropsMade ? [] : made,
+      left: this.#isOver(known.leftSince, MIRROR_WAIT_MS) ? mirrored : [],
+      confirms: hostKey && { key: hostKey, copy },
+    });
+  }
+
+  #againInMs(service: ObjectKey, known: Known, writeWaitMs: number): number | undefined {
+    const now = this.#options.clock.monotonic();
+    const waits = [
+      ...(writeWaitMs > 0 ? [writeWaitMs] : []),
+      ...(known.mirrorBehindSince === undefined ? [] : [known.mirrorBehindSince + MIRROR_WAIT_MS - now]),
+      ...(known.heldSince === undefined || this.#isOver(known.heldSince, RELEASE_WAIT_MS) ? [] : [known.heldSince + RELEASE_WAIT_MS - now]),
+      ...(known.leftSince === undefined || this.#isOver(known.leftSince, MIRROR_WAIT_MS) ? [] : [known.leftSince + MIRROR_WAIT_MS - now]),
+    ];
+    if (waits.length > 0) return Math.max(1, Math.min(...waits));
+    this.#forgetRested(service, known);
+    return this.#options.writeLimiter.rests(syncId(BACKENDS, service));
+  }
+
+  /** Nothing of the Service is left that a later look would have to know of. */
+  #forgetRested(service: ObjectKey, known: Known): void {
+    const isGone = this.#endpoints.tenant.get(service) === undefined && this.#options.router.slices!.of(service).length === 0;
+    if (isGone && known.held.size === 0 && this.#options.router.backends!.of(service).length === 0) this.#known.delete(formatKey(service));
+  }
+}
+
+/** What a new copy is born with, one that is there already gets only when its slices are; and none loses it. */
+function skipsMirror({ decision, hasCopy }: Known, host: KubeObject | undefined): boolean {
+  if (host === undefined) return decision.skipsMirror;
+  return host.metadata.labels?.[SKIP_MIRROR] === "true" || (hasCopy && decision.skipsMirror);
+}
+
+/** Tells whether the copy is as the plan took it for: there and the same, or not there. */
+function isSame(copy: KubeObject | undefined, found: KubeObject | undefined, rules: Rules, service: ObjectKey): boolean {
+  const now = found !== undefined && isCopyOf(rules, found, service) ? found : undefined;
+  if (copy === undefined || now === undefined) return copy === now;
+  return sameKey(keyOf(copy), keyOf(now)) && copy.metadata.resourceVersion === now.metadata.resourceVersion;
+}

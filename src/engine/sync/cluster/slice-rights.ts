@@ -1,0 +1,48 @@
+import { isEngineError, messageOf } from "../../../base/errors.ts";
+import type { Logger } from "../../../base/logger.ts";
+import { ENDPOINT_SLICES, ENDPOINTS } from "../../../kube/object/resource.ts";
+import type { Writer } from "./access.ts";
+import { describePermission, isAllowed, requiredPermissions } from "./permissions.ts";
+import type { Permission, PermissionOptions } from "./permissions.ts";
+
+/** Rights that are named where some are missing. */
+const NAMED_MAX = 3;
+
+/** What is asked, and who is asked. */
+export interface SliceRightsOptions {
+  /** What a configuration with `backends: auto` needs. An engine is it. */
+  readonly needed: PermissionOptions;
+  readonly tenant: Pick<Writer, "create">;
+  readonly host: Pick<Writer, "create">;
+  readonly logger: Logger;
+}
+
+/**
+ * Tells whether both clusters allow what `backends: auto` does with EndpointSlices. Half of the rights are none: slices that can be made and
+ * not kept current would go stale. What is missing is told once. A cluster that does not say what is allowed is taken to allow it; the
+ * probes tell otherwise.
+ */
+export async function hasSliceRights({ needed, tenant, host, logger }: SliceRightsOptions): Promise<boolean> {
+  const asked = requiredPermissions(needed).filter(isForSlices);
+  const answers = await Promise.all(
+    asked.map(async (permission) => {
+      try {
+        return { permission, allowed: await isAllowed(permission.side === "tenant" ? tenant : host, permission) };
+      } catch (error) {
+        if (!isEngineError(error)) throw error;
+        logger.debug("Whether slices may be written is not known", { error: messageOf(error) });
+        return { permission, allowed: true };
+      }
+    }),
+  );
+  const missing = answers.filter(({ allowed }) => !allowed).map(({ permission }) => permission);
+  if (missing.length === 0) return true;
+  const named = missing.slice(0, NAMED_MAX).map(describePermission);
+  const more = missing.length > NAMED_MAX ? `; and ${missing.length - NAMED_MAX} more` : "";
+  logger.warn("backends: auto copies Endpoints alone, since rights on EndpointSlices are missing", { missing: named.join("; ") + more });
+  return false;
+}
+
+function isForSlices({ resource, verb, side, required }: Permission): boolean {
+  return required && (resource === ENDPOINT_SLICES || (resource === ENDPOINTS && verb === "get" && side === "host"));
+}

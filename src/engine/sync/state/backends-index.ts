@@ -1,0 +1,127 @@
+import { formatKey, parseKey } from "../../../kube/object/key.ts";
+import type { ObjectKey } from "../../../kube/object/key.ts";
+import { ENDPOINT_SLICES, SERVICES } from "../../../kube/object/resource.ts";
+import type { ObjectSource } from "../../../kube/object/object-source.ts";
+import type { KubeObject } from "../../../kube/object/types.ts";
+import { endpointsBehind } from "../../kinds/made-slices.ts";
+import { serviceOfSlice } from "../../kinds/slice-labels.ts";
+import type { Rules } from "../../reconcile/rules/rules.ts";
+import { ourMarkers, whose } from "../../translate/identity.ts";
+import type { Translator } from "../../translate/translator.ts";
+
+/** Knows which slices of the host tell readers of which Service. */
+export interface BackendsIndex {
+  /** Takes note of a slice of the host as it is now. Returns the tenant Services that it told of before and tells of now. */
+  look(hostKey: ObjectKey, slice: KubeObject | undefined): readonly ObjectKey[];
+  /** Host keys of the slices that tell of this tenant Service, or that were made of its Endpoints, whatever they say now. */
+  of(service: ObjectKey): readonly ObjectKey[];
+  /** Takes note that a slice was written for this Service, which no cache may ever show. */
+  expect(hostKey: ObjectKey, service: ObjectKey): void;
+  /** Takes note that something of this tenant Service has changed, on either side. */
+  touch(service: ObjectKey): void;
+  /** Another number after each change of something of this Service. */
+  version(service: ObjectKey): number;
+  /** Tells whether something on the host was made of its Endpoints. */
+  hasMade(service: ObjectKey): boolean;
+  /** The tenant Services that have this host key, as far as they are known: usually one, two when names collide. */
+  servicesAt(hostService: ObjectKey): readonly ObjectKey[];
+  /** The tenant Service of whose Endpoints what stands at this host key was made; undefined when it is something else. */
+  madeFor(hostKey: ObjectKey): ObjectKey | undefined;
+}
+
+/** Slices of the host by tenant Service; nothing is known yet. One entry per slice. */
+export function createBackendsIndex(rules: Rules, host: ObjectSource): BackendsIndex {
+  const { translator } = rules;
+  /** Per host Service, as text, the host keys of slices; and per slice the host Services. */
+  const slices = new Map<string, Set<string>>();
+  const placesOf = new Map<string, readonly string[]>();
+  const services = new Map<string, Set<string>>();
+  const versions = new Map<string, number>();
+  /** Slices that were made of copied Endpoints: the tenant Service of those, and the other way round. */
+  const madeFor = new Map<string, string>();
+  const madeOf = new Map<string, Set<string>>();
+
+  /** Slices that were written, and are not seen yet. */
+  const expected = new Map<string, string>();
+
+  function noteMade(id: string, service: ObjectKey | undefined): void {
+    const before = madeFor.get(id);
+    if (before !== undefined) forgetIn(madeOf, before, id);
+    madeFor.delete(id);
+    if (service === undefined) return;
+    madeFor.set(id, formatKey(service));
+    madeOf.set(formatKey(service), (madeOf.get(formatKey(service)) ?? new Set()).add(id));
+  }
+
+  function servicesAt(place: string): readonly string[] {
+    return [...(services.get(place) ?? [])];
+  }
+
+  function know(service: ObjectKey): void {
+    const place = placeOf(translator, service);
+    if (place !== undefined) services.set(place, (services.get(place) ?? new Set()).add(formatKey(service)));
+  }
+
+  /** The host Services that a slice tells of: the one that its label names, and the one whose Endpoints it was made of. */
+  function placesIn(id: string, slice: KubeObject): readonly string[] {
+    const labelled = serviceOfSlice(slice);
+    const behind = endpointsBehind(translator.markerPrefix, slice);
+    const made = behind !== undefined && whose(rules, behind) === "ours" ? behind : undefined;
+    if (made !== undefined) know({ namespace: made.namespace, name: made.name });
+    const service = made && { namespace: made.namespace, name: made.name };
+    noteMade(id, service);
+    const places = [
+      ...(labelled === undefined ? [] : [formatKey(labelled)]),
+      ...(made === undefined ? [] : [formatKey({ namespace: made.hostNamespace, name: made.hostName })]),
+    ];
+    return [...new Set(places)];
+  }
+
+  return {
+    look(hostKey, slice) {
+      const id = formatKey(hostKey);
+      const before = placesOf.get(id) ?? [];
+      const [madeBefore, written] = [madeFor.get(id), expected.get(id)];
+      noteMade(id, undefined);
+      const now = slice === undefined ? [] : placesIn(id, slice);
+      for (const place of before) forgetIn(slices, place, id);
+      for (const place of now) slices.set(place, (slices.get(place) ?? new Set()).add(id));
+      if (slice !== undefined) expected.delete(id);
+      if (now.length === 0) placesOf.delete(id);
+      else placesOf.set(id, now);
+      // Services of which it was made may stand elsewhere by now, or share their place with another.
+      const told = [written, madeBefore, madeFor.get(id), ...[...before, ...now].flatMap(servicesAt)];
+      return [...new Set(told)].flatMap((text) => (text === undefined ? [] : [parseKey(text)]));
+    },
+    of(service) {
+      const place = placeOf(translator, service);
+      const ids = new Set([...((place && slices.get(place)) ?? []), ...(madeOf.get(formatKey(service)) ?? [])]);
+      return [...ids].map(parseKey);
+    },
+    expect: (hostKey, service) => void expected.set(formatKey(hostKey), formatKey(service)),
+    touch(service) {
+      know(service);
+      const id = formatKey(service);
+      versions.set(id, (versions.get(id) ?? 0) + 1);
+    },
+    version: (service) => versions.get(formatKey(service)) ?? 0,
+    hasMade: (service) => madeOf.has(formatKey(service)),
+    servicesAt: (hostService) => servicesAt(formatKey(hostService)).map(parseKey),
+    madeFor(hostKey) {
+      const slice = host.get(hostKey);
+      if (slice === undefined || ourMarkers(rules, slice, ENDPOINT_SLICES) !== undefined) return undefined;
+      const behind = endpointsBehind(translator.markerPrefix, slice);
+      return behind && { namespace: behind.namespace, name: behind.name };
+    },
+  };
+}
+
+function forgetIn(groups: Map<string, Set<string>>, group: string, id: string): void {
+  groups.get(group)?.delete(id);
+  if (groups.get(group)?.size === 0) groups.delete(group);
+}
+
+function placeOf(translator: Translator, service: ObjectKey): string | undefined {
+  const place = translator.toHost(service, SERVICES);
+  return place && formatKey(place);
+}

@@ -1,0 +1,196 @@
+/**
+ * What readers of slices on the host see, where it is decided Service by Service who tells them. Compared by what both servers hold, with
+ * a reader of its own.
+ *
+ * @module
+ */
+import { formatKey, keyOf, parseKey } from "../../../kube/object/key.ts";
+import type { ObjectKey } from "../../../kube/object/key.ts";
+import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../kube/object/resource.ts";
+import type { Endpoints, EndpointSlice, KubeObject } from "../../../kube/object/types.ts";
+import type { Oracle, Write } from "../model/history.ts";
+import type { World } from "../world.ts";
+import { SKIP_MIRROR_LABEL } from "./equal.ts";
+import { decidesBackends, isCopy, madeOf, mirroredFrom, translatorOf } from "./marks.ts";
+
+/** Codes of what waits or is refused, so that what readers see is not what it should be. */
+const EXCUSES = [
+  "EXCLUDED",
+  "HOST_SERVICE_MISSING",
+  "LOOP_STOPPED",
+  "API_INVALID",
+  "WRITES_SLOWED",
+  "DELETE_BRAKE",
+  "HOST_OBJECT_FOREIGN",
+  "NAME_COLLISION",
+];
+
+/** One text per address, port and readiness that a reader takes from these slices. */
+function readBy(slices: Iterable<KubeObject>): Set<string> {
+  const ready = new Set<string>();
+  const notReady = new Set<string>();
+  for (const slice of slices) {
+    const { endpoints, ports } = slice as EndpointSlice;
+    for (const { addresses, conditions } of endpoints ?? []) {
+      for (const { name = "", port, protocol = "TCP" } of ports ?? [])
+        (conditions?.ready === false ? notReady : ready).add(`${addresses?.[0]}:${port}/${protocol}/${name}`);
+    }
+  }
+  return new Set([...ready, ...[...notReady].filter((text) => !ready.has(text)).map((text) => `${text}!`)]);
+}
+
+/** The same of Endpoints, as they are stored. */
+function readOf({ subsets = [] }: Endpoints): Set<string> {
+  const slices = subsets.map(({ addresses = [], notReadyAddresses = [], ports = [] }) => ({
+    ports,
+    endpoints: [
+      ...addresses.map(({ ip }) => ({ addresses: [ip] })),
+      ...notReadyAddresses.map(({ ip }) => ({ addresses: [ip], conditions: { ready: false } })),
+    ],
+  }));
+  return readBy(slices as unknown as KubeObject[]);
+}
+
+function slicesBeside(world: World, { namespace, name }: ObjectKey): KubeObject[] {
+  return [...world.clusters.host.objects(ENDPOINT_SLICES).values()].filter(
+    ({ metadata }) => metadata.namespace === namespace && metadata.labels?.["kubernetes.io/service-name"] === name,
+  );
+}
+
+/** Our copy of the Endpoints of a Service. */
+function copyAt(world: World, service: ObjectKey, place: ObjectKey): Endpoints | undefined {
+  const found = world.clusters.host.objects(ENDPOINTS).get(formatKey(place));
+  return found !== undefined && isCopy(world, found)?.source === formatKey(service) ? (found as Endpoints) : undefined;
+}
+
+/** L7: at rest, readers of each Service see what its copies say, and nothing else that we or a mirror of ours have to do with. */
+export function checkReaders(world: World): { readonly oracle: string; readonly message: string } | undefined {
+  if (!decidesBackends(world)) return undefined;
+  for (const service of world.options.names) {
+    const place = translatorOf(world).toHost(service, SERVICES);
+    if (place === undefined || isExcused(world, service)) continue;
+    const beside = slicesBeside(world, place);
+    const copies = beside.filter((slice) => isCopy(world, slice) !== undefined);
+    const source = formatKey(service);
+    const copy = copyAt(world, service, place);
+    // Of Endpoints that are not ours any more, a mirror's slices are not ours to look after; others that say they are a mirror's never are.
+    const isMirrors = ({ metadata: { name = "" } }: KubeObject) => copy !== undefined && /-m[0-9]+$/.test(name);
+    const derivedFrom = (slice: KubeObject) => madeOf(world, slice) ?? (isMirrors(slice) ? mirroredFrom(world, slice) : undefined);
+    const derived = beside.filter((slice) => derivedFrom(slice)?.source === source);
+    const wanted = new Set([...readBy(copies), ...(copy === undefined ? [] : readOf(copy))]);
+    const seen = readBy([...copies, ...derived]);
+    const missing = [...wanted].filter((text) => !seen.has(text) && !seen.has(text.replace(/!$/, "")));
+    const surplus = [...seen].filter((text) => !wanted.has(text));
+    const what = `readers of ${formatKey(service)}`;
+    if (missing.length > 0) return { oracle: "L7", message: `${what} miss ${missing.join(", ")}` };
+    if (surplus.length > 0) return { oracle: "L7", message: `${what} see ${surplus.join(", ")}, which nothing says` };
+    const twice =
+      copy !== undefined && derived.some((slice) => madeOf(world, slice)) && derived.some((slice) => mirroredFrom(world, slice));
+    if (twice) return { oracle: "L7", message: `${what} are told by the mirror and by us` };
+    const left = world.mirroring ? [] : derived.filter((slice) => copy === undefined && mirroredFrom(world, slice) === undefined);
+    if (left.length > 0) return { oracle: "L7", message: `${what} are told of Endpoints that have no copy` };
+  }
+  return undefined;
+}
+
+function isExcused(world: World, service: ObjectKey): boolean {
+  const slices = [...world.clusters.tenant.objects(ENDPOINT_SLICES).values()].filter(
+    ({ metadata }) => metadata.namespace === service.namespace && metadata.labels?.["kubernetes.io/service-name"] === service.name,
+  );
+  // Slices that are told of by Endpoints are excluded in their place.
+  const own = slices.filter(({ metadata }) => metadata.labels?.["endpointslice.kubernetes.io/managed-by"] === undefined);
+  const objects = [[ENDPOINTS.plural, service] as const, ...own.map((slice) => [ENDPOINT_SLICES.plural, keyOf(slice)] as const)];
+  return objects.some(([plural, key]) =>
+    world.replicas.some((replica) => replica.notes(plural, key).some((code) => EXCUSES.includes(code))),
+  );
+}
+
+/**
+ * S15: no write of a replica, and no mirror that one has sent away, takes a backend from readers that the same copy of Endpoints, or the
+ * same slice of the tenant, has said all the time since the reconcile began.
+ */
+export function readers(world: World): Oracle {
+  /** Host Services beside which somebody else has written: what readers see there is not by us alone, until all is right again. */
+  const touched = new Set<string>();
+
+  function placeOf({ plural, before, after }: Write): ObjectKey | undefined {
+    const { namespace = "", name = "", labels = {} } = (after ?? before!).metadata;
+    if (plural === ENDPOINTS.plural || plural === SERVICES.plural) return { namespace, name };
+    const service = labels["kubernetes.io/service-name"] ?? before?.metadata.labels?.["kubernetes.io/service-name"];
+    return plural === ENDPOINT_SLICES.plural && service !== undefined ? { namespace, name: service } : undefined;
+  }
+
+  /** What a copy of Endpoints, or of a slice, has said all the time since a revision of the host. */
+  function saidSince(place: ObjectKey, since: number, source: string | undefined): Set<string> {
+    const said = new Set<string>();
+    const endpoints = statesSince(world, ENDPOINTS, formatKey(place), since);
+    if (endpoints.every((state) => state !== undefined && isCopy(world, state)?.source === source))
+      for (const text of common(endpoints.map((state) => readOf(state as Endpoints)))) said.add(text);
+    return said;
+  }
+
+  /** The tenant's Endpoints that a slice tells of. */
+  function sourceOf(slice: KubeObject): string | undefined {
+    return (madeOf(world, slice) ?? mirroredFrom(world, slice))?.source ?? copiedService(slice);
+  }
+
+  /** A copied slice that is no source tells of the Endpoints of its Service. */
+  function copiedService(slice: KubeObject): string | undefined {
+    const source = isCopy(world, slice)?.source;
+    const tenant = source === undefined ? undefined : world.clusters.tenant.objects(ENDPOINT_SLICES).get(source);
+    return tenant && `${tenant.metadata.namespace}/${tenant.metadata.labels?.["kubernetes.io/service-name"]}`;
+  }
+
+  return {
+    name: "S15",
+    noticed(event) {
+      if (event !== "restart") touched.clear();
+    },
+    saw(write) {
+      const { author, side, plural, before } = write;
+      const place = decidesBackends(world) && side === "host" ? placeOf(write) : undefined;
+      if (place === undefined) return undefined;
+      const id = formatKey(place);
+      const copy = world.clusters.host.objects(ENDPOINTS).get(id);
+      const byMirror = author.kind === "host" && world.mirrorWrites && copy?.metadata.labels?.[SKIP_MIRROR_LABEL] === "true";
+      if (author.kind !== "replica" && !byMirror) {
+        // What the host does to copies of Endpoints is a change like one of the tenant.
+        if (plural === ENDPOINT_SLICES.plural && !world.mirrorWrites) touched.add(id);
+        return undefined;
+      }
+      if (plural !== ENDPOINT_SLICES.plural || before === undefined || !tellsOfEndpoints(world, before)) return undefined;
+      const now = slicesBeside(world, place);
+      const seen = readBy(now);
+      const lost = [...readBy([...now.filter(({ metadata }) => metadata.name !== before.metadata.name), before])].filter(
+        (text) => !seen.has(text) && !text.endsWith("!"),
+      );
+      if (lost.length === 0 || touched.has(id)) return undefined;
+      const said = saidSince(place, author.kind === "replica" ? author.since.host : world.clusters.host.revision, sourceOf(before));
+      const wrong = lost.filter((text) => said.has(text));
+      return wrong.length === 0
+        ? undefined
+        : `readers of ${id} lose ${wrong.join(", ")} by ${author.kind} ${formatKey(parseKey(write.key))}`;
+    },
+  };
+}
+
+/** It was made of a copy of Endpoints, or copied of what the tenant's cluster made of them. */
+function tellsOfEndpoints(world: World, slice: KubeObject): boolean {
+  const source = isCopy(world, slice)?.source;
+  const tenant = source === undefined ? undefined : world.clusters.tenant.objects(ENDPOINT_SLICES).get(source);
+  const isDerived = tenant?.metadata.labels?.["endpointslice.kubernetes.io/managed-by"] !== undefined;
+  return isDerived || (madeOf(world, slice) ?? mirroredFrom(world, slice)) !== undefined;
+}
+
+function common(sets: readonly ReadonlySet<string>[]): readonly string[] {
+  const [first, ...rest] = sets;
+  return first === undefined ? [] : [...first].filter((text) => rest.every((set) => set.has(text)));
+}
+
+/** What one object of the host was at a revision, and every state after it. */
+function statesSince(world: World, resource: typeof ENDPOINTS, id: string, since: number): readonly (KubeObject | undefined)[] {
+  const changes = world.clusters.host.changes(resource).filter(({ object }) => formatKey(keyOf(object)) === id);
+  const state = ({ type, object }: (typeof changes)[number]) => (type === "DELETED" ? undefined : object);
+  const before = changes.findLast(({ revision }) => revision <= since);
+  return [before && state(before), ...changes.filter(({ revision }) => revision > since).map(state)];
+}

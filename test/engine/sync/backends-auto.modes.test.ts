@@ -1,0 +1,142 @@
+/** From `backends: auto` to Endpoints alone, by choice or for want of rights, and what it costs. */
+import { describe, expect, test } from "vitest";
+import type { ClusterClient } from "../../../src/kube/object/cluster-client.ts";
+import { ENDPOINT_SLICES, SERVICES } from "../../../src/kube/object/resource.ts";
+import { clock, fill, start, stopAll, useRunningSyncers } from "./running-syncers.ts";
+import { AUTO, copyIn, ips, MIRROR, OURS, ownSlice, seen, sidesWith, SKIP, slicesIn, watching, write } from "./seen-backends.ts";
+
+useRunningSyncers();
+
+describe("the way back to Endpoints alone", () => {
+  test("is without a gap where the host mirrors, and leaves nothing", async () => {
+    const sides = await sidesWith(true, true);
+    await fill(sides.tenant, "shop", ["web"]);
+    // More than a mirror takes, so that slices are made.
+    await write(sides.tenant, [{ addresses: ips(1_001), ports: [{ port: 80 }] }]);
+    await start({ ...sides, settings: AUTO });
+    expect((await seen(sides.on)).makers).toEqual([OURS]);
+    await write(sides.tenant, [{ addresses: ips(10), ports: [{ port: 80 }] }]);
+    await clock.advance(5_000);
+    await stopAll();
+    const views: (readonly string[])[] = [];
+    await start({ ...sides, through: watching(sides.on, views) });
+    await clock.advance(20_000);
+    expect((await seen(sides.on)).makers).toEqual([MIRROR]);
+    expect((await copyIn(sides.on))?.metadata.labels?.[SKIP]).toBeUndefined();
+    expect(views.length).toBeGreaterThan(0);
+    for (const view of views) expect(view).toHaveLength(10);
+  });
+
+  test("keeps what was made where the host does not mirror", async () => {
+    const sides = await sidesWith(true, false);
+    await fill(sides.tenant, "shop", ["web"]);
+    await start({ ...sides, settings: AUTO });
+    await stopAll();
+    await start(sides);
+    await clock.advance(120_000);
+    expect((await seen(sides.on)).addresses).toEqual(["10.0.0.1"]);
+    expect((await copyIn(sides.on))?.metadata.labels?.[SKIP]).toBe("false");
+    // And forward again.
+    await stopAll();
+    await start({ ...sides, settings: AUTO });
+    expect(await seen(sides.on)).toEqual({ addresses: ["10.0.0.1"], makers: [OURS] });
+    expect((await copyIn(sides.on))?.metadata.labels?.[SKIP]).toBe("true");
+  });
+
+  test("asks for no slices where none were ever made", async () => {
+    const sides = await sidesWith(true, true);
+    await fill(sides.tenant, "shop", ["web"]);
+    const asked = new Set<string>();
+    const noting = (client: ClusterClient): ClusterClient =>
+      new Proxy(client, {
+        get(target, name) {
+          const value: unknown = Reflect.get(target, name);
+          if (typeof value !== "function") return value;
+          return (resource: { plural: string }, ...rest: unknown[]) => {
+            asked.add(resource.plural);
+            return (value as (...args: unknown[]) => unknown).call(target, resource, ...rest);
+          };
+        },
+      });
+    await start({ ...sides, through: noting });
+    await clock.advance(20_000);
+    expect([...asked].sort()).toEqual(["endpoints", "namespaces", "services"]);
+  });
+});
+
+describe("rights", () => {
+  /** A host that allows all but these verbs on slices. */
+  function without(verbs: readonly string[], asked: string[] = []) {
+    return (client: ClusterClient, side: string): ClusterClient =>
+      side === "tenant"
+        ? client
+        : new Proxy(client, {
+            get(target, name) {
+              const value: unknown = Reflect.get(target, name);
+              if (typeof value !== "function") return value;
+              return async (resource: { plural: string }, ...rest: unknown[]) => {
+                asked.push(`${String(name)} ${resource.plural}`);
+                const call = () => (value as (...args: unknown[]) => Promise<unknown>).call(target, resource, ...rest);
+                if (resource.plural !== "selfsubjectaccessreviews") return call();
+                const review = rest[0] as { spec: { resourceAttributes: { verb: string; resource: string } } };
+                const { verb, resource: plural } = review.spec.resourceAttributes;
+                return { ...review, status: { allowed: plural !== "endpointslices" || !verbs.includes(verb) } };
+              };
+            },
+          });
+  }
+
+  test.each([[["list", "watch", "create", "update", "delete"]], [["create", "delete"]], [["update"]]])(
+    "without %j on slices, Endpoints alone are copied, and no slice is asked for",
+    async (verbs) => {
+      const sides = await sidesWith(true, true);
+      await fill(sides.tenant, "shop", ["web"]);
+      const asked: string[] = [];
+      const syncer = await start({ ...sides, settings: AUTO, through: without(verbs, asked) });
+      expect(syncer.backends).toBe("endpoints");
+      expect(await seen(sides.on)).toEqual({ addresses: ["10.0.0.1"], makers: [MIRROR] });
+      expect(asked.filter((one) => one.endsWith("endpointslices"))).toEqual([]);
+      expect(syncer.permissions().some(({ resource }) => resource === ENDPOINT_SLICES)).toBe(false);
+    },
+  );
+
+  test("with all of them, they are asked for once", async () => {
+    const sides = await sidesWith(true, false);
+    await fill(sides.tenant, "shop", ["web"]);
+    const asked: string[] = [];
+    const syncer = await start({ ...sides, settings: AUTO, through: without([], asked) });
+    await clock.advance(20_000);
+    expect(syncer.backends).toBe("auto");
+    // list, watch, create, update and delete of slices, and get of Endpoints.
+    expect(asked.filter((one) => one.includes("selfsubjectaccessreviews"))).toHaveLength(6);
+    expect(await seen(sides.on)).toEqual({ addresses: ["10.0.0.1"], makers: [OURS] });
+  });
+});
+
+test("a Service with hundreds of slices costs as many steps as slices", async () => {
+  const steps = async (count: number) => {
+    const sides = await sidesWith(false, false);
+    await sides.tenant.client.create(SERVICES, {
+      ...{ apiVersion: "v1", kind: "Service", metadata: { namespace: "shop", name: "web" } },
+      spec: { ports: [{ port: 80 }] },
+    } as never);
+    for (let index = 0; index < count; index += 1)
+      await sides.tenant.client.create(ENDPOINT_SLICES, ownSlice(`web-${index}`, [`10.5.${index >> 8}.${index & 255}`]));
+    let looks = 0;
+    const counted = (client: ClusterClient): ClusterClient =>
+      new Proxy(client, {
+        get(target, name) {
+          looks += 1;
+          const value: unknown = Reflect.get(target, name);
+          return typeof value === "function" ? (value.bind(target) as unknown) : value;
+        },
+      });
+    await start({ ...sides, settings: AUTO, through: counted });
+    await clock.advance(5_000);
+    expect(await slicesIn(sides.on)).toHaveLength(count);
+    await stopAll();
+    return looks;
+  };
+  const [few, many] = [await steps(50), await steps(200)];
+  expect(many).toBeLessThan(4.4 * few);
+});

@@ -1,0 +1,362 @@
+/** The setting `backends: auto`, between clusters whose controllers work or do not. */
+import { describe, expect, test } from "vitest";
+import { EngineError } from "../../../src/base/errors.ts";
+import type { EmbeddedCluster } from "../../../src/cluster/cluster.ts";
+import { viewOfSlices } from "../../../src/kube/object/endpoints/reader-view.ts";
+import type { ClusterClient } from "../../../src/kube/object/cluster-client.ts";
+import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../src/kube/object/resource.ts";
+import type { EndpointSubset } from "../../../src/kube/object/types.ts";
+import { clock, cluster, clusterWith, fill, start, stopAll, useRunningSyncers } from "./running-syncers.ts";
+import {
+  AUTO,
+  copyIn,
+  ips,
+  MANAGER,
+  MIRROR,
+  NAME,
+  OURS,
+  ownSlice,
+  seen,
+  sidesWith,
+  SKIP,
+  slicesIn,
+  watching,
+  write,
+} from "./seen-backends.ts";
+
+useRunningSyncers();
+
+describe("the host's mirror", () => {
+  test("is left to work where it does, and each change is one write", async () => {
+    const sides = await sidesWith(true, true);
+    await fill(sides.tenant, "shop", ["web"]);
+    await start({ ...sides, settings: AUTO });
+    expect(await seen(sides.on)).toEqual({ addresses: ["10.0.0.1"], makers: [MIRROR] });
+    expect((await copyIn(sides.on))?.metadata.labels?.[SKIP]).toBeUndefined();
+    await clock.advance(20_000);
+    expect((await seen(sides.on)).makers).toEqual([MIRROR]);
+  });
+
+  test("is missed after a moment where it does not work, and then at once", async () => {
+    const sides = await sidesWith(true, false);
+    await fill(sides.tenant, "shop", ["web"]);
+    const views: (readonly string[])[] = [];
+    await start({ ...sides, settings: AUTO, through: watching(sides.on, views) });
+    expect(await seen(sides.on)).toEqual({ addresses: ["10.0.0.1"], makers: [OURS] });
+    expect((await copyIn(sides.on))?.metadata.labels?.[SKIP]).toBe("true");
+    views.length = 0;
+    await fill(sides.tenant, "shop", ["api"]);
+    await clock.advance(500);
+    const slices = await slicesIn(sides.on);
+    expect(slices.map(({ metadata }) => metadata.labels?.["kubernetes.io/service-name"]).sort()).toEqual(["api-x-shop-x-blue", NAME]);
+    // Service, Endpoints and one slice.
+    expect(views).toHaveLength(3);
+  });
+
+  test("is taken over from where it would cut, and no backend is missing meanwhile", async () => {
+    const sides = await sidesWith(true, true);
+    await fill(sides.tenant, "shop", ["web"]);
+    await write(sides.tenant, [{ addresses: ips(10), ports: [{ port: 80 }] }]);
+    const views: (readonly string[])[] = [];
+    await start({ ...sides, settings: AUTO, through: watching(sides.on, views) });
+    expect((await seen(sides.on)).makers).toEqual([MIRROR]);
+    views.length = 0;
+    await write(sides.tenant, [{ addresses: ips(1_001), ports: [{ port: 80 }] }]);
+    await clock.advance(10_000);
+    expect((await seen(sides.on)).makers).toEqual([OURS]);
+    for (const view of views) expect(view).toEqual(expect.arrayContaining(ips(10).map(({ ip }) => ip)));
+    // Endpoints, eleven slices, and Endpoints with the label.
+    expect(views).toHaveLength(13);
+  });
+
+  test("that stops in the middle leaves nothing behind, and no backend is missing", async () => {
+    const sides = await sidesWith(true, true);
+    await fill(sides.tenant, "shop", ["web"]);
+    await start({ ...sides, settings: AUTO });
+    const [stale] = await slicesIn(sides.on);
+    await stopAll();
+    const copied = await sides.on.client.list(ENDPOINTS, { namespace: "vc" });
+    const services = await sides.on.client.list(SERVICES, { namespace: "vc" });
+    // The same host, whose mirror does not run any more.
+    const on = await clusterWith({ endpointSliceMirroring: false, garbageCollector: false }, "vc");
+    const bare = <T extends { metadata: object }>(object: T) => {
+      const { uid: _uid, resourceVersion: _version, ...metadata } = object.metadata as Record<string, unknown>;
+      return { ...object, metadata } as never;
+    };
+    for (const service of services.items) await on.client.create(SERVICES, bare(service));
+    for (const endpoints of copied.items) await on.client.create(ENDPOINTS, bare(endpoints));
+    await on.client.create(ENDPOINT_SLICES, bare(stale!));
+    const views: (readonly string[])[] = [];
+    await write(sides.tenant, [{ addresses: [{ ip: "10.0.0.1" }, { ip: "10.0.0.2" }], ports: [{ port: 80 }] }]);
+    await start({ ...sides, on, settings: AUTO, through: watching(on, views) });
+    await clock.advance(20_000);
+    expect(await seen(on)).toEqual({ addresses: ["10.0.0.1", "10.0.0.2"], makers: [OURS] });
+    for (const view of views) expect(view).toContain("10.0.0.1");
+  });
+});
+
+describe("slices that are made", () => {
+  async function made(
+    subsets: readonly EndpointSubset[],
+  ): Promise<{ tenant: EmbeddedCluster; on: EmbeddedCluster; views: (readonly string[])[] }> {
+    const sides = await sidesWith(false, false);
+    await fill(sides.tenant, "shop", ["web"]);
+    await write(sides.tenant, subsets);
+    const views: (readonly string[])[] = [];
+    await start({ ...sides, settings: AUTO, through: watching(sides.on, views) });
+    views.length = 0;
+    return { ...sides, views };
+  }
+
+  test.each([1_000, 1_001, 6_000])("show %i addresses, whatever a mirror does", async (count) => {
+    const sides = await sidesWith(true, count > 1_000);
+    await fill(sides.tenant, "shop", ["web"]);
+    await write(sides.tenant, [{ addresses: ips(count), ports: [{ port: 80 }] }]);
+    await start({ ...sides, settings: AUTO });
+    await clock.advance(10_000);
+    const { addresses, makers } = await seen(sides.on);
+    expect(addresses).toHaveLength(count);
+    expect(makers).toEqual([OURS]);
+  });
+
+  test("keep both families through every change", async () => {
+    const both = [{ ip: "10.0.0.1" }, { ip: "fd00::1" }];
+    const { tenant, on, views } = await made([{ addresses: both, ports: [{ port: 80 }] }]);
+    expect((await seen(on)).addresses).toEqual(["10.0.0.1", "fd00::1"]);
+    for (const ip of ["10.0.0.2", "10.0.0.3"]) {
+      await write(tenant, [{ addresses: [...both, { ip }], ports: [{ port: 80 }] }]);
+      await clock.advance(1_000);
+      expect((await seen(on)).addresses).toEqual(["10.0.0.1", ip, "fd00::1"]);
+    }
+    for (const view of views) expect(view).toEqual(expect.arrayContaining(["10.0.0.1", "fd00::1"]));
+    // Each change is one write of Endpoints and one of a slice.
+    expect(views).toHaveLength(4);
+  });
+
+  test("are written no more than they differ", async () => {
+    const { tenant, on, views } = await made([{ addresses: ips(250), ports: [{ port: 80 }] }]);
+    expect(await slicesIn(on)).toHaveLength(3);
+    await write(tenant, [{ addresses: ips(250, 1), ports: [{ port: 80 }] }]);
+    await clock.advance(1_000);
+    expect(views).toHaveLength(2);
+    for (const view of views) expect(view.length).toBeGreaterThanOrEqual(250);
+  });
+
+  test("are new under other ports before the old ones go", async () => {
+    const { tenant, on, views } = await made([{ addresses: ips(2), ports: [{ port: 80 }] }]);
+    await write(tenant, [{ addresses: ips(2), ports: [{ port: 81 }] }]);
+    await clock.advance(2_000);
+    expect((await slicesIn(on)).flatMap(({ ports }) => ports?.map(({ port }) => port))).toEqual([81]);
+    for (const view of views) expect(new Set(view)).toEqual(new Set(ips(2).map(({ ip }) => ip)));
+  });
+
+  test("take what others do to them back", async () => {
+    const { on } = await made([{ addresses: ips(1), ports: [{ port: 80 }] }]);
+    const [before] = await slicesIn(on);
+    const edits: Record<string, unknown>[] = [
+      { metadata: { labels: { [MANAGER]: "somebody" } } },
+      { metadata: { labels: { "kubernetes.io/service-name": "another" } } },
+      { metadata: { labels: { "sync.platform/managed-by": null } } },
+      { metadata: { labels: { extra: "yes" }, annotations: { more: "yes" } } },
+      { endpoints: [{ addresses: ["10.9.9.9"] }] },
+      { ports: [] },
+    ];
+    for (const edit of edits) {
+      await on.client.patch(ENDPOINT_SLICES, { namespace: "vc", name: before!.metadata.name! }, "merge", edit);
+      await clock.advance(2_000);
+      const slices = await slicesIn(on);
+      expect(
+        slices.map(({ metadata: { name, labels, annotations }, endpoints, ports }) => ({ name, labels, annotations, endpoints, ports })),
+      ).toEqual([
+        {
+          name: before!.metadata.name,
+          labels: before!.metadata.labels,
+          annotations: before!.metadata.annotations,
+          endpoints: before!.endpoints,
+          ports: before!.ports,
+        },
+      ]);
+    }
+    await on.client.delete(ENDPOINT_SLICES, { namespace: "vc", name: before!.metadata.name! });
+    await clock.advance(2_000);
+    expect(await slicesIn(on)).toHaveLength(1);
+  });
+
+  test("go with their Endpoints, also where nobody collects what has no owner", async () => {
+    const sides = {
+      tenant: await cluster("shop"),
+      on: await clusterWith({ endpointSliceMirroring: false, garbageCollector: false }, "vc"),
+    };
+    await fill(sides.tenant, "shop", ["web", "api"]);
+    await start({ ...sides, namespace: "vc", settings: AUTO });
+    expect(await slicesIn(sides.on)).toHaveLength(2);
+    await sides.tenant.client.delete(ENDPOINTS, { namespace: "shop", name: "web" });
+    await clock.advance(10_000);
+    expect(await slicesIn(sides.on)).toHaveLength(1);
+    // And what nobody saw go.
+    await stopAll();
+    await sides.tenant.client.delete(ENDPOINTS, { namespace: "shop", name: "api" });
+    await start({ ...sides, namespace: "vc", settings: AUTO });
+    await clock.advance(10_000);
+    expect(await slicesIn(sides.on)).toHaveLength(0);
+  });
+
+  test("stay as they are through a restart, and cost no write at rest", async () => {
+    const sides = await made([{ addresses: ips(150), ports: [{ port: 80 }] }]);
+    const before = await slicesIn(sides.on);
+    await stopAll();
+    const views: (readonly string[])[] = [];
+    await start({ ...sides, namespace: "vc", settings: AUTO, through: watching(sides.on, views) });
+    await clock.advance(60_000);
+    expect(views).toEqual([]);
+    expect(await slicesIn(sides.on)).toEqual(before);
+  });
+
+  test("give way to a slice of the tenant that has their name", async () => {
+    const tenant = await clusterWith({ endpointSliceMirroring: false }, "shop");
+    const on = await clusterWith({ endpointSliceMirroring: false }, "vc", "shop-host");
+    await fill(tenant, "shop", ["web"]);
+    const mapped = { shop: "shop-host" };
+    await start({ tenant, on, namespace: "vc", mapped, settings: AUTO });
+    const [before] = await slicesIn(on, "shop-host");
+    const views: (readonly string[])[] = [];
+    await tenant.client.create(ENDPOINT_SLICES, { ...ownSlice(before!.metadata.name!, ["10.5.0.1"]) });
+    for (let times = 0; times < 20; times += 1) {
+      await clock.advance(500);
+      views.push([...viewOfSlices(await slicesIn(on, "shop-host")).values()].map(({ address }) => address).sort());
+    }
+    expect(views.at(-1)).toEqual(["10.0.0.1", "10.5.0.1"]);
+    for (const view of views) expect(view).toContain("10.0.0.1");
+    expect(await slicesIn(on, "shop-host")).toHaveLength(2);
+  });
+});
+
+describe("the source", () => {
+  test("are the tenant's own slices beside its Endpoints", async () => {
+    const sides = await sidesWith(true, true);
+    await fill(sides.tenant, "shop", ["web"]);
+    await sides.tenant.client.create(ENDPOINT_SLICES, ownSlice("web-own", ["10.5.0.1"]));
+    await start({ ...sides, settings: AUTO });
+    await clock.advance(10_000);
+    expect((await seen(sides.on)).addresses).toEqual(["10.0.0.1", "10.5.0.1"]);
+  });
+
+  test("are slices alone, and Endpoints with no addresses do not hide them", async () => {
+    const sides = await sidesWith(true, false);
+    await fill(sides.tenant, "shop", ["web"]);
+    await write(sides.tenant, []);
+    await sides.tenant.client.create(ENDPOINT_SLICES, ownSlice("web-own", ["10.5.0.1"]));
+    await start({ ...sides, settings: AUTO });
+    await clock.advance(10_000);
+    expect(await seen(sides.on)).toEqual({ addresses: ["10.5.0.1"], makers: [OURS] });
+  });
+
+  test("are slices of Pods where Endpoints lack a family, also after each change", async () => {
+    const sides = { ...(await sidesWith(true, true)), tenant: await clusterWith({ endpointSliceController: false }, "shop") };
+    await fill(sides.tenant, "shop", ["web"]);
+    const derived = { [MANAGER]: "endpointslice-controller.k8s.io" };
+    await sides.tenant.client.patch(ENDPOINTS, { namespace: "shop", name: "web" }, "merge", { metadata: { labels: { [SKIP]: "true" } } });
+    await sides.tenant.client.create(ENDPOINT_SLICES, ownSlice("web-4", ["10.0.0.1"], derived));
+    await sides.tenant.client.create(ENDPOINT_SLICES, ownSlice("web-6", ["fd00::1"], derived));
+    const views: (readonly string[])[] = [];
+    await start({ ...sides, settings: AUTO });
+    await clock.advance(10_000);
+    expect(await seen(sides.on)).toEqual({ addresses: ["10.0.0.1", "fd00::1"], makers: [OURS] });
+    await stopAll();
+    await start({ ...sides, settings: AUTO, through: watching(sides.on, views) });
+    await write(sides.tenant, [{ addresses: [{ ip: "10.0.0.1" }, { ip: "10.0.0.2" }], ports: [{ port: 80 }] }]);
+    await clock.advance(2_000);
+    await sides.tenant.client.patch(ENDPOINT_SLICES, { namespace: "shop", name: "web-4" }, "merge", {
+      endpoints: ["10.0.0.1", "10.0.0.2"].map((address) => ({ addresses: [address], conditions: { ready: true } })),
+    });
+    await clock.advance(10_000);
+    expect(await seen(sides.on)).toEqual({ addresses: ["10.0.0.1", "10.0.0.2", "fd00::1"], makers: [OURS] });
+    for (const view of views) expect(view).toEqual(expect.arrayContaining(["10.0.0.1", "fd00::1"]));
+  });
+
+  test("are Endpoints of a leader election, which the tenant never mirrors", async () => {
+    const sides = await sidesWith(true, false);
+    await fill(sides.tenant, "shop", ["web"]);
+    const annotations = { "control-plane.alpha.kubernetes.io/leader": "{}" };
+    await sides.tenant.client.patch(ENDPOINTS, { namespace: "shop", name: "web" }, "merge", { metadata: { annotations } });
+    await sides.tenant.settled();
+    await start({ ...sides, settings: AUTO });
+    expect(await seen(sides.on)).toEqual({ addresses: ["10.0.0.1"], makers: [OURS] });
+  });
+
+  test("changes from Endpoints to slices and back without a gap", async () => {
+    for (const hostMirrors of [true, false]) {
+      const sides = await sidesWith(false, hostMirrors);
+      await fill(sides.tenant, "shop", ["web"]);
+      const views: (readonly string[])[] = [];
+      await start({ ...sides, settings: AUTO, through: watching(sides.on, views) });
+      await clock.advance(5_000);
+      views.length = 0;
+      await sides.tenant.client.create(ENDPOINT_SLICES, ownSlice("web-own", ["10.0.0.1"]));
+      await sides.tenant.client.delete(ENDPOINTS, { namespace: "shop", name: "web" });
+      await clock.advance(10_000);
+      expect(await seen(sides.on)).toEqual({ addresses: ["10.0.0.1"], makers: [OURS] });
+      const metadata = { namespace: "shop", name: "web" };
+      await sides.tenant.client.create(ENDPOINTS, {
+        apiVersion: "v1",
+        kind: "Endpoints",
+        metadata,
+        subsets: [{ addresses: [{ ip: "10.0.0.1" }], ports: [{ name: "http", port: 80 }] }],
+      } as never);
+      await sides.tenant.client.delete(ENDPOINT_SLICES, { namespace: "shop", name: "web-own" });
+      await clock.advance(20_000);
+      expect(await seen(sides.on)).toEqual({ addresses: ["10.0.0.1"], makers: [hostMirrors ? MIRROR : OURS] });
+      for (const view of views) expect(view).toContain("10.0.0.1");
+      await stopAll();
+    }
+  });
+
+  test("changes without a gap also where the copy of the slice comes late", async () => {
+    const sides = await sidesWith(false, false);
+    await fill(sides.tenant, "shop", ["web"]);
+    const views: (readonly string[])[] = [];
+    let refuses = 0;
+    const watched = watching(sides.on, views);
+    const through = (client: ClusterClient, side: "tenant" | "host"): ClusterClient =>
+      new Proxy(watched(client, side), {
+        get(target, name) {
+          const value: unknown = Reflect.get(target, name);
+          if (typeof value !== "function") return value;
+          if (side === "tenant" || name !== "create") return value.bind(target) as unknown;
+          return async (...args: unknown[]) => {
+            if ((args[0] as { plural: string }).plural === "endpointslices" && refuses > 0) {
+              refuses -= 1;
+              throw new EngineError("API_UNAVAILABLE", "The host does not answer");
+            }
+            return (value as (...args: unknown[]) => unknown).apply(target, args);
+          };
+        },
+      });
+    await start({ ...sides, settings: AUTO, through });
+    expect(await seen(sides.on)).toEqual({ addresses: ["10.0.0.1"], makers: [OURS] });
+    views.length = 0;
+    refuses = 2;
+    await sides.tenant.client.create(ENDPOINT_SLICES, ownSlice("web-own", ["10.0.0.1"]));
+    await sides.tenant.client.delete(ENDPOINTS, { namespace: "shop", name: "web" });
+    await clock.advance(20_000);
+    expect(refuses).toBe(0);
+    expect(await seen(sides.on)).toEqual({ addresses: ["10.0.0.1"], makers: [OURS] });
+    expect(await copyIn(sides.on)).toBeUndefined();
+    for (const view of views) expect(view).toContain("10.0.0.1");
+  });
+
+  test("is no copy of what a mirror of the tenant has made: it goes when something else is seen", async () => {
+    const sides = await sidesWith(true, false);
+    await fill(sides.tenant, "shop", ["web"]);
+    await sides.tenant.settled();
+    await start({ ...sides, settings: { backends: "both" } });
+    expect(await seen(sides.on)).toEqual({ addresses: ["10.0.0.1"], makers: [OURS] });
+    await stopAll();
+    const views: (readonly string[])[] = [];
+    await start({ ...sides, settings: AUTO, through: watching(sides.on, views) });
+    await clock.advance(10_000);
+    const slices = await slicesIn(sides.on);
+    expect(slices.map(({ metadata }) => metadata.annotations?.["sync.platform/object-kind"])).toEqual(["v1/Endpoints"]);
+    for (const view of views) expect(view).toEqual(["10.0.0.1"]);
+  });
+});
