@@ -56,6 +56,10 @@ import { createServedKinds } from "./served-kinds.ts";
 import { SIGN_IN_LIMITS } from "../sign-in/limits/limits.ts";
 import { createLocalMemory } from "../sign-in/limits/memory.ts";
 import type { SignInMemory } from "../sign-in/limits/memory.ts";
+import { createProviderClients } from "../sign-in/providers/provider-clients.ts";
+import type { ProviderClients, ProviderClientsOptions } from "../sign-in/providers/provider-clients.ts";
+import { findConnector } from "../sign-in/rules/connectors.ts";
+import { placeOf } from "../sign-in/rules/place.ts";
 import type { SignInPorts } from "../sign-in/ports.ts";
 import { openSigningKeys } from "../tokens/signing-keys.ts";
 import type { SigningKeysPort } from "../tokens/signing-keys.ts";
@@ -76,6 +80,10 @@ export interface ManagementApiOptions {
   readonly quota?: QuotaLimits;
   /** Other processes may be on the store. Default: none is. */
   readonly sharing?: Sharing;
+  /** Reads a file that the configuration names. Default: there are none. */
+  readonly readFile?: (path: string) => Promise<string>;
+  /** How providers of sign-in are reached. Default: over connections of their own. */
+  readonly reachProviders?: ProviderClientsOptions["createFetch"];
   /** Default: nobody counts. */
   readonly metrics?: Metrics;
 }
@@ -88,6 +96,8 @@ export interface ManagementApi {
   readonly known: KeyAuthentication["known"];
   readonly onWatch: OnWatch;
   readonly signIn: SignInPorts;
+  /** The providers of sign-in. */
+  readonly providers: ProviderClients;
   /** What sign-in remembers, for all processes on the store. */
   readonly signInMemory: SignInMemory;
   /** Does what one process does for all. */
@@ -124,7 +134,11 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
   const hold = sharing && createHeldValues({ passing, clock, chance, logger });
   const keys = createAccessKeys({ objects, digest, chance, ...(hold && { hold }) });
   const activity = await createKeyActivity({ uids: () => uidsOf(objects.of(OWNED_ACCESS_KEYS)), records, clock, logger });
-  const lives = createKeyLives({ objects, activity, membership, limits, clock });
+  const placeOfConnector = (id: string) => {
+    const provider = findConnector(config.auth, id);
+    return provider && placeOf(provider);
+  };
+  const lives = createKeyLives({ objects, activity, membership, limits, clock, placeOfConnector });
   const signingKeys = await openSigningKeys({ port: recordPort(records), clock });
   const signer = () => createTokenSigner({ issuer: options.issuer(), keys: signingKeys, clock, chance });
   const policy = await followPolicy(store);
@@ -150,6 +164,10 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
       await stored.patch(USERS, keyOf(user), "merge", { metadata: { uid, resourceVersion }, spec: { password } }, how);
     },
   };
+  const providers = createProviderClients({
+    ...{ clock, limits: SIGN_IN_LIMITS, readFile: options.readFile ?? noFile },
+    ...(options.reachProviders && { createFetch: options.reachProviders }),
+  });
   const people = { names, hold, passwordRules: () => config.auth.password, passwordChange, settleKeys: settle, leave };
   const parts = { rights, objects, keys, activity, lives, limits, ...people };
   const definitions = createServedKinds({ ...parts, signer, policy, clock, chance, ownerOf, issuer });
@@ -199,6 +217,7 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
       settings: () => config.auth,
     }),
     signInMemory,
+    providers,
     get leading() {
       return background.leading;
     },
@@ -266,4 +285,8 @@ async function settled(store: Store, background: Pick<LedWork, "settled">): Prom
   for (let before = -1, now = await store.revision(); before !== now; before = now, now = await store.revision()) {
     await background.settled();
   }
+}
+
+async function noFile(path: string): Promise<string> {
+  throw new Error(`files cannot be read here: ${path}`);
 }

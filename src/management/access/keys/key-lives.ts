@@ -12,6 +12,7 @@ import { keyEnd } from "./key-lifetime.ts";
 import type { LifetimeLimits } from "./key-lifetime.ts";
 import type { ManagedObjects } from "../managed-objects.ts";
 import type { Membership } from "../membership.ts";
+import { keptLogin } from "./kept-login.ts";
 
 /** Answers to those who are not let in. Clients tell an ended session from a mistyped key by them. */
 export const REFUSALS = {
@@ -22,6 +23,7 @@ export const REFUSALS = {
   deleted: "access key was deleted. Please login again",
   user: "the user of the access key was deleted",
   password: "the password has changed since the login. Please login again",
+  connector: "the connector of the login is not set up any more, or leads elsewhere now. Please login again",
   member: "the person who made the access key has left its team",
   holder: "the person who gave the access key its value has left. Give it another value",
   maker: "the access key with which this one was made is no longer accepted",
@@ -50,6 +52,8 @@ export interface KeyLivesOptions {
   readonly membership: Membership;
   readonly limits: () => LifetimeLimits;
   readonly clock: Pick<Clock, "now">;
+  /** Kind and address of the provider behind a connector now; undefined for one that is not set up. Default: those of all logins are. */
+  readonly placeOfConnector?: (connector: string) => string | undefined;
 }
 
 /** What a key remembers of a user's password: another text when the password is another one. */
@@ -117,11 +121,18 @@ class Lives implements KeyLives {
     if (isGone(owner, user?.uid) || (person && this.#isGone(person))) return "user";
     if (spec.disabled === true || isDisabled(owner) || (person && this.#isDisabled(person))) return "disabled";
     if (spec.type === LOGIN_KEY && user?.password !== undefined && user.password !== passwordMark(owner!)) return "password";
+    if (this.#leadsElsewhere(key)) return "connector";
     const { team = "" } = spec;
     if (person !== undefined && team !== "" && !this.#isMember(person, team)) return "member";
     // Who set the value may know it, and is one of those who may use the key, or it has another value.
     if (holder && (this.#isGone(holder) || this.#isDisabled(holder) || (team !== "" && !this.#isMember(holder, team)))) return "holder";
     return this.#options.clock.now() >= this.#ownEnd(key, this.#options.limits()) ? "expired" : undefined;
+  }
+
+  #leadsElsewhere(key: KubeObject): boolean {
+    const { placeOfConnector } = this.#options;
+    const login = placeOfConnector && keptLogin(key);
+    return login !== undefined && login.place !== placeOfConnector!(specOf<KeySpec>(key).identity?.connector ?? "");
   }
 
   #userNamed(name = ""): KubeObject | undefined {

@@ -20,7 +20,9 @@ import type { Linked, ProviderTokens, SignedIn, SignInPorts } from "../../sign-i
 import type { AccessKeys } from "../keys/access-keys.ts";
 import { isReserved } from "../caller.ts";
 import type { ConnectorIdentities } from "./connector-identities.ts";
+import { connectorDataOf } from "../keys/kept-login.ts";
 import type { FormerUsers } from "./former-users.ts";
+import { passwordMark } from "../keys/key-lives.ts";
 import type { KeyLives } from "../keys/key-lives.ts";
 import { isOfSignIn } from "../keys/key-origin.ts";
 import type { ManagedObjects } from "../managed-objects.ts";
@@ -72,8 +74,6 @@ class SignInService implements SignInPorts {
   readonly #options: SignInServiceOptions;
   /** Sign-ins that are under way, by subject. */
   readonly #underWay = new Map<string, Promise<void>>();
-  /** What was stored of the password that an identity was found by. */
-  readonly #checked = new WeakMap<Identity, string>();
 
   constructor(options: SignInServiceOptions) {
     this.#options = options;
@@ -101,22 +101,26 @@ class SignInService implements SignInPorts {
   async #demandSamePassword(identity: Identity, key: KubeObject): Promise<void> {
     const { objects, registry } = this.#options;
     const user = objects.get(USERS, { namespace: "", name: identity.userId });
-    const checked = this.#checked.get(identity);
-    if (checked === undefined || (user !== undefined && specOf<UserSpec>(user).password === checked)) return;
+    const { passwordMark: checked } = identity;
+    if (checked === undefined || (user !== undefined && passwordMark(user) === checked)) return;
     await registry.delete(OWNED_ACCESS_KEYS, keyOf(key), { preconditions: { uid: key.metadata.uid! } });
     throw unauthorized("wrong user name or password");
   }
 
-  #keySpec(user: Person, { groups: told, issuer: _issuer, idClaim: _claim, ...identity }: Identity, tokens: ProviderTokens): KeySpec {
+  #keySpec(user: Person, told: Identity, tokens: ProviderTokens): KeySpec {
+    const { groups, issuer, idClaim: _claim, place, passwordMark: _mark, ...identity } = told;
     const now = timestamp(this.#options.clock.now());
     const hasTokens = Object.values(tokens).some((token) => token !== undefined);
+    // Those of OpenID Connect have fields of their own.
+    const isOidc = issuer !== undefined || place === undefined;
+    const kept = place === undefined ? undefined : connectorDataOf({ place, ...(!isOidc && hasTokens && { tokens }) });
     return {
       displayName: `Login of ${identity.username}`,
       type: LOGIN_KEY,
       user: user.name,
-      groups: user.groups ?? told,
-      identity: { ...identity, groups: told, identityRefresh: now },
-      ...(hasTokens && { oidcLogin: { ...tokens, lastRefresh: now } }),
+      groups: user.groups ?? groups,
+      identity: { ...identity, groups, ...(kept !== undefined && { connectorData: kept }), identityRefresh: now },
+      ...(hasTokens && isOidc && { oidcLogin: { ...tokens, lastRefresh: now } }),
     };
   }
 
@@ -319,10 +323,10 @@ class SignInService implements SignInPorts {
       username: name,
       groups,
       connector: PASSWORD_CONNECTOR,
+      passwordMark: passwordMark(user),
       ...(email !== undefined && { email }),
       ...(displayName !== undefined && { preferredUsername: displayName }),
     };
-    this.#checked.set(identity, digest);
     return identity;
   }
 

@@ -1,0 +1,42 @@
+import { isRecord, parseJson } from "../../../base/json.ts";
+import type { KubeObject } from "../../../kube/object/types.ts";
+import { specOf } from "../../kinds/common.ts";
+import { LOGIN_KEY } from "../../kinds/owned-access-key.ts";
+import type { KeySpec } from "../../kinds/owned-access-key.ts";
+import type { ProviderTokens } from "../../sign-in/ports.ts";
+
+/** What the key of a sign-in remembers of it, in `spec.identity.connectorData`: no answer has it, and people cannot write it. */
+export interface KeptLogin {
+  /** Kind and address of the provider, see `placeOf`. */
+  readonly place: string;
+  /** Tokens with which the provider can be asked again. */
+  readonly tokens?: ProviderTokens;
+}
+
+const DEPTH_MAX = 8;
+const known = new WeakMap<KubeObject, { readonly login: KeptLogin | undefined }>();
+
+/** The text that is stored. */
+export function connectorDataOf(login: KeptLogin): string {
+  return JSON.stringify(login);
+}
+
+/** What a key remembers of its sign-in; undefined when no provider was asked, or an earlier version made the key. */
+export function keptLogin(key: KubeObject): KeptLogin | undefined {
+  const found = known.get(key);
+  if (found !== undefined) return found.login;
+  const { type, identity } = specOf<KeySpec>(key);
+  const login = type === LOGIN_KEY ? parsed(identity?.connectorData ?? "") : undefined;
+  known.set(key, { login });
+  return login;
+}
+
+function parsed(text: string): KeptLogin | undefined {
+  try {
+    const value = parseJson(text, DEPTH_MAX);
+    return isRecord(value) && typeof value["place"] === "string" ? (value as unknown as KeptLogin) : undefined;
+  } catch {
+    // Somebody else's data, which an administrator may write.
+    return undefined;
+  }
+}
