@@ -13,7 +13,9 @@ import type { Fault, World } from "./doubles/world.ts";
 import { createBrowser, post, startPlatform } from "./platform.ts";
 import type { Seen, TestPlatform } from "./platform.ts";
 
-const LIMITS = { providerTimeoutSeconds: 0.3, loginTimeoutSeconds: 1, pagesMax: 5 };
+const LIMITS = { pagesMax: 5 };
+/** For answers that never end alone: any other may take as long as it does on a slow machine. */
+const IMPATIENT = { providerTimeoutSeconds: 0.3, loginTimeoutSeconds: 1 };
 
 describe.each(CASES)("%s", (kind, makeCase) => {
   let world: World;
@@ -157,7 +159,6 @@ describe.each(CASES)("%s", (kind, makeCase) => {
     const good = '"id": 42';
     test.each<[string, Fault]>([
       ["huge", (response) => void response.writeHead(200, { "content-type": "application/json" }).end(`[${"1,".repeat(700_000)}1]`)],
-      ["endless", (response) => drip(response)],
       ["no JSON", (response) => void response.writeHead(200, { "content-type": "application/json" }).end(`{${good}`)],
       ["of another type", (response) => void response.writeHead(200, { "content-type": "text/html" }).end(`{${good}}`)],
       ["deep", (response) => void response.writeHead(200, { "content-type": "application/json" }).end("[".repeat(50_000))],
@@ -165,7 +166,12 @@ describe.each(CASES)("%s", (kind, makeCase) => {
       ["cut off", (response) => void response.writeHead(200, { "content-length": 1_000 }).write("{", () => response.destroy())],
       ["empty", (response) => void response.writeHead(200, { "content-type": "application/json" }).end()],
       ["a number", (response) => json(response, 200, 7)],
-    ])("%s signs in nobody", async (_, fault) => {
+      ["endless", (response) => drip(response)],
+    ])("%s signs in nobody", async (name, fault) => {
+      if (name === "endless") {
+        await platform.close();
+        platform = await startPlatform(platform.config, IMPATIENT, { reach: world.reach, files: FILES });
+      }
       if (place === "/directoryObjects/getByIds") provider.restrictions[0]!.join(["ops"]);
       world.faults.set(place, fault);
       const seen = await signIn();
