@@ -97,6 +97,11 @@ const COMMANDS: readonly CommandEntry[] = [
     summary: "read a SharedSecret of the management API, or keep a Secret current with it",
     load: async () => (await import("./commands/secret.ts")).defineSecret,
   },
+  {
+    name: "login",
+    summary: "sign in at the management API with a browser, and write a kubeconfig context",
+    load: async () => (await import("./commands/login.ts")).defineLogin,
+  },
   { name: "version", summary: "print the version", load: async () => (await import("./commands/version.ts")).defineVersion },
   {
     name: "explain",
