@@ -34,6 +34,8 @@ import type { PasswordChangeOptions } from "../access/users/password-change.ts";
 import { createRights } from "../access/rights/rights.ts";
 import type { Rights } from "../access/rights/rights.ts";
 import { settleKeys } from "../access/keys/settle-keys.ts";
+import { createLoginEnds } from "../access/users/login-ends.ts";
+import type { RefreshedLogins } from "../access/users/login-refresher.ts";
 import { createSignInService } from "../access/users/sign-in-service.ts";
 import { createWatchGuard } from "../access/watch-guard.ts";
 import type { ManagementConfig } from "../config/effective.ts";
@@ -138,7 +140,8 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
     const provider = findConnector(config.auth, id);
     return provider && placeOf(provider);
   };
-  const lives = createKeyLives({ objects, activity, membership, limits, clock, placeOfConnector });
+  const administrators = () => config.auth.administrators;
+  const lives = createKeyLives({ objects, activity, membership, limits, clock, placeOfConnector, administrators });
   const signingKeys = await openSigningKeys({ port: recordPort(records), clock });
   const signer = () => createTokenSigner({ issuer: options.issuer(), keys: signingKeys, clock, chance });
   const policy = await followPolicy(store);
@@ -200,11 +203,16 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
   const failed = (error: unknown) => logger.error("Cannot see to what a restored store lacks; start the server again", { error });
   if (isEtcdStore(store)) store.onRestored(() => void settleAnew().catch(failed));
   exposeManagement({ metrics, objects, lives, clock, administratorEnd });
+  const signInParts = { objects, keys, lives, names, connectors, formerUsers, clock, logger, upToDate, settings: () => config.auth };
   const background = await startWork(options, (ledStore, ledSharing) => {
     const led = createRegistry({ store: ledStore, definitions, clock, chance, admit });
     const ledPassing = createPassingRecords({ records: createInternalRecords(ledStore), clock });
     const parts = { store: ledStore, registry: led, passing: ledPassing, ...ledSharing };
-    return startBackground({ objects, lives, clock, logger, ...parts });
+    const service = createSignInService({ registry: led, ...signInParts });
+    const ends = createLoginEnds({ registry: led, objects, names, connectors });
+    const logins: RefreshedLogins = { ...ends, refreshLogin: (...given) => service.refreshLogin(...given) };
+    const refreshing = { logins, activity, providers, settings: () => config.auth, metrics };
+    return startBackground({ objects, lives, clock, logger, refreshing, ...parts });
   });
   return {
     registry,
@@ -212,10 +220,7 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
     authenticate: authentication.authenticate,
     known: authentication.known,
     onWatch: guard.onWatch,
-    signIn: createSignInService({
-      ...{ registry: stored, objects, keys, lives, names, connectors, formerUsers, clock, logger, upToDate },
-      settings: () => config.auth,
-    }),
+    signIn: createSignInService({ registry: stored, ...signInParts }),
     signInMemory,
     providers,
     get leading() {
@@ -229,6 +234,7 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
       await showConfig(next, undefined);
       await connectors.follow(next.auth);
       config = next;
+      authentication.reconsider();
       guard.check();
       administratorEnd.look();
     },

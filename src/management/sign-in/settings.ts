@@ -131,6 +131,8 @@ export interface SignInSettings extends ProviderSections {
   readonly clusterManager?: ClusterManagerSettings | undefined;
   readonly password?: { readonly disabled?: boolean | undefined } | undefined;
   readonly connectors?: readonly (ProviderSections & { readonly id: string; readonly displayName?: string })[] | undefined;
+  /** Groups of providers whose members administer the platform while they are signed in. Named as the provider does. */
+  readonly administrators?: readonly { readonly connector: string; readonly group: string }[] | undefined;
   readonly customHttpHeaders?: Readonly<Record<string, string>> | undefined;
   readonly groupsFilters?: readonly string[] | undefined;
 }

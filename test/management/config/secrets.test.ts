@@ -68,7 +68,7 @@ audit: {maxAge: shown}
 `;
     const result = parseManagementConfig(text);
     const told = JSON.stringify(result);
-    expect(result.ok ? [] : result.problems.map(({ field }) => field)).toHaveLength(7);
+    expect(result.ok ? [] : result.problems.map(({ field }) => field)).toHaveLength(8);
     expect(told).not.toMatch(/314159|271828|sesame/);
     expect(told).toContain("shown");
   });

@@ -3,6 +3,7 @@ import type { KubeObject } from "../../../kube/object/types.ts";
 import { specOf } from "../../kinds/common.ts";
 import { LOGIN_KEY } from "../../kinds/owned-access-key.ts";
 import type { KeySpec } from "../../kinds/owned-access-key.ts";
+import type { Identity } from "../../sign-in/identity.ts";
 import type { ProviderTokens } from "../../sign-in/ports.ts";
 
 /** What the key of a sign-in remembers of it, in `spec.identity.connectorData`: no answer has it, and people cannot write it. */
@@ -11,6 +12,8 @@ export interface KeptLogin {
   readonly place: string;
   /** Tokens with which the provider can be asked again. */
   readonly tokens?: ProviderTokens;
+  /** Groups of the provider's that made an administrator by the settings of that time. */
+  readonly administrators?: readonly string[];
 }
 
 const DEPTH_MAX = 8;
@@ -39,4 +42,18 @@ function parsed(text: string): KeptLogin | undefined {
     // Somebody else's data, which an administrator may write.
     return undefined;
   }
+}
+
+/** What a key keeps of a login besides who it is: where it came from, and the tokens. Those of OpenID Connect have fields of their own. */
+export function keptOf(
+  { place, issuer, administrators }: Identity,
+  tokens: ProviderTokens,
+): Pick<KeySpec, "oidcLogin"> & { connectorData?: string } {
+  const hasTokens = Object.values(tokens).some((token) => token !== undefined);
+  const isOidc = issuer !== undefined || place === undefined;
+  const login = place !== undefined && { place, ...(!isOidc && hasTokens && { tokens }), ...(administrators && { administrators }) };
+  return {
+    ...(login && { connectorData: connectorDataOf(login) }),
+    ...(hasTokens && isOidc && { oidcLogin: tokens }),
+  };
 }

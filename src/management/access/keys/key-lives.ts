@@ -41,6 +41,8 @@ export interface KeyLives {
   endByTtl(key: KubeObject): number;
   /** The key, and those with which it ends, its root last; undefined in place of one that is gone. */
   chainOf(key: KubeObject): Iterable<KubeObject | undefined>;
+  /** The connector by whose groups the key of a sign-in administers the platform now; undefined for all other keys. */
+  administersBy(key: KubeObject): string | undefined;
   /** Groups that a key names, and that the one who made it, or signed in with it, no longer has. */
   lostGroups(key: KubeObject): readonly string[];
 }
@@ -54,6 +56,8 @@ export interface KeyLivesOptions {
   readonly clock: Pick<Clock, "now">;
   /** Kind and address of the provider behind a connector now; undefined for one that is not set up. Default: those of all logins are. */
   readonly placeOfConnector?: (connector: string) => string | undefined;
+  /** Groups of providers whose members administer now. Default: none. */
+  readonly administrators?: () => readonly { readonly connector: string; readonly group: string }[];
 }
 
 /** What a key remembers of a user's password: another text when the password is another one. */
@@ -77,8 +81,25 @@ class Lives implements KeyLives {
     for (const link of this.chainOf(key)) {
       const refusal = link === undefined ? "maker" : this.#ownRefusal(link);
       if (refusal !== undefined) return link === key ? refusal : "maker";
+      if (this.#hasLostGrant(link!)) return "maker";
     }
     return undefined;
+  }
+
+  administersBy(key: KubeObject): string | undefined {
+    const granted = keptLogin(key)?.administrators ?? [];
+    if (granted.length === 0) return undefined;
+    const { connector } = specOf<KeySpec>(key).identity ?? {};
+    const { administrators = () => [] } = this.#options;
+    return administrators().some((one) => one.connector === connector && granted.includes(one.group)) ? connector : undefined;
+  }
+
+  /** Made with the key of somebody who administered by a group, and does not any longer. */
+  #hasLostGrant(key: KubeObject): boolean {
+    const { maker, byGrant } = originOf(key);
+    if (byGrant !== true || maker === undefined) return false;
+    const found = this.#options.objects.get(OWNED_ACCESS_KEYS, { namespace: "", name: maker.name });
+    return found?.metadata.uid !== maker.uid || this.administersBy(found) === undefined;
   }
 
   endOf(key: KubeObject): number {

@@ -20,7 +20,8 @@ import type { Linked, ProviderTokens, SignedIn, SignInPorts } from "../../sign-i
 import type { AccessKeys } from "../keys/access-keys.ts";
 import { isReserved } from "../caller.ts";
 import type { ConnectorIdentities } from "./connector-identities.ts";
-import { connectorDataOf } from "../keys/kept-login.ts";
+import { keptOf } from "../keys/kept-login.ts";
+import type { RefreshedLogins } from "./login-refresher.ts";
 import type { FormerUsers } from "./former-users.ts";
 import { passwordMark } from "../keys/key-lives.ts";
 import type { KeyLives } from "../keys/key-lives.ts";
@@ -66,11 +67,11 @@ const TRIES_MAX = 5;
  * Somebody is who the connector and its id of the user say, whatever the names are. A newcomer gets a User that an administrator bound to
  * the connector, or the user name as the provider gives it, or the same with a digest where that name means somebody else: see decision 80.
  */
-export function createSignInService(options: SignInServiceOptions): SignInPorts {
+export function createSignInService(options: SignInServiceOptions): SignInPorts & Pick<RefreshedLogins, "refreshLogin"> {
   return new SignInService(options);
 }
 
-class SignInService implements SignInPorts {
+class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"> {
   readonly #options: SignInServiceOptions;
   /** Sign-ins that are under way, by subject. */
   readonly #underWay = new Map<string, Promise<void>>();
@@ -108,20 +109,27 @@ class SignInService implements SignInPorts {
   }
 
   #keySpec(user: Person, told: Identity, tokens: ProviderTokens): KeySpec {
-    const { groups, issuer, idClaim: _claim, place, passwordMark: _mark, ...identity } = told;
+    const { groups, issuer: _issuer, idClaim: _claim, place: _place, passwordMark: _mark, administrators: _all, ...identity } = told;
     const now = timestamp(this.#options.clock.now());
-    const hasTokens = Object.values(tokens).some((token) => token !== undefined);
-    // Those of OpenID Connect have fields of their own.
-    const isOidc = issuer !== undefined || place === undefined;
-    const kept = place === undefined ? undefined : connectorDataOf({ place, ...(!isOidc && hasTokens && { tokens }) });
+    const { connectorData, oidcLogin } = keptOf(told, tokens);
     return {
       displayName: `Login of ${identity.username}`,
       type: LOGIN_KEY,
       user: user.name,
       groups: user.groups ?? groups,
-      identity: { ...identity, groups, ...(kept !== undefined && { connectorData: kept }), identityRefresh: now },
-      ...(hasTokens && isOidc && { oidcLogin: { ...tokens, lastRefresh: now } }),
+      identity: { ...identity, groups, ...(connectorData !== undefined && { connectorData }), identityRefresh: now },
+      ...(oidcLogin !== undefined && { oidcLogin: { ...oidcLogin, lastRefresh: now } }),
     };
+  }
+
+  async refreshLogin(key: KubeObject, told: Identity, tokens: ProviderTokens): Promise<void> {
+    const identity = this.#withOwnGroups(told);
+    const known = this.#find(identity);
+    const user = known === undefined ? { name: specOf<KeySpec>(key).user ?? "" } : await this.#refresh(known, identity);
+    if (user.name !== specOf<KeySpec>(key).user) throw forbiddenRequest(OWNED_ACCESS_KEYS, key.metadata.name!, "it is another user's now");
+    const { groups, identity: next, oidcLogin } = this.#keySpec(user, identity, tokens);
+    const spec = { groups: groups ?? [], ...(next && { identity: next }), ...(oidcLogin && { oidcLogin }) };
+    await this.#options.registry.patch(OWNED_ACCESS_KEYS, keyOf(key), "merge", { metadata: { uid: key.metadata.uid! }, spec });
   }
 
   /** Groups of a connector whose names mean nothing by themselves say where they come from. */

@@ -2,9 +2,8 @@ import type { Chance } from "../../../base/chance.ts";
 import type { Clock } from "../../../base/clock.ts";
 import { isEngineError } from "../../../base/errors.ts";
 import type { AddressOf } from "../../../apiserver/http/client-address.ts";
-import { badRequest, forbiddenPath, noSuchPath, unauthorized } from "../../../apiserver/types/status.ts";
+import { badRequest, noSuchPath, unauthorized } from "../../../apiserver/types/status.ts";
 import { addressSubject } from "../limits/attempts.ts";
-import { tooMuch } from "../identity.ts";
 import type { Identity } from "../identity.ts";
 import type { SignInLimits } from "../limits/limits.ts";
 import type { SignInMemory } from "../limits/memory.ts";
@@ -15,7 +14,6 @@ import type { RedirectClient, ProviderSaid, TokenClient } from "../providers/pro
 import type { ProviderClients } from "../providers/provider-clients.ts";
 import type { Provider } from "../rules/admit.ts";
 import { findConnector } from "../rules/connectors.ts";
-import { filterGroups } from "../rules/groups-filters.ts";
 import { placeOf } from "../rules/place.ts";
 import type { SignInSettings } from "../settings.ts";
 import { told } from "../told.ts";
@@ -26,6 +24,7 @@ import { hasLoginCookie, setLoginCookie } from "./cookies.ts";
 import type { SignInOutcomes } from "./outcomes.ts";
 import { sendBack, waitingOf } from "./programs.ts";
 import type { FinishedLogin, Programs, Waiting } from "./programs.ts";
+import { takenIdentity } from "./taken-identity.ts";
 
 /** What login at a provider needs. */
 export interface ProviderLoginOptions {
@@ -85,13 +84,10 @@ export function createProviderLogin(options: ProviderLoginOptions): ProviderLogi
   const { pendingMax: max, pendingLifetimeMs } = limits;
   const logins = memory.once<Pending>("logins", { lifetimeMs: pendingLifetimeMs, max });
 
-  const admitted = (provider: Provider, { decision, tokens }: ProviderSaid): FinishedLogin => {
-    if (!decision.admitted) throw forbiddenPath(decision.reason);
-    const { identity } = decision;
-    const excess = tooMuch(identity, limits);
-    if (excess !== undefined) throw forbiddenPath(excess);
-    return { identity: { ...identity, ...takenBy(provider, identity, config()) }, tokens };
-  };
+  const admitted = (provider: Provider, said: ProviderSaid): FinishedLogin => ({
+    identity: takenIdentity(provider, said, { settings: config(), limits }),
+    tokens: said.tokens,
+  });
 
   /** Who came back, by what the provider says. */
   const identify = async (visit: Visit, provider: Provider, pending: Pending): Promise<FinishedLogin> => {
@@ -176,11 +172,6 @@ export function createProviderLogin(options: ProviderLoginOptions): ProviderLogi
       return ports.link(key, identity);
     },
   };
-}
-
-/** What the platform takes of an identity, and from where. */
-function takenBy(provider: Provider, { groups }: Identity, { groupsFilters }: SignInSettings): Pick<Identity, "place" | "groups"> {
-  return { place: placeOf(provider), groups: filterGroups(groups, groupsFilters) };
 }
 
 function redirecting(client: RedirectClient | TokenClient): RedirectClient {

@@ -6,7 +6,7 @@
 import * as openid from "openid-client";
 import { isEngineError, messageOf } from "../../../base/errors.ts";
 import type { EngineError } from "../../../base/errors.ts";
-import { forbiddenPath, unauthorized } from "../../../apiserver/types/status.ts";
+import { forbiddenPath, unauthorized, unavailable } from "../../../apiserver/types/status.ts";
 import { troubled } from "../told.ts";
 
 /** Longest text of a provider that goes into a message. */
@@ -37,6 +37,21 @@ export function notAccepted(error: unknown): EngineError {
   if (error instanceof openid.ResponseBodyError && OF_SETUP.includes(error.error)) return troubled("setup", reason);
   if (error instanceof openid.AuthorizationResponseError) return Object.assign(saidInBrowser(error), { cause: reason });
   return Object.assign(unauthorized("the provider's answer was not accepted; begin again"), { cause: reason });
+}
+
+/** The person or the login is no more for the provider. */
+const OF_END: readonly string[] = ["invalid_grant", "access_denied", "bad_refresh_token", ...OF_CONSENT];
+
+/** What it means that a refresh token gave nothing: the end of a login only where the provider says so itself. */
+export function notRefreshed(error: unknown): EngineError {
+  const reached = reachability(error);
+  if (reached !== undefined) return reached;
+  const reason = protocolReason(error);
+  if (!(error instanceof openid.ResponseBodyError)) return unavailable(`the provider's answer to a refresh token is of no use: ${reason}`);
+  if (OF_SETUP.includes(error.error)) return troubled("setup", reason);
+  return OF_END.includes(error.error)
+    ? unauthorized(`the provider ended the login: ${reason}`)
+    : unavailable(`the provider refuses: ${reason}`);
 }
 
 function saidInBrowser(error: openid.AuthorizationResponseError): EngineError {

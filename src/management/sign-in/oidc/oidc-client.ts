@@ -7,7 +7,7 @@ import * as openid from "openid-client";
 import { unavailable } from "../../../apiserver/types/status.ts";
 import type { Claims } from "../rules/claims.ts";
 import { isLoopback } from "./loopback.ts";
-import { notAccepted, reachability, protocolReason } from "./oauth-errors.ts";
+import { notAccepted, notRefreshed, protocolReason, reachability } from "./oauth-errors.ts";
 import type { ProviderTokens } from "../ports.ts";
 import type { ProviderFetch } from "./provider-fetch.ts";
 import type { OidcSettings } from "../settings.ts";
@@ -37,12 +37,12 @@ export interface OidcClient {
    */
   redeem(address: URL, secrets: LoginSecrets): Promise<{ readonly claims: Claims; readonly tokens: ProviderTokens }>;
   /**
-   * What the provider says now about somebody who signed in before. It may tell no claims then, but of the UserInfo endpoint. The
-   * tokens have a new refresh token where that one is good for one use.
+   * What the provider says now about somebody who signed in before; no claims where it gives no ID token then. The tokens have a new
+   * refresh token where that one is good for one use.
    *
    * @throws API_UNAUTHORIZED when the provider no longer knows of the login, API_UNAVAILABLE when it cannot be asked.
    */
-  refresh(refreshToken: string, userId: string): Promise<{ readonly claims: Claims; readonly tokens: ProviderTokens }>;
+  refresh(refreshToken: string): Promise<{ readonly claims: Claims; readonly tokens: ProviderTokens }>;
   /** Where somebody goes to sign out; undefined when the provider has no such place. */
   endSessionUrl(idToken?: string): URL | undefined;
 }
@@ -116,15 +116,15 @@ function clientFor(
         throw notAccepted(error);
       }
     },
-    async refresh(refreshToken, subject) {
+    async refresh(refreshToken) {
       try {
         const answer = await openid.refreshTokenGrant(configuration, refreshToken, extra);
         const claims: Claims = { ...answer.claims() };
-        const known = { ...claims, sub: claims["sub"] ?? subject };
         const tokens = { refreshToken, ...tokensOf(answer) };
-        return { claims: getUserInfo ? await withUserInfo(configuration, answer.access_token, known) : claims, tokens };
+        const isTold = getUserInfo && claims["sub"] !== undefined;
+        return { claims: isTold ? await withUserInfo(configuration, answer.access_token, claims) : claims, tokens };
       } catch (error) {
-        throw notAccepted(error);
+        throw notRefreshed(error);
       }
     },
     endSessionUrl(idToken) {

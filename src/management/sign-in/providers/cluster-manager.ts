@@ -47,7 +47,7 @@ export async function openClusterManager(provider: Provider<"clusterManager">, c
     async lookAgain({ userId }) {
       const known = await accountOf(userId);
       if (known === undefined) throw unauthorized("the account is not there any more");
-      return { decision: admit(provider, known), tokens: {} };
+      return { decision: admit(provider, known), tokens: {}, groupsUnknown: true };
     },
     endSessionUrl: () => undefined,
   };

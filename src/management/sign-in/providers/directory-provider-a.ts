@@ -72,9 +72,9 @@ export async function openDirectoryProviderA(provider: Provider<"directoryProvid
       const { claims, tokens } = await client.redeem(address, secrets);
       return profileBy(claims, tokens);
     },
-    async lookAgain({ userId, tokens: { refreshToken } }) {
+    async lookAgain({ tokens: { refreshToken } }) {
       if (refreshToken === undefined) return undefined;
-      const { claims, tokens } = await client.refresh(refreshToken, userId);
+      const { claims, tokens } = await client.refresh(refreshToken);
       return claims["sub"] === undefined ? undefined : profileBy(claims, tokens);
     },
     endSessionUrl: () => undefined,

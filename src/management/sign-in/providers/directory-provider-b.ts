@@ -68,9 +68,10 @@ export async function openDirectoryProviderB(provider: Provider<"directoryProvid
       const { claims, tokens } = await client.redeem(address, secrets);
       return profileBy(claims, tokens);
     },
-    async lookAgain({ userId, tokens: { refreshToken } }) {
+    async lookAgain({ tokens: { refreshToken }, keep }) {
       if (refreshToken === undefined) return undefined;
-      const { claims, tokens } = await client.refresh(refreshToken, userId);
+      const { claims, tokens } = await client.refresh(refreshToken);
+      await keep({ ...(tokens.refreshToken !== undefined && { refreshToken: tokens.refreshToken }) });
       return claims["oid"] === undefined ? undefined : profileBy(claims, tokens);
     },
     endSessionUrl: (idToken) => client.endSessionUrl(idToken),

@@ -18,11 +18,13 @@ export async function openOidc(provider: Provider<"oidc">, { fetch, limits }: Pr
       const { claims, tokens } = await client.redeem(address, secrets);
       return { decision: admit(provider, claims), tokens };
     },
-    async lookAgain({ tokens: { refreshToken, ...before }, userId }) {
+    async lookAgain({ tokens: { refreshToken, ...before }, keep }) {
       if (refreshToken === undefined) return undefined;
-      const { claims, tokens } = await client.refresh(refreshToken, userId);
+      const { claims, tokens } = await client.refresh(refreshToken);
+      const all = { ...before, ...tokens };
+      await keep(all);
       // Without an ID token there is nothing that names the groups.
-      return claims["iss"] === undefined ? undefined : { decision: admit(provider, claims), tokens: { ...before, ...tokens } };
+      return claims["iss"] === undefined ? undefined : { decision: admit(provider, claims), tokens: all };
     },
     endSessionUrl: (idToken) => client.endSessionUrl(idToken),
   };

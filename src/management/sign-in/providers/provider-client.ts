@@ -7,6 +7,8 @@ export interface ProviderSaid {
   /** Whether the person may sign in by what the provider says now. */
   readonly decision: SignInDecision;
   readonly tokens: ProviderTokens;
+  /** The provider cannot tell the groups without the person: those of the sign-in stay. */
+  readonly groupsUnknown?: boolean;
 }
 
 /** What is known of somebody who signed in before. */
@@ -14,6 +16,8 @@ export interface Remembered {
   /** The provider's own id of the person. */
   readonly userId: string;
   readonly tokens: ProviderTokens;
+  /** Keeps tokens that the provider has put in the place of the former ones, before anything else may fail. */
+  keep(tokens: ProviderTokens): Promise<void>;
 }
 
 /** What every provider has. */

@@ -6,7 +6,7 @@ import type { RedirectClient, ProviderSaid } from "./provider-client.ts";
 import { SOURCE_HOST_A_CLOUD, SOURCE_HOST_A_HOSTS } from "./public-hosts.ts";
 import { numericId, linkedNext, optionalText, recordIn, recordsIn, requiredText } from "./rest.ts";
 import type { Rest } from "./rest.ts";
-import { notAccepted } from "../oidc/oauth-errors.ts";
+import { notAccepted, notRefreshed } from "../oidc/oauth-errors.ts";
 import { authenticationOf, tokensOf } from "../oidc/oidc-client.ts";
 import type { ProviderFetch } from "../oidc/provider-fetch.ts";
 import type { ProviderTokens } from "../ports.ts";
@@ -61,13 +61,15 @@ export async function openSourceHostA(provider: Provider<"sourceHostA">, context
       demandScopes(answer.scope);
       return profileBy(withoutIdToken(answer));
     },
-    async lookAgain({ tokens }) {
+    async lookAgain({ tokens, keep }) {
       const { refreshToken } = tokens;
       if (refreshToken === undefined) return profileBy(tokens);
       const answer = await openid.refreshTokenGrant(configuration, refreshToken).catch((error: unknown) => {
-        throw notAccepted(error);
+        throw notRefreshed(error);
       });
-      return profileBy({ refreshToken, ...withoutIdToken(answer) });
+      const next = { refreshToken, ...withoutIdToken(answer) };
+      await keep(next);
+      return profileBy(next);
     },
     endSessionUrl: () => undefined,
   };

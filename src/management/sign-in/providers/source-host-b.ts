@@ -55,9 +55,11 @@ export async function openSourceHostB(provider: Provider<"sourceHostB">, context
       const { claims, tokens } = await client.redeem(address, secrets);
       return profileBy(claims["sub"], tokens);
     },
-    async lookAgain({ userId, tokens: { refreshToken } }) {
+    async lookAgain({ userId, tokens: { refreshToken }, keep }) {
       if (refreshToken === undefined) return undefined;
-      const { claims, tokens } = await client.refresh(refreshToken, userId);
+      const { claims, tokens } = await client.refresh(refreshToken);
+      const { idToken: _idToken, ...kept } = tokens;
+      await keep(kept);
       return profileBy(claims["sub"] ?? userId, tokens);
     },
     endSessionUrl: (idToken) => client.endSessionUrl(idToken),
