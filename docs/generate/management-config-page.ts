@@ -37,19 +37,6 @@ function link(heading: string): string {
   return `See [${heading}](#${heading.toLowerCase().replaceAll(" ", "-")}).`;
 }
 
-/** Links of objects; those of lists are the table's own. */
-function notesOf(schema: ObjectSchema, prefix = ""): [string, string][] {
-  return Object.entries(schema.fields).flatMap(([name, field]): [string, string][] => {
-    const target = ELSEWHERE.get(field);
-    if (target !== undefined) return [[prefix + name, `${field.description} ${target}`]];
-    return field.type === "object" ? notesOf(field, `${prefix}${name}.`) : [];
-  });
-}
-
-function part(schema: ObjectSchema): string {
-  return schemaTable(schema, { elsewhere: ELSEWHERE, notes: Object.fromEntries(notesOf(schema)) });
-}
-
 /** Every field that has no further fields, with what becomes of it. Providers of connectors are told of once, in `auth`. */
 function effectsTable(): string {
   const fields = fieldPaths(MANAGEMENT_SCHEMA).filter((field) => !/^auth\.connectors\[\]\.(?!id$|displayName$)/.test(field));
@@ -66,7 +53,7 @@ function effectsTable(): string {
 /** `reference/management-config.md`: the configuration of the platform. */
 export function managementConfigPage(): string {
   const secrets = SECRET_SETTINGS.map((field) => `- ${code(field)}\n`);
-  const tables = PARTS.map(([heading, schema]) => `\n## ${heading}\n\n${part(schema)}`);
+  const tables = PARTS.map(([heading, schema]) => `\n## ${heading}\n\n${schemaTable(schema, { elsewhere: ELSEWHERE })}`);
   return `${GENERATED}
 # Platform configuration
 
@@ -115,5 +102,5 @@ password in any address. Problems do not quote them.
 ${secrets.join("")}
 ## Fields
 
-${part(MANAGEMENT_SCHEMA)}${tables.join("")}`;
+${schemaTable(MANAGEMENT_SCHEMA, { elsewhere: ELSEWHERE })}${tables.join("")}`;
 }

@@ -11,8 +11,6 @@ import { code, formatNumber, prose, table } from "./markdown.ts";
 export interface SchemaTableOptions {
   /** Objects that have a table of their own, with a link to it. */
   readonly elsewhere?: ReadonlyMap<Schema, string>;
-  /** What is said of a field in place of its description. */
-  readonly notes?: Readonly<Record<string, string>>;
 }
 
 /** The table of all fields of `schema`, nested ones with the whole path. */
@@ -36,7 +34,7 @@ function fieldRows(schema: ObjectSchema, prefix: string, options: SchemaTableOpt
     // Neighbours that pass through untouched say the same; they share one row.
     const alike = entries.filter(([, other]) => field.type === "any" && other === field).map(([other]) => code(prefix + other));
     if (alike[0] !== undefined && alike[0] !== code(prefix + name)) continue;
-    rows.push([alike.length > 1 ? alike.join(", ") : code(prefix + name), ...cells(field, prefix + name, options)]);
+    rows.push([alike.length > 1 ? alike.join(", ") : code(prefix + name), ...cells(field, options)]);
     const inner = innerObject(field);
     if (inner !== undefined && options.elsewhere?.get(inner.schema) === undefined)
       rows.push(...fieldRows(inner.schema, `${prefix}${name}${inner.join}`, options));
@@ -51,10 +49,13 @@ function innerObject(field: Schema): { schema: ObjectSchema; join: string } | un
   return undefined;
 }
 
-function cells(field: Schema, path: string, { elsewhere, notes = {} }: SchemaTableOptions): string[] {
+function cells(field: Schema, { elsewhere }: SchemaTableOptions): string[] {
   const target = elsewhere?.get(field.type === "list" ? field.items : field);
-  const meaning = notes[path] ?? field.description;
-  return [typeText(field), defaultText(field), [prose(meaning), ...limits(field), ...(target === undefined ? [] : [target])].join(" ")];
+  return [
+    typeText(field),
+    defaultText(field),
+    [prose(field.description), ...limits(field), ...(target === undefined ? [] : [target])].join(" "),
+  ];
 }
 
 function typeText(field: Schema): string {

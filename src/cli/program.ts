@@ -118,6 +118,11 @@ const COMMANDS: readonly CommandEntry[] = [
       return (command, context) => defineCompletion(command, context, () => createProgram(context));
     },
   },
+  {
+    name: "login",
+    summary: "sign in at the management API with a browser, and write a kubeconfig context",
+    load: async () => (await import("./commands/login.ts")).defineLogin,
+  },
   { name: "version", summary: "print the version", load: async () => (await import("./commands/version.ts")).defineVersion },
   {
     name: "explain",

@@ -24,6 +24,7 @@ const ONLINE = [
   "test",
   "init",
   "context",
+  "login",
 ];
 
 describe("the README's table", () => {

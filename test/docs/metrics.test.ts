@@ -34,7 +34,7 @@ const documented: readonly (Metric & { readonly rest: readonly string[] })[] = P
     rest,
   }));
 
-/** Metrics that only something going wrong brings up, or that chance does. */
+/** Metrics that only something going wrong brings up, or that chance does, or people who are signed in for long. */
 const RARE = [
   "endpoint_sync_cluster_is_another",
   "endpoint_sync_contradictions_total",
@@ -47,6 +47,7 @@ const RARE = [
   "controller_runtime_reconcile_panics_total",
   "apiserver_rejected_requests_total",
   "management_etcd_reloads_total",
+  "management_login_refreshes_total",
 ];
 
 /** The families of a scrape, with the labels of all their series but the bucket's own. */

@@ -65,6 +65,7 @@ export const DOC_RUNNERS: readonly DocRunner[] = [
   { page: guide("playground"), test: "test/docs/playground.test.ts", runs: language("sh") },
   { page: guide("audit-the-api"), test: "test/management/audit/guide.test.ts", runs: word("platform.yaml", "policy.yaml", "database.yaml", "database", "run") },
   { page: guide("sign-in"), test: "test/management/sign-in/guide.test.ts", runs: word("platform.yaml", "run") },
+  { page: guide("sign-in-providers"), test: "test/management/sign-in/providers-guide.test.ts", runs: word("platform.yaml") },
   { page: "docs/reference/management-config.md", test: "test/management/config/page.test.ts", runs: language("yaml") },
   { page: "docs/reference/cli.md", test: "test/docs/cli.test.ts", runs: language("sh") },
 ];
@@ -85,6 +86,8 @@ export const NOT_RUN: readonly { readonly page: string; readonly begins: string;
   { page: "docs/scale.md", begins: "npm run bench:scale", why: "It measures for minutes" },
   { page: "docs/reference/conformance.md", begins: "TENANT_KUBECONFIG=", why: "It needs clusters of the reader" },
   { page: guide("sign-in"), begins: "kubectl patch user jane", why: "The digest is that of somebody's own provider" },
+  { page: guide("sign-in"), begins: "npx endpoint-sync login", why: "It waits for a person; test/cli/login.test.ts signs in" },
+  { page: guide("sign-in-providers"), begins: "curl -sf https://PLATFORM/auth/clusterManager", why: "It needs a token of the reader" },
   { page: guide("audit-the-api"), begins: "npx endpoint-sync management --config", why: "Its configuration is started in process" },
   { page: guide("sign-in"), begins: "npx endpoint-sync management --http", why: "Its configuration is started in process" },
   { page: guide("audit-the-api"), begins: '{ "annotations"', why: "A line of a log, not something to type" },

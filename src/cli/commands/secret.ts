@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { collect, examples } from "../process/command.ts";
 import type { CommandContext } from "../process/command.ts";
 import { parseLabel } from "../input/options.ts";
-import type { SecretGetFlags, SecretSyncFlags } from "../management/secret-run.ts";
+import type { SecretGetFlags, SecretSyncFlags } from "../management/clients/secret-run.ts";
 
 /** `secret get` and `secret sync`. */
 export function defineSecret(command: Command, context: CommandContext): void {
@@ -10,7 +10,9 @@ export function defineSecret(command: Command, context: CommandContext): void {
   withPlatform(command.command("get").argument("<name>", "name of the SharedSecret").description("print the values of a SharedSecret"))
     .option("--key <key>", "print only this value, decoded")
     .addHelpText("after", examples("endpoint-sync secret get db -n shop --key password --platform-kubeconfig platform.kubeconfig"))
-    .action(async (name: string, flags: SecretGetFlags) => (await import("../management/secret-run.ts")).getSecret(context, name, flags));
+    .action(async (name: string, flags: SecretGetFlags) =>
+      (await import("../management/clients/secret-run.ts")).getSecret(context, name, flags),
+    );
   withPlatform(
     command
       .command("sync")
@@ -27,7 +29,9 @@ export function defineSecret(command: Command, context: CommandContext): void {
         "endpoint-sync secret sync db -n shop --to web/db --platform-kubeconfig platform.kubeconfig --kubeconfig cluster.kubeconfig",
       ),
     )
-    .action(async (name: string, flags: SecretSyncFlags) => (await import("../management/secret-run.ts")).syncSecret(context, name, flags));
+    .action(async (name: string, flags: SecretSyncFlags) =>
+      (await import("../management/clients/secret-run.ts")).syncSecret(context, name, flags),
+    );
 }
 
 function withPlatform(command: Command): Command {

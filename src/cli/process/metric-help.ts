@@ -60,11 +60,15 @@ export const METRIC_HELP: Readonly<Record<string, string>> = {
   apiserver_storage_request_errors_total: "Of these that failed, conflicts not counted",
   apiserver_storage_size_bytes: "Of the store's files, with --data; etcd tells its size itself, as etcd_mvcc_db_total_size_in_bytes",
   apiserver_audit_event_total: "For the audit log",
-  apiserver_audit_error_total: "Of the audit log that are lost; plugin is log",
+  apiserver_audit_error_total:
+    "Of the audit log that are lost; plugin is log, or database for those that the database never got and the file has",
+  management_audit_pending_lines: "That wait for the audit database",
   management_sign_ins_total:
     "Success; refused (wrong password, not admitted); limited (too many attempts); failed (the provider or the server); invalid (no step of a sign-in)",
+  management_login_refreshes_total:
+    "At a login again: current (the person may still sign in), ended, failed (the provider could not be asked), unasked (the provider cannot be asked without the person)",
   management_access_keys:
-    "That are stored, by type (unknown for types without a meaning) and state: working, or why they are not accepted: expired, disabled, deleted, user (deleted), password (changed since), member (left the team), holder (who gave the value left the team, or is disabled or deleted), maker (the key that made it is not accepted)",
+    "That are stored, by type (unknown for types without a meaning) and state: working, or why they are not accepted: expired, disabled, deleted, user (deleted), password (changed since), connector (removed, or leads elsewhere), member (left the team), holder (who gave the value left the team, or is disabled or deleted), maker (the key that made it is not accepted)",
   management_access_key_refusals_total: "Answered 401: missing (no key), unknown, or a state of management_access_keys",
   management_administrator_key_end_timestamp_seconds: "Since 1970, when the first administrator's key ends; +Inf when it does not",
   management_etcd_reloads_total:

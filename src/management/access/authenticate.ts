@@ -13,7 +13,16 @@ import type { UserSpec } from "../kinds/user.ts";
 import type { AccessKeys } from "./keys/access-keys.ts";
 import { STORED_EVERY_MS } from "./keys/activity.ts";
 import type { KeyActivity } from "./keys/activity.ts";
-import { groupOfSubject, isReserved, KEY_EXTRA, KNOWN_GROUPS, standsForSubject, userNameOf } from "./caller.ts";
+import {
+  ADMINISTRATORS,
+  GRANT_EXTRA,
+  groupOfSubject,
+  isReserved,
+  KEY_EXTRA,
+  KNOWN_GROUPS,
+  standsForSubject,
+  userNameOf,
+} from "./caller.ts";
 import { REFUSALS } from "./keys/key-lives.ts";
 import type { KeyLives } from "./keys/key-lives.ts";
 import { keySubjectOf } from "./key-subject.ts";
@@ -46,6 +55,8 @@ export interface KeyAuthentication {
   ownerOf(value: string): Promise<UserInfo | undefined>;
   /** Anyone who shows a stored key at this moment. */
   userOf(key: KubeObject): UserInfo;
+  /** Judges all keys again: the settings are others. */
+  reconsider(): void;
 }
 
 /**
@@ -73,8 +84,10 @@ export function createKeyAuthentication(options: KeyAuthenticationOptions): KeyA
     // Groups that only the platform gives are not taken from where anybody else might have written them.
     const own = (person === undefined ? [] : (specOf<UserSpec>(person).groups ?? [])).filter((group) => !isReserved(group));
     const user = own.length === 0 ? bare : withGroups(bare, own);
+    const grant = lives.administersBy(key);
+    const granted = grant === undefined ? user : withGrant(user, grant);
     return withGroups(
-      user,
+      granted,
       [...membership.callerOf(user).teams].map((name) => groupOfSubject({ kind: "team", name })),
     );
   };
@@ -94,6 +107,7 @@ export function createKeyAuthentication(options: KeyAuthenticationOptions): KeyA
   };
   return {
     userOf,
+    reconsider: () => void (known = new WeakMap()),
     known: (request) => userOf(keyIn(request)),
     async ownerOf(value) {
       await upToDate();
@@ -109,6 +123,11 @@ export function createKeyAuthentication(options: KeyAuthenticationOptions): KeyA
       return userOf(key);
     },
   };
+}
+
+/** Somebody who administers by a group of the provider's. */
+function withGrant(user: UserInfo, connector: string): UserInfo {
+  return { ...withGroups(user, [ADMINISTRATORS]), extra: { ...user.extra, [GRANT_EXTRA]: [connector] } };
 }
 
 function withGroups(user: UserInfo, more: readonly string[]): UserInfo {

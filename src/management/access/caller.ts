@@ -16,6 +16,9 @@ const RESERVED: readonly string[] = ["platform:", "system:"];
 /** `UserInfo.extra`: the key that was shown. */
 export const KEY_EXTRA = "platform/access-key";
 
+/** `UserInfo.extra`: the connector by whose groups somebody administers. */
+export const GRANT_EXTRA = "platform/administers-by";
+
 /** Tells whether a name of a user or group is one that only the platform itself gives. */
 export function isReserved(name: string): boolean {
   return RESERVED.some((prefix) => name.startsWith(prefix));

@@ -35,6 +35,8 @@ import type { PasswordChangeOptions } from "../access/users/password-change.ts";
 import { createRights } from "../access/rights/rights.ts";
 import type { Rights } from "../access/rights/rights.ts";
 import { settleKeys } from "../access/keys/settle-keys.ts";
+import { createLoginEnds } from "../access/users/login-ends.ts";
+import type { RefreshedLogins } from "../access/users/login-refresher.ts";
 import { createSignInService } from "../access/users/sign-in-service.ts";
 import { createWatchGuard } from "../access/watch-guard.ts";
 import type { ManagementConfig } from "../config/effective.ts";
@@ -56,6 +58,10 @@ import { createServedKinds } from "./served-kinds.ts";
 import { SIGN_IN_LIMITS } from "../sign-in/limits/limits.ts";
 import { createLocalMemory } from "../sign-in/limits/memory.ts";
 import type { SignInMemory } from "../sign-in/limits/memory.ts";
+import { createProviderClients } from "../sign-in/providers/provider-clients.ts";
+import type { ProviderClients, ProviderClientsOptions } from "../sign-in/providers/provider-clients.ts";
+import { findConnector } from "../sign-in/rules/connectors.ts";
+import { placeOf } from "../sign-in/rules/place.ts";
 import type { SignInPorts } from "../sign-in/ports.ts";
 import { openSigningKeys } from "../tokens/signing-keys.ts";
 import type { SigningKeysPort } from "../tokens/signing-keys.ts";
@@ -76,6 +82,10 @@ export interface ManagementApiOptions {
   readonly quota?: QuotaLimits;
   /** Other processes may be on the store. Default: none is. */
   readonly sharing?: Sharing;
+  /** Reads a file that the configuration names. Default: there are none. */
+  readonly readFile?: (path: string) => Promise<string>;
+  /** How providers of sign-in are reached. Default: over connections of their own. */
+  readonly reachProviders?: ProviderClientsOptions["createFetch"];
   /** Default: nobody counts. */
   readonly metrics?: Metrics;
 }
@@ -88,6 +98,8 @@ export interface ManagementApi {
   readonly known: KeyAuthentication["known"];
   readonly onWatch: OnWatch;
   readonly signIn: SignInPorts;
+  /** The providers of sign-in. */
+  readonly providers: ProviderClients;
   /** What sign-in remembers, for all processes on the store. */
   readonly signInMemory: SignInMemory;
   /** Does what one process does for all. */
@@ -124,7 +136,12 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
   const hold = sharing && createHeldValues({ passing, clock, chance, logger });
   const keys = createAccessKeys({ objects, digest, chance, ...(hold && { hold }) });
   const activity = await createKeyActivity({ uids: () => uidsOf(objects.of(OWNED_ACCESS_KEYS)), records, clock, logger });
-  const lives = createKeyLives({ objects, activity, membership, limits, clock });
+  const placeOfConnector = (id: string) => {
+    const provider = findConnector(config.auth, id);
+    return provider && placeOf(provider);
+  };
+  const administrators = () => config.auth.administrators;
+  const lives = createKeyLives({ objects, activity, membership, limits, clock, placeOfConnector, administrators });
   const signingKeys = await openSigningKeys({ port: recordPort(records), clock });
   const signer = () => createTokenSigner({ issuer: options.issuer(), keys: signingKeys, clock, chance });
   const policy = await followPolicy(store);
@@ -150,6 +167,10 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
       await stored.patch(USERS, keyOf(user), "merge", { metadata: { uid, resourceVersion }, spec: { password } }, how);
     },
   };
+  const providers = createProviderClients({
+    ...{ clock, limits: SIGN_IN_LIMITS, readFile: options.readFile ?? noFile },
+    ...(options.reachProviders && { createFetch: options.reachProviders }),
+  });
   const people = { names, hold, passwordRules: () => config.auth.password, passwordChange, settleKeys: settle, leave };
   const parts = { rights, objects, keys, activity, lives, limits, ...people };
   const definitions = createServedKinds({ ...parts, signer, policy, clock, chance, ownerOf, issuer });
@@ -190,11 +211,16 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
       return () => void vaultListeners.delete(listener);
     },
   };
+  const signInParts = { objects, keys, lives, names, connectors, formerUsers, clock, logger, upToDate, settings: () => config.auth };
   const background = await startWork(options, (ledStore, ledSharing) => {
     const led = createRegistry({ store: ledStore, definitions, clock, chance, admit });
     const ledPassing = createPassingRecords({ records: createInternalRecords(ledStore), clock });
     const parts = { store: ledStore, registry: led, passing: ledPassing, ...ledSharing };
-    return startBackground({ objects, lives, vault, clock, logger, ...parts });
+    const service = createSignInService({ registry: led, ...signInParts });
+    const ends = createLoginEnds({ registry: led, objects, names, connectors });
+    const logins: RefreshedLogins = { ...ends, refreshLogin: (...given) => service.refreshLogin(...given) };
+    const refreshing = { logins, activity, providers, settings: () => config.auth, metrics };
+    return startBackground({ objects, lives, vault, clock, logger, refreshing, ...parts });
   });
   return {
     registry,
@@ -202,11 +228,9 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
     authenticate: authentication.authenticate,
     known: authentication.known,
     onWatch: guard.onWatch,
-    signIn: createSignInService({
-      ...{ registry: stored, objects, keys, lives, names, connectors, formerUsers, clock, logger, upToDate },
-      settings: () => config.auth,
-    }),
+    signIn: createSignInService({ registry: stored, ...signInParts }),
     signInMemory,
+    providers,
     get leading() {
       return background.leading;
     },
@@ -220,6 +244,7 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
       const before = config.vault;
       config = next;
       if (!jsonEqual(before, next.vault)) for (const listener of vaultListeners) listener();
+      authentication.reconsider();
       guard.check();
       administratorEnd.look();
     },
@@ -276,4 +301,8 @@ async function settled(store: Store, background: Pick<LedWork, "settled">): Prom
   for (let before = -1, now = await store.revision(); before !== now; before = now, now = await store.revision()) {
     await background.settled();
   }
+}
+
+async function noFile(path: string): Promise<string> {
+  throw new Error(`files cannot be read here: ${path}`);
 }

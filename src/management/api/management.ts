@@ -30,7 +30,7 @@ import type { ManagementConfig } from "../config/effective.ts";
 import { createInternalRecords } from "../records/internal-records.ts";
 import { MANAGEMENT_BODY_VALUES_MAX } from "../config/limits.ts";
 import { openManagementApi } from "./management-api.ts";
-import type { ManagementApi } from "./management-api.ts";
+import type { ManagementApi, ManagementApiOptions } from "./management-api.ts";
 import { createServerReadiness, keepLooking } from "./readiness.ts";
 import type { QuotaLimits } from "../access/quota/quota.ts";
 import { sharedCertificate } from "../replicas/shared-certificate.ts";
@@ -69,6 +69,8 @@ export interface ManagementOptions {
   readonly auditEvents?: AuditEvents;
   /** Reads a file that the configuration names, such as the certificate of a provider. Default: there are none. */
   readonly readFile?: (path: string) => Promise<string>;
+  /** How providers of sign-in are reached, as tests replace it. Default: over connections of their own. */
+  readonly reachProviders?: ManagementApiOptions["reachProviders"];
   /** What is refused because there is too much of it. A body may have 10,000 fields and items here. */
   readonly limits?: ServerLimits;
   /** How much may be stored for one user or team. */
@@ -148,6 +150,8 @@ export async function startManagement(options: ManagementOptions = {}): Promise<
       ...(options.quota && { quota: options.quota }),
       ...(options.adminKey !== undefined && { adminKey: options.adminKey }),
       ...(options.sharing && { sharing: options.sharing }),
+      ...(options.readFile && { readFile: options.readFile }),
+      ...(options.reachProviders && { reachProviders: options.reachProviders }),
     });
     try {
       return await serve(api, { ...options, clock, chance, logger, metrics, store, place, issuer, addressOf });
@@ -178,6 +182,10 @@ async function serve(api: ManagementApi, options: Serving): Promise<Management> 
   const tls = options.tls === false ? undefined : (options.tls ?? (await makeCertificate(name, options)));
   let adminKey: string | undefined;
   const relieve = reliefOf(store, sharing);
+  const caPem = tls?.caPem ?? "";
+  const shownUrl = () => (sharing && options.publicUrl) ?? place.url!;
+  const kubeconfig = (key: string) =>
+    formatKubeconfig({ name, url: `${shownUrl()}${BASE_PATH}`, token: key, ...(caPem !== "" && { caPem }) });
   const notReady = createServerReadiness({ store, relieve, clock, logger });
   const server = await startApiServer({
     registry: api.registry,
@@ -191,7 +199,7 @@ async function serve(api: ManagementApi, options: Serving): Promise<Management> 
     visible: (user, definition) => api.rights.visible(user, definition),
     onWatch: api.onWatch,
     basePath: BASE_PATH,
-    routes: createOutsideRoutes(api, options),
+    routes: createOutsideRoutes(api, { ...options, kubeconfig }),
     addressOf: options.addressOf,
     notReady,
     isAlive: () => store.recovers !== false,
@@ -204,8 +212,6 @@ async function serve(api: ManagementApi, options: Serving): Promise<Management> 
   });
   const endLooking = relieve && keepLooking(notReady, clock);
   place.url = `${tls ? "https" : "http"}://${reachableAs(host)}:${server.port}`;
-  const caPem = tls?.caPem ?? "";
-  const shownUrl = () => (sharing && options.publicUrl) ?? place.url!;
   return {
     url: place.url,
     registry: api.registry,
@@ -217,7 +223,7 @@ async function serve(api: ManagementApi, options: Serving): Promise<Management> 
     get leading() {
       return api.leading;
     },
-    kubeconfig: (key) => formatKubeconfig({ name, url: `${shownUrl()}${BASE_PATH}`, token: key, ...(caPem !== "" && { caPem }) }),
+    kubeconfig,
     tokenKeys: () => api.tokenKeys(),
     configure: (config) => api.configure(config),
     showRefusal: (message) => api.showRefusal(message),
@@ -262,11 +268,17 @@ async function stop(server: ApiServer, api: ManagementApi, { store, sharing }: S
 }
 
 /** What is asked without a key: the keys of tokens, and how to get a key. */
-function createOutsideRoutes(api: ManagementApi, { clock, chance, logger, metrics, issuer, addressOf, readFile = noFile }: Serving) {
+function createOutsideRoutes(
+  api: ManagementApi,
+  { clock, chance, logger, metrics, issuer, addressOf, ...parts }: Serving & { readonly kubeconfig: (key: string) => string },
+) {
   const signIn = createSignInRoutes({
     config: () => api.config().auth,
     ports: api.signIn,
-    ...{ clock, chance, logger, metrics, readFile },
+    ...{ clock, chance, logger, metrics },
+    clients: api.providers,
+    ui: () => api.config().uiSettings,
+    kubeconfig: parts.kubeconfig,
     memory: api.signInMemory,
     addressOf,
     baseUrl: issuer,
@@ -277,8 +289,4 @@ function createOutsideRoutes(api: ManagementApi, { clock, chance, logger, metric
     response.writeHead(200, { "Content-Type": "application/jwk-set+json" }).end(JSON.stringify(api.tokenKeys()));
     return true;
   };
-}
-
-async function noFile(path: string): Promise<string> {
-  throw new Error(`files cannot be read here: ${path}`);
 }

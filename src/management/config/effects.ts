@@ -17,25 +17,9 @@ export type Effect =
       readonly needs: string;
     };
 
-/**
- * Sections whose rows say that they act only once the service reads them. Each is to be set to true together with what reads it; all
- * that follows from it (reference, warnings, condition) follows by itself after `npm run docs`.
- */
-const SOURCE_HOST_A_ACTS: boolean = false;
-const SOURCE_HOST_B_ACTS: boolean = false;
-const DIRECTORY_PROVIDER_A_ACTS: boolean = false;
-const DIRECTORY_PROVIDER_B_ACTS: boolean = false;
-const SAML_ACTS: boolean = false;
-const CLUSTER_MANAGER_ACTS: boolean = false;
-const UI_SETTINGS_ACTS: boolean = false;
-
 const acts = (where: string): Effect => ({ acts: where });
 const shownOnly = (why: string, needs: string): Effect => ({ shownOnly: why, needs });
 
-const provider = (isRead: boolean): Effect =>
-  isRead ? acts("people sign in by it") : shownOnly("the service does not sign in by this kind of provider", "a sign-in by this provider");
-const look = (what: string): Effect =>
-  UI_SETTINGS_ACTS ? acts(what) : shownOnly("the service has no page that shows it", "the page for signing in");
 const INTERFACE = shownOnly("the service has no user interface beside the page for signing in", "a user interface of the platform");
 const APPS = shownOnly("the service installs no charts", "an installer of charts");
 const COSTS = shownOnly("the service runs nothing that measures costs", "an operator for metrics and costs");
@@ -48,16 +32,19 @@ const BUILDS = shownOnly("the service builds no images", "a builder of images");
 export const EFFECTS: Readonly<Record<string, Effect>> = {
   "auth.oidc": acts("people sign in by it"),
   "auth.oidc.type": shownOnly("it is the name of a picture in a user interface", "a user interface of the platform"),
-  "auth.sourceHostA": provider(SOURCE_HOST_A_ACTS),
-  "auth.sourceHostB": provider(SOURCE_HOST_B_ACTS),
-  "auth.directoryProviderA": provider(DIRECTORY_PROVIDER_A_ACTS),
-  "auth.directoryProviderB": provider(DIRECTORY_PROVIDER_B_ACTS),
-  "auth.saml": provider(SAML_ACTS),
-  "auth.clusterManager": provider(CLUSTER_MANAGER_ACTS),
+  "auth.sourceHostA": acts("people sign in by it"),
+  "auth.sourceHostB": acts("people sign in by it"),
+  "auth.directoryProviderA": acts("people sign in by it"),
+  "auth.directoryProviderB": acts("people sign in by it"),
+  "auth.saml": shownOnly("the service does not sign in by this kind of provider", "a sign-in by this provider"),
+  "auth.clusterManager": acts("people sign in by a token of it"),
+  "auth.administrators": acts("members of a provider's group administer"),
+  "auth.identityRefreshSeconds": acts("how soon a login follows what the provider says"),
+  "auth.identityStaleSeconds": acts("how long a login is good without the provider"),
   "auth.password.disabled": acts("nobody signs in by password"),
   "auth.password.minLength": acts("shorter passwords are not taken any more, for any user"),
   "auth.connectors": acts("people sign in by its provider, with the connector's id in the address"),
-  "auth.connectors[].displayName": look("the page for signing in names the connector so"),
+  "auth.connectors[].displayName": acts("the page for signing in names the connector so"),
   "auth.plainNamesConnector": acts("whose user names and groups mean what rules and teams name"),
   "auth.disableTeamCreation": acts("a sign-in makes no teams"),
   "auth.disableUserCreation": acts("a sign-in makes no user"),
@@ -84,13 +71,13 @@ export const EFFECTS: Readonly<Record<string, Effect>> = {
   platformHost: shownOnly("the public address of the service is its flag --public-url", "the service, in place of that flag"),
   projectNamespacePrefix: acts("scopes know the namespaces of projects by it"),
   devWorkspaceSubDomain: shownOnly("the service runs no workspaces", "a server of workspaces"),
-  uiSettings: look("the page for signing in shows it"),
+  uiSettings: acts("the page for signing in shows it"),
   "uiSettings.platformVersion": INTERFACE,
   "uiSettings.smallLogoURL": INTERFACE,
   "uiSettings.sidebarColor": INTERFACE,
   "uiSettings.customJavaScript": INTERFACE,
   "uiSettings.navBarButtons": INTERFACE,
-  "uiSettings.externalURLs": INTERFACE,
+  "uiSettings.externalURLs": acts("the page for signing in shows no picture of another site that it blocks"),
   vault: acts("secrets of the vault are copied into the SharedSecrets that name them"),
   "vault.auth.tokenSecretRef": shownOnly("the service reads no Secrets of a cluster", "a cluster to read the token from"),
   costControl: COSTS,

@@ -79,6 +79,8 @@ export interface KeyOrigin {
   readonly maker?: { readonly name: string; readonly uid: string };
   /** The maker was a sign-in's: the key ends with the person, not with the maker. */
   readonly bySignIn?: boolean;
+  /** The maker administered by a group of its provider's: the key ends with that. */
+  readonly byGrant?: boolean;
   /** The user who made it, or had it stand for somebody else. */
   readonly person?: KeyPerson | undefined;
   /** The user who gave it the value that it has, and so may know it; nobody where an administrator or the server did. */
@@ -210,6 +212,7 @@ const PERSON = fields({ uid: text, name: text, groups: list(text) });
 const ORIGIN = fields({
   maker: fields({ name: text, uid: text }),
   bySignIn: bool,
+  byGrant: bool,
   person: PERSON,
   holder: PERSON,
   user: fields({ uid: text, password: text }),

@@ -7,6 +7,8 @@ import type { Store } from "../../apiserver/store/store.ts";
 import { startDerivedRoles } from "../access/rights/derived-role-controller.ts";
 import type { KeyLives } from "../access/keys/key-lives.ts";
 import { startLoginKeySweeper } from "../access/keys/login-key-sweeper.ts";
+import { startLoginRefresher } from "../access/users/login-refresher.ts";
+import type { LoginRefresherOptions } from "../access/users/login-refresher.ts";
 import type { ManagedObjects } from "../access/managed-objects.ts";
 import type { PassingRecords } from "../records/passing-records.ts";
 import { startVaultSync } from "../vault/vault-sync.ts";
@@ -26,13 +28,16 @@ export interface BackgroundOptions extends Pick<Sharing, "compact" | "compactAft
   readonly lives: KeyLives;
   /** The vault that is configured at this moment, and who hears of another one. */
   readonly vault: Pick<VaultSyncOptions, "settings" | "onSettings">;
+  /** What logins are looked at again with. */
+  readonly refreshing: Pick<LoginRefresherOptions, "logins" | "activity" | "providers" | "settings" | "metrics">;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
 /**
  * Everything that happens without being asked for and that one process does for all: derived roles, garbage collection, grace periods,
- * ended login keys, passing records, copies from a vault, compaction, what older encryption keys have sealed. Each begins with what it finds, so anyone who takes
+ * ended login keys, logins that are looked at again, passing records, copies from a vault, compaction, what older encryption keys have
+ * sealed. Each begins with what it finds, so anyone who takes
  * over misses nothing.
  */
 export async function startBackground(options: BackgroundOptions): Promise<Work> {
@@ -44,6 +49,7 @@ export async function startBackground(options: BackgroundOptions): Promise<Work>
     works.push(await startGarbageCollector({ registry, store, logger }));
     works.push(await startGracePeriodController({ registry, store, logger, clock }));
     works.push(startLoginKeySweeper({ registry, objects, lives, clock, logger }));
+    works.push(startLoginRefresher({ objects, lives, clock, logger, ...options.refreshing }));
     works.push(startHousekeeping(options));
     works.push(startVaultSync({ ...options.vault, registry, objects, clock, logger }));
     if (options.resealable) works.push(startLedResealing({ store: options.resealable, clock, logger }));

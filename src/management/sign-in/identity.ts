@@ -22,6 +22,12 @@ export interface Identity {
   readonly issuer?: string;
   /** The claim that was taken for `userId`: another claim's values mean other people. Undefined: the one that is taken now. */
   readonly idClaim?: string;
+  /** Kind and address of the provider that the connector led to, see `placeOf`. Undefined: that of `issuer`, else the one of now. */
+  readonly place?: string;
+  /** Groups of the provider's that make an administrator by the settings. */
+  readonly administrators?: readonly string[];
+  /** For logins by password: what was stored of the password that was right, as a digest. */
+  readonly passwordMark?: string;
   /** What the connector keeps for later, in its own form. */
   readonly connectorData?: string;
 }

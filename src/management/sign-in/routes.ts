@@ -13,22 +13,29 @@ import type { AddressOf } from "../../apiserver/http/client-address.ts";
 import type { AuditRecord } from "../../apiserver/types/audit-record.ts";
 import { Answering } from "../../apiserver/http/exchange.ts";
 import { internalError, noSuchPath, statusOf } from "../../apiserver/types/status.ts";
-import type { Provider } from "./providers/admit.ts";
-import { findConnector } from "./providers/connectors.ts";
+import type { Provider } from "./rules/admit.ts";
+import { findConnector } from "./rules/connectors.ts";
 import { setCustomHeaders } from "../config/custom-headers.ts";
 import { SIGN_IN_LIMITS } from "./limits/limits.ts";
 import type { SignInLimits } from "./limits/limits.ts";
 import { createLocalMemory } from "./limits/memory.ts";
 import type { SignInMemory } from "./limits/memory.ts";
-import { createLogout } from "./logout.ts";
-import { createOidcClients } from "./oidc/oidc-clients.ts";
-import { createOidcLogin } from "./oidc/oidc-login.ts";
-import { createSignInOutcomes } from "./outcomes.ts";
-import { createPasswordLogin } from "./password-login.ts";
+import { createBegins } from "./logins/begins.ts";
+import { createLogout } from "./logins/logout.ts";
+import { createSignInOutcomes } from "./logins/outcomes.ts";
+import { createPasswordLogin } from "./logins/password-login.ts";
+import { createPrograms, waitingOf } from "./logins/programs.ts";
+import { createProviderLogin } from "./logins/provider-login.ts";
+import { createTokenLogin } from "./logins/token-login.ts";
+import type { UiSettings } from "./pages/look.ts";
+import { createPages } from "./pages/pages.ts";
+import { waysOf } from "./pages/ways.ts";
 import type { Linked, SignedIn, SignInPorts } from "./ports.ts";
+import { isLive } from "./providers/provider-clients.ts";
+import type { ProviderClients } from "./providers/provider-clients.ts";
 import type { SignInSettings } from "./settings.ts";
 import { told } from "./told.ts";
-import { answerJson } from "./visit.ts";
+import { answerJson, demandOwnPage, expectMethod, readFields, wantsPage } from "./visit.ts";
 import type { Visit } from "./visit.ts";
 
 /** What the sign-in endpoints work with. */
@@ -40,8 +47,12 @@ export interface SignInRoutesOptions {
   readonly chance: Pick<Chance, "bytes">;
   /** Address of the platform as browsers see it, without a slash at its end. The endpoints are at `/auth/` below it. */
   readonly baseUrl: () => string;
-  /** The text of a file that settings name. */
-  readonly readFile: (path: string) => Promise<string>;
+  /** The providers behind the settings. */
+  readonly clients: ProviderClients;
+  /** How pages look. Default: as nobody has said. */
+  readonly ui?: () => UiSettings;
+  /** A kubeconfig with a key. Default: there is none to download. */
+  readonly kubeconfig?: (key: string) => string;
   /** Default: that of the connection. Behind a proxy all connections come from one. */
   readonly addressOf?: AddressOf;
   /** What has begun and what has failed. Default: this process alone knows. */
@@ -57,55 +68,102 @@ export interface SignInRoutesOptions {
 /** Answers a request for sign-in; false, with nothing done, when the path is none of these endpoints. Never rejects. */
 export type SignInRoutes = (request: IncomingMessage, response: ServerResponse, path: string, audit?: AuditRecord) => Promise<boolean>;
 
+/** Whatever can be a key, made here or given. */
+const KEY_FORM = /^[\x21-\x7e]{1,1024}$/;
 const CONNECTOR_PATH = /^\/auth\/([^/]+)\/(login|callback)$/;
 
 /**
  * The endpoints of sign-in:
  *
+ * - `GET /login` is the page with all ways to sign in, `GET /auth/connectors` the same for programs.
  * - `POST /auth/password/login` takes `username` and `password`.
  * - `GET /auth/{connector}/login` leads to the provider, `GET /auth/{connector}/callback` back from it.
+ * - `POST /auth/clusterManager/login` takes `token`.
+ * - `POST /auth/confirm` takes what a person says on the page that asks whether a program may have a key.
  * - `POST /auth/exchange` takes `code` and `code_verifier` from a program that began a login with `redirect` and `code_challenge`.
  * - `POST /auth/link` takes the same, with a login key, and makes the identity one of that key's user.
  * - `POST /auth/logout` ends the login key that the request shows.
  *
  * @example
- * const routes = createSignInRoutes({ config, ports, clock, chance, baseUrl: () => "https://platform.example", readFile });
+ * const routes = createSignInRoutes({ config, ports, clock, chance, clients, baseUrl: () => "https://platform.example" });
  * createServer(async (request, response) => {
  *   if (!(await routes(request, response, new URL(request.url!, "http://any").pathname))) response.writeHead(404).end();
  * });
  */
 export function createSignInRoutes(options: SignInRoutesOptions): SignInRoutes {
-  const { config, ports, clock, readFile, logger = silentLogger, memory = createLocalMemory(clock) } = options;
-  const { addressOf = remoteAddressOf, metrics = noMetrics } = options;
+  const { config, ports, clock, clients, logger = silentLogger, memory = createLocalMemory(clock) } = options;
+  const { addressOf = remoteAddressOf, metrics = noMetrics, ui = () => ({}), baseUrl, kubeconfig } = options;
   const limits = { ...SIGN_IN_LIMITS, ...options.limits };
-  const { discoveryLifetimeMs: lifetimeMs, providerTimeoutSeconds: timeoutSeconds } = limits;
-  const clients = createOidcClients({ clock, readFile, lifetimeMs, timeoutSeconds });
-  const passwordLogin = createPasswordLogin({ config, ports, memory, limits, addressOf });
+  const pages = createPages({ baseUrl, ui });
+  const programs = createPrograms({ ...options, memory, limits, pages });
+  const passwordLogin = createPasswordLogin({ config, ports, programs, memory, limits, addressOf });
   const outcomes = createSignInOutcomes(metrics);
-  const login = createOidcLogin({ ...options, memory, clients, limits, addressOf, outcomes });
-  const findProvider = (id: string): Provider<"oidc"> | undefined => {
+  const begins = createBegins({ clock, memory, limits });
+  const login = createProviderLogin({ ...options, memory, begins, programs, limits, addressOf, outcomes });
+  const tokenLogin = createTokenLogin({ ports, memory, limits, addressOf, clients, login, programs });
+  const findProvider = (id: string): Provider | undefined => {
     const provider = findConnector(config(), id);
     return provider !== undefined && isLive(provider) ? provider : undefined;
   };
   const logout = createLogout({ ports, clients, findProvider });
   const answering = new Answering(createAnswerWriter({ clock, readMs: READ_MS }));
+  const passwords = () => config().password?.disabled !== true;
+
+  /** Who has signed in, and with which key, is in the audit log; no request to the API made the key. */
+  const answerSignedIn = (visit: Visit, signedIn: SignedIn) => {
+    const { key, name, user, expiresAt } = signedIn;
+    visit.audit?.annotate("management.platform/signed-in", user);
+    visit.audit?.annotate("management.platform/access-key", name);
+    if (wantsPage(visit)) return pages.key(visit, signedIn);
+    answerJson(visit, { accessKey: key, name, ...(expiresAt !== undefined && { expiresAt: new Date(expiresAt).toISOString() }) });
+  };
+
+  /** A login in one step. Its result is undefined when a program waits for it. */
+  const inOneStep = async (visit: Visit, connector: string, step: () => Promise<SignedIn | undefined>) => {
+    const signedIn = await outcomes.during(connector, step);
+    if (signedIn === undefined) return;
+    outcomes.succeeded(connector);
+    answerSignedIn(visit, signedIn);
+  };
+
+  const fixed: Readonly<Record<string, (visit: Visit) => Promise<void>>> = {
+    "/login": async (visit) => {
+      expectMethod(visit, "GET");
+      const waiting = waitingOf(visit.query);
+      const program = waiting === undefined ? {} : { redirect: waiting.redirect, code_challenge: waiting.challenge };
+      pages.login(visit, { password: passwords(), ways: waysOf(config()), program });
+    },
+    "/auth/connectors": async (visit) => {
+      expectMethod(visit, "GET");
+      answerJson(visit, { password: { enabled: passwords() }, connectors: waysOf(config()) });
+    },
+    "/auth/page.css": async (visit) => void pages.asset(visit, "page.css"),
+    "/auth/page.js": async (visit) => void pages.asset(visit, "page.js"),
+    "/auth/confirm": (visit) => programs.answer(visit),
+    "/auth/kubeconfig": async (visit) => {
+      expectMethod(visit, "POST");
+      demandOwnPage(visit);
+      const { key } = await readFields(visit, ["key"]);
+      if (kubeconfig === undefined || !KEY_FORM.test(key)) throw noSuchPath();
+      const bytes = Buffer.from(kubeconfig(key));
+      visit.response.setHeader("Content-Disposition", 'attachment; filename="platform.kubeconfig"');
+      visit.response.writeHead(200, { "Content-Type": "application/yaml", "Content-Length": bytes.length }).end(bytes);
+    },
+    "/auth/password/login": (visit) => inOneStep(visit, "password", () => passwordLogin(visit)),
+    "/auth/exchange": async (visit) => answerSignedIn(visit, await login.exchange(visit)),
+    "/auth/link": async (visit) => answerLinked(visit, await login.link(visit)),
+    "/auth/logout": async (visit) => answerJson(visit, loggedOut(await logout(visit))),
+  };
 
   const handlerOf = (path: string): ((visit: Visit) => Promise<void>) | undefined => {
-    if (path === "/auth/password/login") {
-      return async (visit) => {
-        const signedIn = await outcomes.during("password", () => passwordLogin(visit));
-        outcomes.succeeded("password");
-        answerSignedIn(visit, signedIn);
-      };
-    }
-    if (path === "/auth/exchange") return async (visit) => answerSignedIn(visit, await login.exchange(visit));
-    if (path === "/auth/link") return async (visit) => answerLinked(visit, await login.link(visit));
-    if (path === "/auth/logout") return async (visit) => answerJson(visit, loggedOut(await logout(visit)));
+    if (Object.hasOwn(fixed, path)) return fixed[path];
     const [, id, step] = CONNECTOR_PATH.exec(path) ?? [];
     if (id === undefined) return undefined;
     return async (visit) => {
       const provider = findProvider(decoded(id));
       if (provider === undefined) throw noSuchPath();
+      visit.audit?.annotate("management.platform/connector", provider.connector);
+      if (provider.kind === "clusterManager") return inOneStep(visit, provider.connector, () => tokenLogin(visit, provider));
       if (step === "login") return outcomes.during(provider.connector, () => login.begin(visit, provider));
       const signedIn = await outcomes.during(provider.connector, () => login.finish(visit, provider));
       if (signedIn !== undefined) answerSignedIn(visit, signedIn);
@@ -118,14 +176,18 @@ export function createSignInRoutes(options: SignInRoutesOptions): SignInRoutes {
     setCustomHeaders(response, config().customHttpHeaders);
     response.setHeader("Cache-Control", "no-store");
     response.setHeader("X-Content-Type-Options", "nosniff");
+    const visit: Visit = { request, response, audit, query: new URLSearchParams((request.url ?? "").split("?", 2)[1] ?? "") };
     try {
-      await handler({ request, response, audit, query: new URLSearchParams((request.url ?? "").split("?", 2)[1] ?? "") });
+      await handler(visit);
     } catch (error) {
       const status = statusOf(error);
       if (status === undefined) logger.error("A sign-in failed by a fault of ours", { path, error: messageOf(error) });
       else if (status.code >= 500) logger.warn("A provider cannot be used for sign-in", { path, error: messageOf(error) });
       else logger.info("A sign-in was refused", { path, code: status.code, reason: status.message, ...causeOf(error) });
-      answering.status({ request, response, audit }, statusOf(isEngineError(error) && status ? told(error) : internalError())!);
+      const shown = statusOf(isEngineError(error) && status ? told(error) : internalError())!;
+      audit?.annotate("management.platform/sign-in-refused", shown.message ?? "");
+      if (!wantsPage(visit)) answering.status({ request, response, audit }, shown);
+      else pages.failure(visit, { code: shown.code ?? 500, message: shown.message ?? "" });
     }
     return true;
   };
@@ -135,11 +197,6 @@ function causeOf(error: unknown): { readonly cause?: string } {
   return error instanceof Error && typeof error.cause === "string" ? { cause: error.cause } : {};
 }
 
-/** Sign-in goes through these; of other kinds only the rules are here. */
-function isLive(provider: Provider): provider is Provider<"oidc"> {
-  return provider.kind === "oidc";
-}
-
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -147,13 +204,6 @@ function decoded(text: string): string {
     // No id can look like this.
     return "";
   }
-}
-
-/** Who has signed in, and with which key, is in the audit log; no request to the API made the key. */
-function answerSignedIn(visit: Visit, { key, name, user, expiresAt }: SignedIn): void {
-  visit.audit?.annotate("management.platform/signed-in", user);
-  visit.audit?.annotate("management.platform/access-key", name);
-  answerJson(visit, { accessKey: key, name, ...(expiresAt !== undefined && { expiresAt: new Date(expiresAt).toISOString() }) });
 }
 
 /** Who has another identity now is in the audit log too. */

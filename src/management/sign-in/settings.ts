@@ -40,26 +40,46 @@ export interface OidcSettings {
   readonly resource?: string;
 }
 
+/** The platform as a client of a provider. */
+export interface ClientSettings {
+  readonly clientId?: string;
+  readonly clientSecret?: string;
+  /** Where the provider sends people back to. Default: `/auth/{connector}/callback` of the platform. */
+  readonly redirectURI?: string;
+}
+
 /** A host of source code with organisations and teams. */
-export interface SourceHostASettings {
+export interface SourceHostASettings extends ClientSettings {
+  /** Host of an enterprise edition. Default: the public service. */
+  readonly hostName?: string;
+  /** Path of a PEM file with the only authorities that the certificate of `hostName` may come from. Default: the machine's. */
+  readonly rootCA?: string;
   /** Only members of at least one sign in and, where it gives teams, of at least one of those. An empty list admits nobody. */
   readonly orgs?: readonly { readonly name: string; readonly teams?: readonly string[] }[];
 }
 
 /** A host of source code with groups. */
-export interface SourceHostBSettings {
+export interface SourceHostBSettings extends ClientSettings {
+  /** Address of the host. Default: the public service. */
+  readonly baseURL?: string;
   /** Only members of at least one sign in, and no other groups are told. An empty list admits nobody. */
   readonly groups?: readonly string[];
 }
 
 /** A directory with hosted domains. */
-export interface DirectoryProviderASettings {
+export interface DirectoryProviderASettings extends ClientSettings {
+  /** Default `profile` and `email`. `openid` is always asked for. */
+  readonly scopes?: readonly string[];
   readonly hostedDomains?: readonly string[];
   readonly groups?: readonly string[];
+  /** Path of the service account's key file, by which the directory is asked for groups. */
+  readonly serviceAccountFilePath?: string;
+  /** Administrator in whose name groups are listed. */
+  readonly adminEmail?: string;
 }
 
 /** A directory with tenants. */
-export interface DirectoryProviderBSettings {
+export interface DirectoryProviderBSettings extends ClientSettings {
   /** `common` (default), `consumers`, `organizations`, or the id or name of a tenant. */
   readonly tenant?: string;
   readonly groups?: readonly string[];
@@ -86,6 +106,16 @@ export interface SamlSettings {
   readonly nameIDPolicyFormat?: string;
 }
 
+/** A product that manages clusters, whose users sign in with a token of theirs. */
+export interface ClusterManagerSettings {
+  /** Host name, without a scheme. */
+  readonly host?: string;
+  /** An administrator's API key, by which people are found again. */
+  readonly bearerToken?: string;
+  /** True: whose certificate the host shows is not looked at. */
+  readonly insecure?: boolean;
+}
+
 /** The providers that may stand at the top of `status.auth` and in each of its connectors. */
 export interface ProviderSections {
   readonly oidc?: OidcSettings | undefined;
@@ -98,8 +128,11 @@ export interface ProviderSections {
 
 /** What sign-in takes from `status.auth`. */
 export interface SignInSettings extends ProviderSections {
+  readonly clusterManager?: ClusterManagerSettings | undefined;
   readonly password?: { readonly disabled?: boolean | undefined } | undefined;
-  readonly connectors?: readonly (ProviderSections & { readonly id: string })[] | undefined;
+  readonly connectors?: readonly (ProviderSections & { readonly id: string; readonly displayName?: string })[] | undefined;
+  /** Groups of providers whose members administer the platform while they are signed in. Named as the provider does. */
+  readonly administrators?: readonly { readonly connector: string; readonly group: string }[] | undefined;
   readonly customHttpHeaders?: Readonly<Record<string, string>> | undefined;
   readonly groupsFilters?: readonly string[] | undefined;
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { isRecord } from "../../base/json.ts";
 import type { AuditRecord } from "../../apiserver/types/audit-record.ts";
 import { mediaTypeOf, readBytes } from "../../apiserver/http/body/request-body.ts";
-import { badRequest, methodNotAllowed, unsupportedMediaType } from "../../apiserver/types/status.ts";
+import { badRequest, forbiddenPath, methodNotAllowed, unsupportedMediaType } from "../../apiserver/types/status.ts";
 
 /** One request for sign-in on its way. */
 export interface Visit {
@@ -31,17 +31,22 @@ export function expectMethod({ request, response }: Visit, method: "GET" | "POST
 }
 
 /**
- * The fields of a body, JSON or a form.
+ * The fields of a body, JSON or a form. Those that are optional are "" when they are left out.
  *
  * @throws API_BAD_REQUEST when a field is missing or no text; API_INVALID (413) when the body is too long; API_ERROR (415) when it
  * is of another type.
  */
-export async function readFields<Name extends string>({ request }: Visit, names: readonly Name[]): Promise<Record<Name, string>> {
+export async function readFields<Name extends string, Optional extends string = never>(
+  { request }: Visit,
+  names: readonly Name[],
+  optional: readonly Optional[] = [],
+): Promise<Record<Name | Optional, string>> {
   const type = mediaTypeOf(request);
   if (type !== JSON_TYPE && type !== FORM_TYPE) throw unsupportedMediaType([JSON_TYPE, FORM_TYPE]);
   const text = (await readBytes(request, BODY_BYTES_MAX)).toString();
   const body = type === FORM_TYPE ? Object.fromEntries(new URLSearchParams(text)) : parsed(text);
-  return Object.fromEntries(names.map((name) => [name, fieldOf(body, name)])) as Record<Name, string>;
+  const given = optional.map((name) => [name, Object.hasOwn(body, name) ? fieldOf(body, name, true) : ""] as const);
+  return Object.fromEntries([...names.map((name) => [name, fieldOf(body, name)] as const), ...given]) as Record<Name | Optional, string>;
 }
 
 function parsed(text: string): Record<string, unknown> {
@@ -56,10 +61,25 @@ function parsed(text: string): Record<string, unknown> {
   return value;
 }
 
-function fieldOf(body: Record<string, unknown>, name: string): string {
+function fieldOf(body: Record<string, unknown>, name: string, mayBeEmpty = false): string {
   const value = Object.hasOwn(body, name) ? body[name] : undefined;
-  if (typeof value !== "string" || value === "") throw badRequest(`the field ${name} is missing or no text`);
+  if (typeof value !== "string" || (value === "" && !mayBeEmpty)) throw badRequest(`the field ${name} is missing or no text`);
   return value;
+}
+
+/**
+ * Demands that a form is sent by a page of the platform, or by a program: browsers say from where.
+ *
+ * @throws API_FORBIDDEN when another site sends it.
+ */
+export function demandOwnPage({ request }: Visit): void {
+  const site = request.headers["sec-fetch-site"];
+  if (site !== undefined && site !== "same-origin" && site !== "none") throw forbiddenPath("another site has sent this form");
+}
+
+/** Whether a browser asks, which shows people pages; programs get JSON. */
+export function wantsPage({ request }: Pick<Visit, "request">): boolean {
+  return /\btext\/html\b/i.test(request.headers.accept ?? "");
 }
 
 /** Answers with a document. */

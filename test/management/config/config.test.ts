@@ -30,6 +30,9 @@ describe("the effective configuration", () => {
       auth: {
         password: { disabled: false, minLength: 8 },
         connectors: [],
+        administrators: [],
+        identityRefreshSeconds: 900,
+        identityStaleSeconds: 86_400,
         disableTeamCreation: false,
         disableUserCreation: false,
         accessKeyMaxTTLSeconds: 0,

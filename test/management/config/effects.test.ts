@@ -43,7 +43,7 @@ function only(field: string, whole: unknown = EVERY, steps = field.replaceAll("[
 
 /** The outermost section around a field of which nothing acts. */
 function sectionOf(field: string): string {
-  const ends = [...field.matchAll(/\[\]|\.|$/g)].map(({ 0: text, index }) => index + (text === "[]" ? 2 : 0));
+  const ends = [...field.matchAll(/\[\]|\.|$/g)].flatMap(({ 0: text, index }) => (text === "[]" ? [index, index + 2] : [index]));
   return ends.map((end) => field.slice(0, end)).find((section) => !actsWithin(section))!;
 }
 

@@ -3,8 +3,8 @@
  * specification 2. The numbers are rows of the checklist.
  */
 import { describe, expect, test } from "vitest";
-import { admit } from "../../../src/management/sign-in/providers/admit.ts";
-import type { DirectoryProviderBProfile } from "../../../src/management/sign-in/providers/admit-directory-provider-b.ts";
+import { admit } from "../../../src/management/sign-in/rules/admit.ts";
+import type { DirectoryProviderBProfile } from "../../../src/management/sign-in/rules/admit-directory-provider-b.ts";
 import type {
   DirectoryProviderASettings,
   DirectoryProviderBSettings,

@@ -3,8 +3,8 @@
  * checklist.
  */
 import { describe, expect, test } from "vitest";
-import { admit } from "../../../src/management/sign-in/providers/admit.ts";
-import type { SamlAssertion } from "../../../src/management/sign-in/providers/admit-saml.ts";
+import { admit } from "../../../src/management/sign-in/rules/admit.ts";
+import type { SamlAssertion } from "../../../src/management/sign-in/rules/admit-saml.ts";
 import type { SamlSettings } from "../../../src/management/sign-in/settings.ts";
 import { groupsOrRefused, outcome } from "./admission.ts";
 

@@ -3,9 +3,9 @@
  * The numbers are rows of the checklist.
  */
 import { describe, expect, test } from "vitest";
-import { admit, PROVIDER_KINDS } from "../../../src/management/sign-in/providers/admit.ts";
-import { findConnector } from "../../../src/management/sign-in/providers/connectors.ts";
-import { filterGroups } from "../../../src/management/sign-in/oidc/groups-filters.ts";
+import { admit, PROVIDER_KINDS } from "../../../src/management/sign-in/rules/admit.ts";
+import { findConnector } from "../../../src/management/sign-in/rules/connectors.ts";
+import { filterGroups } from "../../../src/management/sign-in/rules/groups-filters.ts";
 import type { OidcSettings } from "../../../src/management/sign-in/settings.ts";
 import { groupsOrRefused, outcome } from "./admission.ts";
 

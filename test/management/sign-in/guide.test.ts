@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { PROVIDER_KINDS } from "../../../src/management/sign-in/providers/admit.ts";
+import { PROVIDER_KINDS } from "../../../src/management/sign-in/rules/admit.ts";
 import { parseManagementConfig } from "../../../src/management/config/config.ts";
 import { SIGN_IN_LIMITS } from "../../../src/management/sign-in/limits/limits.ts";
 import { startManagement } from "../../../src/management/api/management.ts";

@@ -71,8 +71,8 @@ describe("a callback", () => {
     url.searchParams.delete("code");
     url.searchParams.set("error", "access_denied");
     expect(await browser.visit(url.href)).toMatchObject({
-      status: 401,
-      body: { message: "the provider's answer was not accepted: access_denied" },
+      status: 403,
+      body: { message: "forbidden: you or your organisation said no at the provider: access_denied" },
     });
   });
 

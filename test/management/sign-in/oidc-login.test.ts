@@ -25,6 +25,7 @@ describe("a login", () => {
       groups: ["dev", "ops"],
       connector: "oidc",
       issuer: provider.issuer,
+      place: `oidc ${provider.issuer}`,
       idClaim: "sub",
     };
     const tokens = { idToken: expect.stringMatching(/^ey/) as unknown, accessToken: "access", refreshToken: "refresh" };
@@ -93,8 +94,8 @@ describe("a login", () => {
   test("138 fails with a wrong secret", async () => {
     configure({ clientSecret: "wrong" });
     expect(await login(platform)).toMatchObject({
-      status: 401,
-      body: { message: "the provider's answer was not accepted" },
+      status: 503,
+      body: { message: "sign-in with this provider is not set up rightly; tell your administrator" },
     });
   });
 

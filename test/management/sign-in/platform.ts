@@ -9,6 +9,11 @@ import type { LogFields, Logger } from "../../../src/base/logger.ts";
 import type { Identity } from "../../../src/management/sign-in/identity.ts";
 import type { SignInLimits } from "../../../src/management/sign-in/limits/limits.ts";
 import type { ProviderTokens, SignInPorts } from "../../../src/management/sign-in/ports.ts";
+import { SIGN_IN_LIMITS } from "../../../src/management/sign-in/limits/limits.ts";
+import { createProviderFetch } from "../../../src/management/sign-in/oidc/provider-fetch.ts";
+import type { ProviderFetch, ProviderFetchOptions } from "../../../src/management/sign-in/oidc/provider-fetch.ts";
+import type { UiSettings } from "../../../src/management/sign-in/pages/look.ts";
+import { createProviderClients } from "../../../src/management/sign-in/providers/provider-clients.ts";
 import { createSignInRoutes } from "../../../src/management/sign-in/routes.ts";
 import type { SignInSettings } from "../../../src/management/sign-in/settings.ts";
 import { unauthorized } from "../../../src/apiserver/types/status.ts";
@@ -23,6 +28,8 @@ export interface TestPlatform {
   readonly clock: FakeClock;
   /** `status.auth`; a test may change it. */
   config: SignInSettings;
+  /** `uiSettings`; a test may change it. */
+  ui: UiSettings;
   /** Who has been given a key so far. */
   readonly signedIn: { identity: Identity; tokens: ProviderTokens | undefined }[];
   /** Keys that have been ended. */
@@ -38,8 +45,15 @@ export interface TestPlatform {
   close(): Promise<void>;
 }
 
+/** Stands for the providers of the world. */
+export interface Reaching {
+  reach(how: ProviderFetchOptions): ProviderFetch;
+  /** Files that settings name, by path. Default: those of the machine. */
+  readonly files?: Readonly<Record<string, string>>;
+}
+
 /** Starts the endpoints on a free port of loopback. */
-export async function startPlatform(config: SignInSettings, limits: Partial<SignInLimits> = {}): Promise<TestPlatform> {
+export async function startPlatform(config: SignInSettings, limits: Partial<SignInLimits> = {}, doubles?: Reaching): Promise<TestPlatform> {
   const clock = createFakeClock();
   const signedIn: TestPlatform["signedIn"] = [];
   const signedOut: string[] = [];
@@ -78,7 +92,14 @@ export async function startPlatform(config: SignInSettings, limits: Partial<Sign
     clock,
     chance: systemChance,
     baseUrl: () => platform.url,
-    readFile: (path) => readFile(path, "utf8"),
+    clients: createProviderClients({
+      clock,
+      readFile: async (path) => doubles?.files?.[path] ?? readFile(path, "utf8"),
+      limits: { ...SIGN_IN_LIMITS, ...limits },
+      createFetch: (how) => (doubles === undefined ? createProviderFetch(how) : doubles.reach(how)),
+    }),
+    ui: () => platform.ui,
+    kubeconfig: (key) => `token: ${key}\n`,
     addressOf: () => platform.address,
     limits,
     logger,
@@ -93,6 +114,7 @@ export async function startPlatform(config: SignInSettings, limits: Partial<Sign
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     clock,
     config,
+    ui: {},
     signedIn,
     signedOut,
     verified,
@@ -115,6 +137,7 @@ export interface Seen {
   readonly headers: Headers;
   /** The body, if it is JSON. */
   readonly body: Record<string, unknown>;
+  readonly text: string;
 }
 
 /** A browser: keeps cookies of the platform, and follows redirects one at a time. */
@@ -122,9 +145,17 @@ export function createBrowser() {
   const cookies = new Map<string, string>();
   return {
     cookies,
-    async visit(url: string): Promise<Seen> {
+    async visit(url: string, headers: Record<string, string> = {}): Promise<Seen> {
       const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join("; ");
-      return seen(await fetch(url, { redirect: "manual", headers: { cookie } }), cookies);
+      return seen(await fetch(url, { redirect: "manual", headers: { cookie, ...headers } }), cookies);
+    },
+    /** Sends the form of a page that asks whether a program may have a key. */
+    async answer(url: string, page: Seen, answer = "allow", headers: Record<string, string> = {}): Promise<Seen> {
+      const secret = /name="confirm" value="([^"]+)"/.exec(page.text)?.[1] ?? "";
+      const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+      const body = new URLSearchParams({ confirm: secret, answer });
+      const init = { method: "POST", redirect: "manual", headers: { cookie, ...headers }, body } as const;
+      return seen(await fetch(`${url}/auth/confirm`, init), cookies);
     },
   };
 }
@@ -145,16 +176,17 @@ async function seen(answer: Response, cookies: Map<string, string>): Promise<See
   }
   const text = await answer.text();
   const body = text.startsWith("{") ? (JSON.parse(text) as Record<string, unknown>) : {};
-  return { status: answer.status, location: answer.headers.get("location"), headers: answer.headers, body };
+  return { status: answer.status, location: answer.headers.get("location"), headers: answer.headers, body, text };
 }
 
-/** A whole login in one browser, from the platform to the provider and back. */
+/** A whole login in one browser, from the platform to the provider and back. A program that asks is let have the key. */
 export async function login(platform: Pick<TestPlatform, "url">, { connector = "oidc", query = "" } = {}): Promise<Seen> {
   const browser = createBrowser();
   const begun = await browser.visit(`${platform.url}/auth/${connector}/login${query}`);
   if (begun.location === null) return begun;
   const back = await fetchInsecure(begun.location);
-  return browser.visit(back);
+  const seen = await browser.visit(back);
+  return seen.text.includes('name="confirm"') ? browser.answer(platform.url, seen) : seen;
 }
 
 /** Where a provider sends the browser on to; its certificate is the browser's concern, not the platform's. */

@@ -12,6 +12,7 @@ import { keyEnd } from "./key-lifetime.ts";
 import type { LifetimeLimits } from "./key-lifetime.ts";
 import type { ManagedObjects } from "../managed-objects.ts";
 import type { Membership } from "../membership.ts";
+import { keptLogin } from "./kept-login.ts";
 
 /** Answers to those who are not let in. Clients tell an ended session from a mistyped key by them. */
 export const REFUSALS = {
@@ -22,6 +23,7 @@ export const REFUSALS = {
   deleted: "access key was deleted. Please login again",
   user: "the user of the access key was deleted",
   password: "the password has changed since the login. Please login again",
+  connector: "the connector of the login is not set up any more, or leads elsewhere now. Please login again",
   member: "the person who made the access key has left its team",
   holder: "the person who gave the access key its value has left. Give it another value",
   maker: "the access key with which this one was made is no longer accepted",
@@ -39,6 +41,8 @@ export interface KeyLives {
   endByTtl(key: KubeObject): number;
   /** The key, and those with which it ends, its root last; undefined in place of one that is gone. */
   chainOf(key: KubeObject): Iterable<KubeObject | undefined>;
+  /** The connector by whose groups the key of a sign-in administers the platform now; undefined for all other keys. */
+  administersBy(key: KubeObject): string | undefined;
   /** Groups that a key names, and that the one who made it, or signed in with it, no longer has. */
   lostGroups(key: KubeObject): readonly string[];
 }
@@ -50,6 +54,10 @@ export interface KeyLivesOptions {
   readonly membership: Membership;
   readonly limits: () => LifetimeLimits;
   readonly clock: Pick<Clock, "now">;
+  /** Kind and address of the provider behind a connector now; undefined for one that is not set up. Default: those of all logins are. */
+  readonly placeOfConnector?: (connector: string) => string | undefined;
+  /** Groups of providers whose members administer now. Default: none. */
+  readonly administrators?: () => readonly { readonly connector: string; readonly group: string }[];
 }
 
 /** What a key remembers of a user's password: another text when the password is another one. */
@@ -73,8 +81,25 @@ class Lives implements KeyLives {
     for (const link of this.chainOf(key)) {
       const refusal = link === undefined ? "maker" : this.#ownRefusal(link);
       if (refusal !== undefined) return link === key ? refusal : "maker";
+      if (this.#hasLostGrant(link!)) return "maker";
     }
     return undefined;
+  }
+
+  administersBy(key: KubeObject): string | undefined {
+    const granted = keptLogin(key)?.administrators ?? [];
+    if (granted.length === 0) return undefined;
+    const { connector } = specOf<KeySpec>(key).identity ?? {};
+    const { administrators = () => [] } = this.#options;
+    return administrators().some((one) => one.connector === connector && granted.includes(one.group)) ? connector : undefined;
+  }
+
+  /** Made with the key of somebody who administered by a group, and does not any longer. */
+  #hasLostGrant(key: KubeObject): boolean {
+    const { maker, byGrant } = originOf(key);
+    if (byGrant !== true || maker === undefined) return false;
+    const found = this.#options.objects.get(OWNED_ACCESS_KEYS, { namespace: "", name: maker.name });
+    return found?.metadata.uid !== maker.uid || this.administersBy(found) === undefined;
   }
 
   endOf(key: KubeObject): number {
@@ -117,11 +142,18 @@ class Lives implements KeyLives {
     if (isGone(owner, user?.uid) || (person && this.#isGone(person))) return "user";
     if (spec.disabled === true || isDisabled(owner) || (person && this.#isDisabled(person))) return "disabled";
     if (spec.type === LOGIN_KEY && user?.password !== undefined && user.password !== passwordMark(owner!)) return "password";
+    if (this.#leadsElsewhere(key)) return "connector";
     const { team = "" } = spec;
     if (person !== undefined && team !== "" && !this.#isMember(person, team)) return "member";
     // Who set the value may know it, and is one of those who may use the key, or it has another value.
     if (holder && (this.#isGone(holder) || this.#isDisabled(holder) || (team !== "" && !this.#isMember(holder, team)))) return "holder";
     return this.#options.clock.now() >= this.#ownEnd(key, this.#options.limits()) ? "expired" : undefined;
+  }
+
+  #leadsElsewhere(key: KubeObject): boolean {
+    const { placeOfConnector } = this.#options;
+    const login = placeOfConnector && keptLogin(key);
+    return login !== undefined && login.place !== placeOfConnector!(specOf<KeySpec>(key).identity?.connector ?? "");
   }
 
   #userNamed(name = ""): KubeObject | undefined {

@@ -12,7 +12,7 @@ import { LOGIN_KEY, originOf } from "../../kinds/owned-access-key.ts";
 import type { KeyOrigin, KeyPerson, KeySpec } from "../../kinds/owned-access-key.ts";
 import { OWNED_ACCESS_KEYS, USERS } from "../../kinds/types.ts";
 import type { UserSpec } from "../../kinds/user.ts";
-import { administers, KEY_EXTRA, subjectOfUserName } from "../caller.ts";
+import { administers, GRANT_EXTRA, KEY_EXTRA, subjectOfUserName } from "../caller.ts";
 import { lengthens, rootTime } from "./key-lifetime.ts";
 import type { LifetimeLimits } from "./key-lifetime.ts";
 import { passwordMark } from "./key-lives.ts";
@@ -40,7 +40,10 @@ export interface WrittenKey {
 
 /** Tells whether the keys that somebody makes are roots: of an administrator whose own key has no scope, and of the server itself. */
 export function makesRoots(user: UserInfo): boolean {
-  return user.extra?.[KEY_EXTRA] === undefined || (administers(user) && user.extra[SCOPE_EXTRA] === undefined);
+  const { extra } = user;
+  if (extra?.[KEY_EXTRA] === undefined) return true;
+  // What somebody administers by a group ends with the group, and so does what it makes.
+  return administers(user) && extra[SCOPE_EXTRA] === undefined && extra[GRANT_EXTRA] === undefined;
 }
 
 /** The key that an author shows; undefined when it is gone. */
@@ -75,7 +78,8 @@ export function originAfter(written: WrittenKey, options: KeyOriginOptions): Key
   if (old === undefined) {
     const { name, uid } = author.metadata;
     const bySignIn = isOfSignIn(author) && person !== undefined;
-    return { ...known, maker: { name: name!, uid: uid! }, bySignIn, since: rootTime(author), ...(person && { person }) };
+    const byGrant = by.extra?.[GRANT_EXTRA] !== undefined;
+    return { ...known, maker: { name: name!, uid: uid! }, bySignIn, byGrant, since: rootTime(author), ...(person && { person }) };
   }
   if (!grants(wasSpec!, spec, keepsValue)) return known;
   const gives = ({ user, team, subject, groups }: KeySpec) => [user, team, subject, groups];

@@ -1,10 +1,10 @@
 import { sha256Hex } from "../../../base/digest.ts";
 import type { Logger } from "../../../base/logger.ts";
 import type { InternalRecords } from "../../records/internal-records.ts";
-import { PROVIDER_KINDS } from "../../sign-in/providers/admit.ts";
-import { idClaimOf } from "../../sign-in/providers/admit-oidc.ts";
-import type { Provider } from "../../sign-in/providers/admit.ts";
-import { findConnector } from "../../sign-in/providers/connectors.ts";
+import { idClaimOf } from "../../sign-in/rules/admit-oidc.ts";
+import type { Provider } from "../../sign-in/rules/admit.ts";
+import { findConnector, providersIn } from "../../sign-in/rules/connectors.ts";
+import { placeOf } from "../../sign-in/rules/place.ts";
 import type { Identity } from "../../sign-in/identity.ts";
 import type { SignInSettings } from "../../sign-in/settings.ts";
 
@@ -15,7 +15,7 @@ export interface PlainNameSettings extends SignInSettings {
 }
 
 /** What of an identity says whom its id of the user means. */
-type Told = Pick<Identity, "connector" | "issuer" | "idClaim">;
+type Told = Pick<Identity, "connector" | "issuer" | "place" | "idClaim">;
 
 /**
  * Which provider stands behind the id of a connector, and by which claim it knows its users. Users are known by the connector and their id
@@ -63,10 +63,8 @@ export function createConnectorIdentities(options: {
     const name = nameAt(connector, place);
     return claim === undefined || (firstClaim.get(name) ?? claim) === claim ? name : withDigest(connector, `${place} ${claim}`);
   };
-  const nameOf = ({ connector, issuer, idClaim }: Told) =>
-    issuer === undefined
-      ? (names.get(connector) ?? connector)
-      : nameFor(connector, placeOf({ kind: "oidc", settings: { issuerUrl: issuer } }), idClaim);
+  const nameOf = ({ connector, issuer, place = oidcPlace(issuer), idClaim }: Told) =>
+    place === undefined ? (names.get(connector) ?? connector) : nameFor(connector, place, idClaim);
   const ownsPlainNames = (connector: string) => {
     const { plainNamesConnector = "" } = current;
     if (plainNamesConnector !== "") return connector === plainNamesConnector;
@@ -104,19 +102,12 @@ export function createConnectorIdentities(options: {
   };
 }
 
-function providersIn(settings: SignInSettings): readonly Provider[] {
-  const ids = [...PROVIDER_KINDS, ...(settings.connectors ?? []).map(({ id }) => id)];
-  return ids.flatMap((id) => findConnector(settings, id) ?? []);
-}
-
 /** Which claim a provider's ids of users are; undefined where the kind leaves no choice. */
 function claimOf({ kind, settings }: Provider): string | undefined {
   return kind === "oidc" ? idClaimOf(settings as Provider<"oidc">["settings"]) : undefined;
 }
 
-/** Where a provider's ids of users mean somebody: its kind, and the address or tenant that the kind has. */
-function placeOf({ kind, settings }: Pick<Provider, "kind" | "settings">): string {
-  const { issuerUrl, baseURL, hostName, tenant, ssoIssuer, ssoURL } = settings as Readonly<Record<string, string | undefined>>;
-  const address = issuerUrl ?? baseURL ?? hostName ?? tenant ?? (ssoIssuer || ssoURL);
-  return `${kind} ${(address ?? "").replace(/\/$/, "")}`;
+/** The place of an OpenID Connect provider; undefined when its issuer is not known. */
+function oidcPlace(issuer: string | undefined): string | undefined {
+  return issuer === undefined ? undefined : placeOf({ kind: "oidc", settings: { issuerUrl: issuer } });
 }

@@ -20,7 +20,10 @@ import type { Linked, ProviderTokens, SignedIn, SignInPorts } from "../../sign-i
 import type { AccessKeys } from "../keys/access-keys.ts";
 import { isReserved } from "../caller.ts";
 import type { ConnectorIdentities } from "./connector-identities.ts";
+import { keptOf } from "../keys/kept-login.ts";
+import type { RefreshedLogins } from "./login-refresher.ts";
 import type { FormerUsers } from "./former-users.ts";
+import { passwordMark } from "../keys/key-lives.ts";
 import type { KeyLives } from "../keys/key-lives.ts";
 import { isOfSignIn } from "../keys/key-origin.ts";
 import type { ManagedObjects } from "../managed-objects.ts";
@@ -64,16 +67,14 @@ const TRIES_MAX = 5;
  * Somebody is who the connector and its id of the user say, whatever the names are. A newcomer gets a User that an administrator bound to
  * the connector, or the user name as the provider gives it, or the same with a digest where that name means somebody else: see decision 80.
  */
-export function createSignInService(options: SignInServiceOptions): SignInPorts {
+export function createSignInService(options: SignInServiceOptions): SignInPorts & Pick<RefreshedLogins, "refreshLogin"> {
   return new SignInService(options);
 }
 
-class SignInService implements SignInPorts {
+class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"> {
   readonly #options: SignInServiceOptions;
   /** Sign-ins that are under way, by subject. */
   readonly #underWay = new Map<string, Promise<void>>();
-  /** What was stored of the password that an identity was found by. */
-  readonly #checked = new WeakMap<Identity, string>();
 
   constructor(options: SignInServiceOptions) {
     this.#options = options;
@@ -101,23 +102,34 @@ class SignInService implements SignInPorts {
   async #demandSamePassword(identity: Identity, key: KubeObject): Promise<void> {
     const { objects, registry } = this.#options;
     const user = objects.get(USERS, { namespace: "", name: identity.userId });
-    const checked = this.#checked.get(identity);
-    if (checked === undefined || (user !== undefined && specOf<UserSpec>(user).password === checked)) return;
+    const { passwordMark: checked } = identity;
+    if (checked === undefined || (user !== undefined && passwordMark(user) === checked)) return;
     await registry.delete(OWNED_ACCESS_KEYS, keyOf(key), { preconditions: { uid: key.metadata.uid! } });
     throw unauthorized("wrong user name or password");
   }
 
-  #keySpec(user: Person, { groups: told, issuer: _issuer, idClaim: _claim, ...identity }: Identity, tokens: ProviderTokens): KeySpec {
+  #keySpec(user: Person, told: Identity, tokens: ProviderTokens): KeySpec {
+    const { groups, issuer: _issuer, idClaim: _claim, place: _place, passwordMark: _mark, administrators: _all, ...identity } = told;
     const now = timestamp(this.#options.clock.now());
-    const hasTokens = Object.values(tokens).some((token) => token !== undefined);
+    const { connectorData, oidcLogin } = keptOf(told, tokens);
     return {
       displayName: `Login of ${identity.username}`,
       type: LOGIN_KEY,
       user: user.name,
-      groups: user.groups ?? told,
-      identity: { ...identity, groups: told, identityRefresh: now },
-      ...(hasTokens && { oidcLogin: { ...tokens, lastRefresh: now } }),
+      groups: user.groups ?? groups,
+      identity: { ...identity, groups, ...(connectorData !== undefined && { connectorData }), identityRefresh: now },
+      ...(oidcLogin !== undefined && { oidcLogin: { ...oidcLogin, lastRefresh: now } }),
     };
+  }
+
+  async refreshLogin(key: KubeObject, told: Identity, tokens: ProviderTokens): Promise<void> {
+    const identity = this.#withOwnGroups(told);
+    const known = this.#find(identity);
+    const user = known === undefined ? { name: specOf<KeySpec>(key).user ?? "" } : await this.#refresh(known, identity);
+    if (user.name !== specOf<KeySpec>(key).user) throw forbiddenRequest(OWNED_ACCESS_KEYS, key.metadata.name!, "it is another user's now");
+    const { groups, identity: next, oidcLogin } = this.#keySpec(user, identity, tokens);
+    const spec = { groups: groups ?? [], ...(next && { identity: next }), ...(oidcLogin && { oidcLogin }) };
+    await this.#options.registry.patch(OWNED_ACCESS_KEYS, keyOf(key), "merge", { metadata: { uid: key.metadata.uid! }, spec });
   }
 
   /** Groups of a connector whose names mean nothing by themselves say where they come from. */
@@ -319,10 +331,10 @@ class SignInService implements SignInPorts {
       username: name,
       groups,
       connector: PASSWORD_CONNECTOR,
+      passwordMark: passwordMark(user),
       ...(email !== undefined && { email }),
       ...(displayName !== undefined && { preferredUsername: displayName }),
     };
-    this.#checked.set(identity, digest);
     return identity;
   }
 

@@ -15,6 +15,7 @@ import type { Spot } from "./spot.ts";
 export function checkAuth(auth: Spot): void {
   checkProviders(auth);
   checkConnectors(auth);
+  checkAdministrators(auth);
   checkHeaders(spotBelow(auth, "customHttpHeaders"));
   for (const filter of itemsOf(spotBelow(auth, "groupsFilters"))) checkFilter(filter);
 }
@@ -23,6 +24,8 @@ export function checkAuth(auth: Spot): void {
 function checkProviders(holder: Spot): void {
   checkOidc(spotBelow(holder, "oidc"));
   checkDirectory(spotBelow(holder, "directoryProviderA"));
+  checkSourceHostA(spotBelow(holder, "sourceHostA"));
+  for (const name of WITH_CLIENT) checkClient(spotBelow(holder, name));
   const saml = spotBelow(holder, "saml");
   if (saml.node?.kind === "map") checkSaml(saml);
 }
@@ -33,9 +36,27 @@ function checkOidc(oidc: Spot): void {
   if (missing.length > 0) warn(oidc, { message: `Nobody can sign in here without ${missing.join(" and ")}` });
 }
 
+/** Sections in which the platform is a client with a secret. */
+const WITH_CLIENT = ["sourceHostA", "sourceHostB", "directoryProviderA", "directoryProviderB"] as const;
+
+function checkClient(provider: Spot): void {
+  if (provider.node?.kind !== "map") return;
+  const missing = ["clientId", "clientSecret"].filter((name) => !isWritten(spotBelow(provider, name)));
+  if (missing.length > 0) warn(provider, { message: `Nobody can sign in here without ${missing.join(" and ")}` });
+}
+
+function checkSourceHostA(provider: Spot): void {
+  const [host, ca] = [spotBelow(provider, "hostName"), spotBelow(provider, "rootCA")];
+  const name = writtenText(host) ?? "";
+  if (name === "" && (writtenText(ca) ?? "") !== "") warn(ca, { message: "Without hostName, rootCA means nothing" });
+}
+
 function checkDirectory(provider: Spot): void {
   const account = spotBelow(provider, "serviceAccountFilePath");
   const email = spotBelow(provider, "adminEmail");
+  const groups = spotBelow(provider, "groups");
+  if (writtenText(account) === undefined && itemsOf(groups).length > 0)
+    warn(groups, { message: "Nobody is in these groups: without serviceAccountFilePath none are known" });
   if (writtenText(account) === undefined || writtenText(email) !== undefined) return;
   const message = 'Missing "adminEmail", which serviceAccountFilePath needs';
   refuseAt({ ...account, field: email.field }, { code: "CONFIG_REQUIRED", message });
@@ -85,17 +106,30 @@ function checkConnectors(auth: Spot): void {
   }
 }
 
-/** A misspelled id would leave nobody with plain names, which shows at the first sign-in only. */
-function checkPlainNames(auth: Spot): void {
-  const owner = spotBelow(auth, "plainNamesConnector");
+/** The ids that people sign in by. */
+function idsOf(auth: Spot): readonly string[] {
+  const sections = [...PROVIDER_NAMES, "clusterManager"].filter((name) => isWritten(spotBelow(auth, name)));
+  return [...sections, ...itemsOf(spotBelow(auth, "connectors")).map((connector) => writtenText(spotBelow(connector, "id")) ?? "")];
+}
+
+/** A misspelled id would leave nobody to administer, which shows at the first sign-in only. */
+function checkAdministrators(auth: Spot): void {
+  const ids = idsOf(auth);
+  for (const item of itemsOf(spotBelow(auth, "administrators"))) demandConnector(spotBelow(item, "connector"), ids);
+}
+
+function demandConnector(owner: Spot, ids: readonly string[]): void {
   const id = writtenText(owner) ?? "";
-  const sections = PROVIDER_NAMES.filter((name) => isWritten(spotBelow(auth, name)));
-  const ids = [...sections, ...itemsOf(spotBelow(auth, "connectors")).map((connector) => writtenText(spotBelow(connector, "id")) ?? "")];
   if (id === "" || ids.includes(id)) return;
   refuseAt(owner, {
     message: `There is no connector ${JSON.stringify(id)}`,
     hint: `Write one of ${ids.join(", ") || "those that you set up"}`,
   });
+}
+
+/** A misspelled id would leave nobody with plain names, which shows at the first sign-in only. */
+function checkPlainNames(auth: Spot): void {
+  demandConnector(spotBelow(auth, "plainNamesConnector"), idsOf(auth));
 }
 
 function checkHeaders(headers: Spot): void {

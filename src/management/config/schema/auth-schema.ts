@@ -7,6 +7,12 @@ import { PROVIDERS } from "./provider-schema.ts";
 /** How long a key of a sign-in is kept by default: 20 days, in seconds. */
 const LOGIN_TTL_SECONDS = 1_728_000;
 
+/** When a login is looked at again: after 15 minutes, in seconds. */
+const REFRESH_SECONDS = 900;
+
+/** When a login ends whose provider cannot be asked: after a day, in seconds. */
+const STALE_SECONDS = 86_400;
+
 /** Longest filter of groups, in UTF-16 units. */
 export const FILTER_LENGTH_MAX = 1_024;
 
@@ -65,6 +71,28 @@ export const AUTH = {
     connectors: { type: "list", default: [], items: CONNECTOR, description: "Further providers." },
     plainNamesConnector: textField(
       "Id of the connector whose user names and groups mean those that rules, owners and teams name. Default: the only connector there is. Groups of others begin with their id and a colon, unless they have a groupsPrefix.",
+    ),
+    administrators: {
+      type: "list",
+      default: [],
+      maxItems: 100,
+      items: {
+        type: "object",
+        description: "A group of a provider.",
+        fields: {
+          connector: { ...textField("Id of the connector, or name of the section."), required: true, minLength: 1 },
+          group: { ...textField("The group as the provider names it, without prefix."), required: true, minLength: 1 },
+        },
+      },
+      description: "Groups whose members administer the platform with the key of their sign-in, for as long as they are members.",
+    },
+    identityRefreshSeconds: timeField(
+      REFRESH_SECONDS,
+      "A login that is used is looked at again at its provider, if that allows it, when the last look is so long ago, in seconds; 0 is never.",
+    ),
+    identityStaleSeconds: timeField(
+      STALE_SECONDS,
+      "A login ends when its provider could not be asked for so long, in seconds; 0 is never.",
     ),
     disableTeamCreation: flag("Make no teams for new groups of a user who signs in."),
     disableUserCreation: flag("Make no user when somebody signs in for the first time."),

@@ -28,6 +28,10 @@ export interface SignInLimits {
   readonly discoveryLifetimeMs: number;
   /** How long a provider may take for one answer, in seconds. Default 10. */
   readonly providerTimeoutSeconds: number;
+  /** How long all answers of a provider's API may take for one login together, in seconds. Default 30. */
+  readonly loginTimeoutSeconds: number;
+  /** Pages of one list that a provider is asked for; with more, the sign-in is refused. Default 100. */
+  readonly pagesMax: number;
   /** Groups that a provider may name of one user; with more, the sign-in is refused. Default 2,000. */
   readonly groupsMax: number;
   /** Longest id, name, mail address or group that a provider may name, in UTF-16 units. Default 1,024. */
@@ -52,6 +56,8 @@ export const SIGN_IN_LIMITS: SignInLimits = {
   codeLifetimeMs: MINUTE_MS,
   discoveryLifetimeMs: 10 * MINUTE_MS,
   providerTimeoutSeconds: 10,
+  loginTimeoutSeconds: 30,
+  pagesMax: 100,
   groupsMax: 2_000,
   textLengthMax: 1_024,
   identityBytesMax: 262_144,

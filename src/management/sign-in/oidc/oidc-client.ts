@@ -4,11 +4,10 @@
  * @module
  */
 import * as openid from "openid-client";
-import { isEngineError, messageOf } from "../../../base/errors.ts";
-import type { EngineError } from "../../../base/errors.ts";
-import { unauthorized, unavailable } from "../../../apiserver/types/status.ts";
-import type { Claims } from "../providers/claims.ts";
+import { unavailable } from "../../../apiserver/types/status.ts";
+import type { Claims } from "../rules/claims.ts";
 import { isLoopback } from "./loopback.ts";
+import { notAccepted, notRefreshed, protocolReason, reachability } from "./oauth-errors.ts";
 import type { ProviderTokens } from "../ports.ts";
 import type { ProviderFetch } from "./provider-fetch.ts";
 import type { OidcSettings } from "../settings.ts";
@@ -37,12 +36,21 @@ export interface OidcClient {
    * @throws API_UNAUTHORIZED when the answer proves nothing, API_UNAVAILABLE when the provider cannot be asked.
    */
   redeem(address: URL, secrets: LoginSecrets): Promise<{ readonly claims: Claims; readonly tokens: ProviderTokens }>;
+  /**
+   * What the provider says now about somebody who signed in before; no claims where it gives no ID token then. The tokens have a new
+   * refresh token where that one is good for one use.
+   *
+   * @throws API_UNAUTHORIZED when the provider no longer knows of the login, API_UNAVAILABLE when it cannot be asked.
+   */
+  refresh(refreshToken: string): Promise<{ readonly claims: Claims; readonly tokens: ProviderTokens }>;
   /** Where somebody goes to sign out; undefined when the provider has no such place. */
   endSessionUrl(idToken?: string): URL | undefined;
 }
 
 /** How a provider is asked. */
 export interface ProviderDiscoveryOptions {
+  /** Further parameters of the authorization request. Default: none. */
+  readonly parameters?: Readonly<Record<string, string>>;
   readonly fetch: ProviderFetch;
   /** How long one answer may take, in seconds. */
   readonly timeoutSeconds: number;
@@ -59,7 +67,10 @@ const TOKEN_CLAIMS = ["iss", "sub", "aud", "azp", "exp", "iat", "nbf", "nonce", 
  * @example
  * const client = await discoverOidc({ issuerUrl: "https://id.example", clientId: "platform" }, { fetch, timeoutSeconds: 10 });
  */
-export async function discoverOidc(settings: OidcSettings, { fetch, timeoutSeconds }: ProviderDiscoveryOptions): Promise<OidcClient> {
+export async function discoverOidc(
+  settings: OidcSettings,
+  { fetch, timeoutSeconds, parameters = {} }: ProviderDiscoveryOptions,
+): Promise<OidcClient> {
   const { issuerUrl = "", clientId = "" } = settings;
   if (!URL.canParse(issuerUrl) || clientId === "") throw unavailable("the provider has no issuerUrl or no clientId");
   const issuer = new URL(issuerUrl);
@@ -68,20 +79,32 @@ export async function discoverOidc(settings: OidcSettings, { fetch, timeoutSecon
   const options = { execute, timeout: timeoutSeconds, [openid.customFetch]: fetch };
   try {
     const configuration = await openid.discovery(issuer, clientId, {}, authenticationOf(settings), options);
-    return clientFor(configuration, settings);
+    return clientFor(configuration, settings, parameters);
   } catch (error) {
-    throw reachability(error) ?? unavailable(`the provider's discovery document is of no use: ${reasonOf(error)}`);
+    throw reachability(error) ?? unavailable(`the provider's discovery document is of no use: ${protocolReason(error)}`);
   }
 }
 
-function clientFor(configuration: openid.Configuration, settings: OidcSettings): OidcClient {
+function clientFor(
+  configuration: openid.Configuration,
+  settings: OidcSettings,
+  parameters: NonNullable<ProviderDiscoveryOptions["parameters"]>,
+): OidcClient {
   const { scopes = [], resource = "", postLogoutRedirectURI = "", getUserInfo = false } = settings;
   const scope = [...new Set(["openid", ...(scopes.length === 0 ? DEFAULT_SCOPES : scopes)])].join(" ");
   const extra = resource === "" ? {} : { resource };
   return {
     authorizationUrl({ redirectUri, state, nonce, challenge }) {
       const pkce = { code_challenge: challenge, code_challenge_method: "S256" };
-      return openid.buildAuthorizationUrl(configuration, { redirect_uri: redirectUri, scope, state, nonce, ...pkce, ...extra });
+      return openid.buildAuthorizationUrl(configuration, {
+        redirect_uri: redirectUri,
+        scope,
+        state,
+        nonce,
+        ...pkce,
+        ...extra,
+        ...parameters,
+      });
     },
     async redeem(address, { state, nonce, verifier }) {
       try {
@@ -90,7 +113,18 @@ function clientFor(configuration: openid.Configuration, settings: OidcSettings):
         const claims: Claims = { ...answer.claims() };
         return { claims: getUserInfo ? await withUserInfo(configuration, answer.access_token, claims) : claims, tokens: tokensOf(answer) };
       } catch (error) {
-        throw reachability(error) ?? notAccepted(error);
+        throw notAccepted(error);
+      }
+    },
+    async refresh(refreshToken) {
+      try {
+        const answer = await openid.refreshTokenGrant(configuration, refreshToken, extra);
+        const claims: Claims = { ...answer.claims() };
+        const tokens = { refreshToken, ...tokensOf(answer) };
+        const isTold = getUserInfo && claims["sub"] !== undefined;
+        return { claims: isTold ? await withUserInfo(configuration, answer.access_token, claims) : claims, tokens };
+      } catch (error) {
+        throw notRefreshed(error);
       }
     },
     endSessionUrl(idToken) {
@@ -104,7 +138,10 @@ function clientFor(configuration: openid.Configuration, settings: OidcSettings):
 }
 
 /** As the provider takes it: in a header, unless its document has only the body. */
-function authenticationOf({ clientSecret = "", redirectURI = "" }: OidcSettings): openid.ClientAuth {
+export function authenticationOf({
+  clientSecret = "",
+  redirectURI = "",
+}: Pick<OidcSettings, "clientSecret" | "redirectURI">): openid.ClientAuth {
   const [header, body] =
     clientSecret === "" ? [openid.None(), openid.None()] : [openid.ClientSecretBasic(clientSecret), openid.ClientSecretPost(clientSecret)];
   return (server, client, parameters, headers) => {
@@ -122,34 +159,15 @@ async function withUserInfo(configuration: openid.Configuration, accessToken: st
   return { ...claims, ...Object.fromEntries([...allowed, ...token]) };
 }
 
-function tokensOf(answer: { readonly id_token?: string; readonly access_token: string; readonly refresh_token?: string }): ProviderTokens {
+/** The tokens of an answer. */
+export function tokensOf(answer: {
+  readonly id_token?: string;
+  readonly access_token: string;
+  readonly refresh_token?: string;
+}): ProviderTokens {
   return {
     accessToken: answer.access_token,
     ...(answer.id_token !== undefined && { idToken: answer.id_token }),
     ...(answer.refresh_token !== undefined && { refreshToken: answer.refresh_token }),
   };
-}
-
-/** The failure to reach the provider at the bottom of an error, if that is what it is. */
-function reachability(error: unknown): Error | undefined {
-  for (let inner = error; inner instanceof Error; inner = inner.cause) if (isEngineError(inner)) return inner;
-  return undefined;
-}
-
-/** Longest text of a provider that goes into a message. */
-const REASON_LENGTH_MAX = 200;
-
-/** A code that the browser itself brought is told; what passed between the servers is the cause, for the log. */
-function notAccepted(error: unknown): EngineError {
-  const told = error instanceof openid.AuthorizationResponseError ? `: ${reasonOf(error)}` : "";
-  return Object.assign(unauthorized(`the provider's answer was not accepted${told}`), { cause: reasonOf(error) });
-}
-
-/** Why the protocol failed. The causes of these errors hold tokens and claims: of them, only the messages are told. */
-function reasonOf(error: unknown): string {
-  if (error instanceof openid.AuthorizationResponseError || error instanceof openid.ResponseBodyError) {
-    return error.error.slice(0, REASON_LENGTH_MAX);
-  }
-  const inner = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : "";
-  return `${messageOf(error)}${inner}`.slice(0, REASON_LENGTH_MAX);
 }

@@ -28,6 +28,8 @@ export interface ProviderRequest {
 export type ProviderFetch = (url: string, request: ProviderRequest) => Promise<Response>;
 
 const ANSWER_BYTES_MAX = 1_048_576;
+/** Some providers refuse requests without one. */
+const USER_AGENT = "endpoint-sync";
 /** Answers that cannot have a body. */
 const BODILESS = [204, 205, 304];
 
@@ -44,7 +46,7 @@ export function createProviderFetch({ ca, insecure = false, answerBytesMax = ANS
       const fail = (error: unknown) => reject(unavailable(`the provider at ${url.host} could not be asked: ${messageOf(error)}`));
       const answered = (answer: IncomingMessage) => void readAnswer(answer, answerBytesMax).then(resolve, fail);
       if (url.protocol === "http:" && !isLoopback(url)) return fail(new Error("plain HTTP is for this machine only"));
-      const shared = { method, headers, agent: false as const, ...(signal && { signal }) };
+      const shared = { method, headers: { "user-agent": USER_AGENT, ...headers }, agent: false as const, ...(signal && { signal }) };
       const request =
         url.protocol === "http:"
           ? requestPlain(url, shared, answered)

@@ -3,24 +3,24 @@
  *
  * @module
  */
-import { systemChance } from "../../base/chance.ts";
-import { systemClock } from "../../base/clock.ts";
-import { EngineError } from "../../base/errors.ts";
-import { createLineLogger } from "../../base/logger.ts";
-import { createHttpClient } from "../../kube/client/http-client.ts";
-import { loadKubeConfig } from "../../kube/client/kube-config.ts";
-import { specOf } from "../../management/kinds/common.ts";
-import type { SharedSecretSpec } from "../../management/kinds/shared-secret.ts";
-import { SHARED_SECRETS } from "../../management/kinds/types.ts";
-import { BASE_PATH } from "../../management/api/base-path.ts";
-import { createSecretSync } from "../../management/secrets/secret-sync.ts";
-import type { ClusterClient } from "../../kube/object/cluster-client.ts";
-import type { ObjectKey } from "../../kube/object/key.ts";
-import { formatKubeconfig } from "../../apiserver/access/kubeconfig.ts";
-import { aborted } from "../process/command.ts";
-import type { CommandContext } from "../process/command.ts";
-import type { KubeConfig } from "../input/followed-cluster.ts";
-import type { Terminal } from "../process/terminal.ts";
+import { systemChance } from "../../../base/chance.ts";
+import { systemClock } from "../../../base/clock.ts";
+import { EngineError } from "../../../base/errors.ts";
+import { createLineLogger } from "../../../base/logger.ts";
+import { createHttpClient } from "../../../kube/client/http-client.ts";
+import { loadKubeConfig } from "../../../kube/client/kube-config.ts";
+import { specOf } from "../../../management/kinds/common.ts";
+import type { SharedSecretSpec } from "../../../management/kinds/shared-secret.ts";
+import { SHARED_SECRETS } from "../../../management/kinds/types.ts";
+import { BASE_PATH } from "../../../management/api/base-path.ts";
+import { createSecretSync } from "../../../management/secrets/secret-sync.ts";
+import type { ClusterClient } from "../../../kube/object/cluster-client.ts";
+import type { ObjectKey } from "../../../kube/object/key.ts";
+import { formatKubeconfig } from "../../../apiserver/access/kubeconfig.ts";
+import { aborted } from "../../process/command.ts";
+import type { CommandContext } from "../../process/command.ts";
+import type { KubeConfig } from "../../input/followed-cluster.ts";
+import type { Terminal } from "../../process/terminal.ts";
 
 /** How the management API is reached, as commander hands it over. */
 export interface SecretFlags {

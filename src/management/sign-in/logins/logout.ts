@@ -1,16 +1,16 @@
-import { unauthorized } from "../../apiserver/types/status.ts";
-import type { Provider } from "./providers/admit.ts";
-import type { OidcClients } from "./oidc/oidc-clients.ts";
-import type { SignInPorts } from "./ports.ts";
-import { bearerOf, expectMethod } from "./visit.ts";
-import type { Visit } from "./visit.ts";
+import { unauthorized } from "../../../apiserver/types/status.ts";
+import type { Provider } from "../rules/admit.ts";
+import type { ProviderClients } from "../providers/provider-clients.ts";
+import type { SignInPorts } from "../ports.ts";
+import { bearerOf, expectMethod } from "../visit.ts";
+import type { Visit } from "../visit.ts";
 
 /** What logout needs. */
 export interface LogoutOptions {
   readonly ports: SignInPorts;
-  readonly clients: OidcClients;
+  readonly clients: ProviderClients;
   /** The provider behind an id, if it is live. */
-  readonly findProvider: (id: string) => Provider<"oidc"> | undefined;
+  readonly findProvider: (id: string) => Provider | undefined;
 }
 
 /**

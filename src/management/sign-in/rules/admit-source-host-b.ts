@@ -1,4 +1,4 @@
-import { meetsGiven } from "./claims.ts";
+import { chosenBy, meetsGiven, withoutCase } from "./claims.ts";
 import { admitted, refused } from "../identity.ts";
 import type { SignInDecision, Configured } from "../identity.ts";
 import type { SourceHostBSettings } from "../settings.ts";
@@ -13,7 +13,8 @@ export interface SourceHostBProfile {
 }
 
 /**
- * Who signs in by a host of source code with groups. With groups given, he is in at least one of them, and no others are told.
+ * Who signs in by a host of source code with groups. With groups given, he is in at least one of them, and no others are told. Their
+ * paths are compared without regard to case.
  * Source: specification 2, sourceHostB.
  *
  * @example
@@ -21,14 +22,14 @@ export interface SourceHostBProfile {
  * admitSourceHostB({ connector: "sourceHostB", settings: { groups: ["acme/ops"] } }, profile); // groups: ["acme/ops"]
  */
 export function admitSourceHostB({ connector, settings }: Configured<SourceHostBSettings>, profile: SourceHostBProfile): SignInDecision {
-  if (!meetsGiven(settings.groups, profile.groups)) return refused("you are in none of the groups that may sign in");
+  if (!meetsGiven(settings.groups, profile.groups, withoutCase)) return refused("you are in none of the groups that may sign in");
   return admitted({
     userId: profile.id,
     username: profile.username,
     preferredUsername: profile.username,
     email: profile.email,
     emailVerified: profile.emailVerified,
-    groups: profile.groups.filter((group) => meetsGiven(settings.groups, [group])),
+    groups: profile.groups.filter(chosenBy(settings.groups, withoutCase)),
     extraClaims: undefined,
     connector,
     connectorData: undefined,

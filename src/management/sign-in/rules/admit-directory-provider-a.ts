@@ -1,4 +1,4 @@
-import { meets } from "./claims.ts";
+import { meets, withoutCase } from "./claims.ts";
 import { admitted, refused } from "../identity.ts";
 import type { SignInDecision, Configured } from "../identity.ts";
 import type { DirectoryProviderASettings } from "../settings.ts";
@@ -27,11 +27,10 @@ export function admitDirectoryProviderA(
   profile: DirectoryProviderAProfile,
 ): SignInDecision {
   const { id, email, emailVerified, hostedDomain, groups = [] } = profile;
-  const domains = (settings.hostedDomains ?? []).map((domain) => domain.toLowerCase());
-  if (!meets(domains, hostedDomain === undefined ? [] : [hostedDomain.toLowerCase()])) {
+  if (!meets(settings.hostedDomains, hostedDomain === undefined ? [] : [hostedDomain], withoutCase)) {
     return refused("your account is of none of the domains that may sign in");
   }
-  if (!meets(settings.groups, groups)) return refused("you are in none of the groups that may sign in");
+  if (!meets(settings.groups, groups, withoutCase)) return refused("you are in none of the groups that may sign in");
   return admitted({
     userId: id,
     username: email,

@@ -23,12 +23,23 @@ function isTexts(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((item) => typeof item === "string");
 }
 
+/** How names are compared: as they stand. */
+const asWritten = (name: string) => name;
+/** How names are compared where letters have no case: as small ones. */
+export const withoutCase = (name: string) => name.toLowerCase();
+
+/** Tells of each name whether it is among `wanted`: all are where the list is left out. Each name costs the same, however long the list is. */
+export function chosenBy(wanted: readonly string[] | undefined, form: (name: string) => string = asWritten): (name: string) => boolean {
+  const set = wanted && new Set(wanted.map(form));
+  return (name) => set === undefined || set.has(form(name));
+}
+
 /** Whether one of `wanted` is among `names`. No demand is made by a list that is left out; an empty one is met by nobody. */
-export function meetsGiven(wanted: readonly string[] | undefined, names: readonly string[]): boolean {
-  return wanted === undefined || names.some((name) => wanted.includes(name));
+export function meetsGiven(wanted: readonly string[] | undefined, names: readonly string[], form = asWritten): boolean {
+  return wanted === undefined || names.some(chosenBy(wanted, form));
 }
 
 /** Whether one of `wanted` is among `names`. No demand is made by a list that is left out or empty. */
-export function meets(wanted: readonly string[] | undefined, names: readonly string[]): boolean {
-  return wanted?.length === 0 || meetsGiven(wanted, names);
+export function meets(wanted: readonly string[] | undefined, names: readonly string[], form = asWritten): boolean {
+  return wanted?.length === 0 || meetsGiven(wanted, names, form);
 }

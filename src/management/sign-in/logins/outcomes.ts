@@ -1,5 +1,5 @@
-import type { Metrics } from "../../base/metrics.ts";
-import { statusOf } from "../../apiserver/types/status.ts";
+import type { Metrics } from "../../../base/metrics.ts";
+import { statusOf } from "../../../apiserver/types/status.ts";
 
 /** Counts how sign-ins end. */
 export interface SignInOutcomes {

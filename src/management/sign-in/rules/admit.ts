@@ -1,3 +1,5 @@
+import { admitClusterManager } from "./admit-cluster-manager.ts";
+import type { ClusterManagerProfile } from "./admit-cluster-manager.ts";
 import { admitDirectoryProviderA } from "./admit-directory-provider-a.ts";
 import type { DirectoryProviderAProfile } from "./admit-directory-provider-a.ts";
 import { admitDirectoryProviderB } from "./admit-directory-provider-b.ts";
@@ -12,7 +14,7 @@ import type { SourceHostBProfile } from "./admit-source-host-b.ts";
 import type { Claims } from "./claims.ts";
 import { withoutReserved } from "../identity.ts";
 import type { SignInDecision, Configured } from "../identity.ts";
-import type { ProviderSections } from "../settings.ts";
+import type { SignInSettings } from "../settings.ts";
 
 /** What each kind of provider says about somebody. */
 interface ClaimsByKind {
@@ -22,13 +24,14 @@ interface ClaimsByKind {
   readonly directoryProviderA: DirectoryProviderAProfile;
   readonly directoryProviderB: DirectoryProviderBProfile;
   readonly saml: SamlAssertion;
+  readonly clusterManager: ClusterManagerProfile;
 }
 
 /** A kind of provider, by the name of its section. */
 export type ProviderKind = keyof ClaimsByKind;
 
 /** A provider as it is set up, at the top of `status.auth` or in a connector. */
-export interface Provider<Kind extends ProviderKind = ProviderKind> extends Configured<NonNullable<ProviderSections[Kind]>> {
+export interface Provider<Kind extends ProviderKind = ProviderKind> extends Configured<NonNullable<SignInSettings[Kind]>> {
   readonly kind: Kind;
 }
 
@@ -39,6 +42,7 @@ const RULES: { readonly [Kind in ProviderKind]: (provider: Provider<Kind>, claim
   directoryProviderA: admitDirectoryProviderA,
   directoryProviderB: admitDirectoryProviderB,
   saml: admitSaml,
+  clusterManager: admitClusterManager,
 };
 
 /** The kinds of providers, in the order in which a connector with several is read. */

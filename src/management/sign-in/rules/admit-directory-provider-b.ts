@@ -1,4 +1,4 @@
-import { meets } from "./claims.ts";
+import { chosenBy, withoutCase } from "./claims.ts";
 import { admitted, refused } from "../identity.ts";
 import type { SignInDecision, Configured } from "../identity.ts";
 import type { DirectoryProviderBSettings } from "../settings.ts";
@@ -12,7 +12,8 @@ export interface DirectoryProviderBProfile {
   /** Where his account is from. */
   readonly account:
     { readonly personal: true } | { readonly personal: false; readonly tenantId: string; readonly tenantNames?: readonly string[] };
-  readonly groups: readonly { readonly name: string; readonly security: boolean }[];
+  /** `id` is the directory's own name for a group, which settings may give too: names are not unique. */
+  readonly groups: readonly { readonly name: string; readonly id?: string; readonly security: boolean }[];
 }
 
 /**
@@ -32,19 +33,31 @@ export function admitDirectoryProviderB(
 ): SignInDecision {
   const { tenant = "common", onlySecurityGroups = false, useGroupsAsWhitelist = false } = settings;
   if (!isOfTenant(profile.account, tenant)) return refused("accounts of your kind or tenant may not sign in");
-  const names = profile.groups.filter(({ security }) => security || !onlySecurityGroups).map(({ name }) => name);
-  if (!meets(settings.groups, names)) return refused("you are in none of the groups that may sign in");
+  const counted = profile.groups.filter(({ security }) => security || !onlySecurityGroups);
+  const [ids, names] = [(settings.groups ?? []).filter(isId), (settings.groups ?? []).filter((group) => !isId(group))];
+  const [isChosenId, isChosenName] = [chosenBy(ids, withoutCase), chosenBy(names)];
+  const chosen = counted.filter(({ name, id }) => isChosenName(name) || (id !== undefined && isChosenId(id)));
+  if (!isEmpty(settings.groups) && chosen.length === 0) return refused("you are in none of the groups that may sign in");
   return admitted({
     userId: profile.id,
     username: profile.principalName,
     preferredUsername: profile.principalName,
     email: profile.email,
     emailVerified: undefined,
-    groups: useGroupsAsWhitelist ? names.filter((name) => meets(settings.groups, [name])) : names,
+    groups: (useGroupsAsWhitelist && !isEmpty(settings.groups) ? chosen : counted).map(({ name }) => name),
     extraClaims: undefined,
     connector,
     connectorData: undefined,
   });
+}
+
+function isEmpty(list: readonly string[] | undefined): boolean {
+  return list === undefined || list.length === 0;
+}
+
+/** Whether a text of the settings is the id of a group, which no name is taken for. */
+function isId(text: string): boolean {
+  return /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
 }
 
 function isOfTenant(account: DirectoryProviderBProfile["account"], tenant: string): boolean {

@@ -1,18 +1,21 @@
-import type { AddressOf } from "../../apiserver/http/client-address.ts";
-import { badRequest, forbiddenPath, tooManyRequests, unauthorized } from "../../apiserver/types/status.ts";
-import { addressSubject } from "./limits/attempts.ts";
-import type { Attempts } from "./limits/attempts.ts";
-import type { SignInLimits } from "./limits/limits.ts";
-import type { SignInMemory } from "./limits/memory.ts";
-import type { SignedIn, SignInPorts } from "./ports.ts";
-import type { SignInSettings } from "./settings.ts";
-import { expectMethod, readFields } from "./visit.ts";
-import type { Visit } from "./visit.ts";
+import type { AddressOf } from "../../../apiserver/http/client-address.ts";
+import { badRequest, forbiddenPath, tooManyRequests, unauthorized } from "../../../apiserver/types/status.ts";
+import { addressSubject } from "../limits/attempts.ts";
+import type { Attempts } from "../limits/attempts.ts";
+import type { SignInLimits } from "../limits/limits.ts";
+import type { SignInMemory } from "../limits/memory.ts";
+import type { SignedIn, SignInPorts } from "../ports.ts";
+import type { SignInSettings } from "../settings.ts";
+import { demandOwnPage, expectMethod, readFields } from "../visit.ts";
+import type { Visit } from "../visit.ts";
+import { waitingInForm } from "./programs.ts";
+import type { Programs } from "./programs.ts";
 
 /** What login by password needs. */
 export interface PasswordLoginOptions {
   readonly config: () => SignInSettings;
   readonly ports: SignInPorts;
+  readonly programs: Programs;
   readonly memory: SignInMemory;
   readonly limits: SignInLimits;
   /** Where a request comes from. */
@@ -25,7 +28,7 @@ const TEXT_LENGTH_MAX = 1_024;
 /**
  * Login by user name and password. Wrong ones count against the name at this address, against the name, and against the address; from a
  * limit on, both right and wrong ones are refused unseen until the window ends. What others do elsewhere locks nobody out of an address
- * where he has signed in before.
+ * where he has signed in before. The result is undefined when the person is asked whether the program that waits may have the key.
  *
  * @throws API_UNAUTHORIZED (the function returned) for a wrong password or unknown user, API_FORBIDDEN when passwords are disabled,
  * API_TOO_MANY_REQUESTS after too many failures.
@@ -33,10 +36,11 @@ const TEXT_LENGTH_MAX = 1_024;
 export function createPasswordLogin({
   config,
   ports,
+  programs,
   memory,
   limits,
   addressOf,
-}: PasswordLoginOptions): (visit: Visit) => Promise<SignedIn> {
+}: PasswordLoginOptions): (visit: Visit) => Promise<SignedIn | undefined> {
   const { failuresPerPair, failuresPerUsername, failuresPerAddress, failureWindowMs: windowMs, checksMax } = limits;
   const byPair = memory.attempts("pairs", { max: failuresPerPair, windowMs });
   const byName = memory.attempts("names", { max: failuresPerUsername, windowMs });
@@ -47,7 +51,9 @@ export function createPasswordLogin({
   return async (visit) => {
     expectMethod(visit, "POST");
     if (config().password?.disabled === true) throw forbiddenPath("login by password is disabled");
-    const { username, password } = await readFields(visit, ["username", "password"]);
+    demandOwnPage(visit);
+    const { username, password, ...more } = await readFields(visit, ["username", "password"], ["redirect", "code_challenge"]);
+    const waiting = waitingInForm(more);
     if (username.length > TEXT_LENGTH_MAX || password.length > TEXT_LENGTH_MAX) throw badRequest("user name or password is too long");
     const address = addressSubject(addressOf(visit.request));
     const pair = JSON.stringify([username, address]);
@@ -72,6 +78,7 @@ export function createPasswordLogin({
       // A success clears the pair alone: with an account of one's own, one could try others forever otherwise.
       await byPair.forget(pair);
       await known.begin(pair);
+      if (waiting !== undefined) return void (await programs.ask(visit, { identity, tokens: {} }, waiting));
       return await ports.signIn(identity);
     } finally {
       checks--;

@@ -1,6 +1,6 @@
 import { PROVIDER_KINDS } from "./admit.ts";
 import type { Provider, ProviderKind } from "./admit.ts";
-import type { ProviderSections, SignInSettings } from "../settings.ts";
+import type { SignInSettings } from "../settings.ts";
 
 /**
  * The provider behind an id in the address: a section at the top of `status.auth` by its name, or an additional connector by its id.
@@ -13,10 +13,16 @@ export function findConnector(settings: SignInSettings, id: string): Provider | 
   const top = PROVIDER_KINDS.find((kind) => kind === id);
   if (top !== undefined && settings[top]) return providerOf(settings, top, id);
   const connector = settings.connectors?.find((entry) => entry.id === id);
-  const kind = connector && PROVIDER_KINDS.find((name) => connector[name]);
-  return kind && providerOf(connector, kind, id);
+  const kind = connector && PROVIDER_KINDS.find((name) => (connector as SignInSettings)[name]);
+  return kind && providerOf(connector as SignInSettings, kind, id);
 }
 
-function providerOf<Kind extends ProviderKind>(sections: ProviderSections, kind: Kind, connector: string): Provider<Kind> {
+function providerOf<Kind extends ProviderKind>(sections: SignInSettings, kind: Kind, connector: string): Provider<Kind> {
   return { kind, connector, settings: sections[kind]! };
+}
+
+/** Every provider of the settings, in their order. */
+export function providersIn(settings: SignInSettings): readonly Provider[] {
+  const ids = [...PROVIDER_KINDS, ...(settings.connectors ?? []).map(({ id }) => id)];
+  return ids.flatMap((id) => findConnector(settings, id) ?? []);
 }

@@ -1,0 +1,19 @@
+import type { Command } from "commander";
+import { examples } from "../process/command.ts";
+import type { CommandContext } from "../process/command.ts";
+import { parseLabel, parsePositive, parseUrl } from "../input/options.ts";
+import type { LoginFlags } from "../management/clients/login-run.ts";
+
+/** `login`: sign in at a platform with a browser. */
+export function defineLogin(command: Command, context: CommandContext): void {
+  command
+    .requiredOption("--server <url>", "URL of the management API", parseUrl)
+    .option("--ca <file>", "certificate authority of the server (PEM; default: those of the system)")
+    .option("--connector <id>", "provider to sign in with (default: choose one on the page)")
+    .option("--context <name>", "name of the kubeconfig's context, cluster and user", parseLabel, "platform")
+    .option("--kubeconfig <file>", "file that gets the context; other contexts in it stay (default: <context>.kubeconfig)")
+    .option("--timeout <seconds>", "how long to wait for the sign-in", parsePositive, 600)
+    .option("--no-browser", "only print the URL, do not open a browser")
+    .addHelpText("after", examples("endpoint-sync login --server https://platform.example.com --kubeconfig platform.kubeconfig"))
+    .action(async (flags: LoginFlags) => (await import("../management/clients/login-run.ts")).runLogin(context, flags));
+}

@@ -1,0 +1,74 @@
+import { readFile } from "node:fs/promises";
+import { dump, load } from "js-yaml";
+import { EngineError, messageOf } from "../../../base/errors.ts";
+import { isRecord } from "../../../base/json.ts";
+import { formatKubeconfig } from "../../../apiserver/access/kubeconfig.ts";
+import type { KubeconfigOptions } from "../../../apiserver/access/kubeconfig.ts";
+import { writeKubeconfigFile } from "../../files/kubeconfig-file.ts";
+
+/** Lists of a kubeconfig whose items have names. */
+const LISTS = ["clusters", "users", "contexts"] as const;
+
+/** A kubeconfig as it is read. */
+type Document = Readonly<Record<string, unknown>>;
+
+/**
+ * The text of a kubeconfig with a context of this name, and everything else as it was. The context becomes the current one.
+ *
+ * @throws CONFIG_FILE when the text is no kubeconfig, or its context of this name leads elsewhere.
+ */
+export function withContext(text: string, options: KubeconfigOptions): string {
+  const own = load(formatKubeconfig(options)) as Document;
+  const before = text.trim() === "" ? {} : parsed(text);
+  const { name, url } = options;
+  const [cluster] = itemsOf(before, "clusters").filter((item) => item["name"] === name);
+  const server = isRecord(cluster?.["cluster"]) ? cluster["cluster"]["server"] : undefined;
+  if (server !== undefined && server !== url)
+    throw new EngineError("CONFIG_FILE", `The context "${name}" of the kubeconfig leads to ${String(server)}`, {
+      details: { hint: "Choose another one with --context" },
+    });
+  const lists = LISTS.map((list) => [list, [...itemsOf(before, list).filter((item) => item["name"] !== name), ...itemsOf(own, list)]]);
+  return dump({ ...own, ...before, ...Object.fromEntries(lists), "current-context": name });
+}
+
+/**
+ * Writes the context into a file, for its owner's eyes only.
+ *
+ * @throws CONFIG_FILE as {@link withContext}, or when the file cannot be read or written.
+ */
+export async function writeContext(path: string, options: KubeconfigOptions): Promise<void> {
+  await writeKubeconfigFile(path, withContext(await textOfFile(path), options));
+}
+
+/** Refuses, before anybody signs in, what could not be written afterwards. */
+export async function checkContext(path: string, options: KubeconfigOptions): Promise<void> {
+  withContext(await textOfFile(path), options);
+}
+
+async function textOfFile(path: string): Promise<string> {
+  return readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return "";
+    throw new EngineError("CONFIG_FILE", `Cannot read "${path}": ${messageOf(error)}`, { cause: error });
+  });
+}
+
+function parsed(text: string): Document {
+  let document: unknown;
+  try {
+    document = load(text);
+  } catch {
+    // The parser quotes the text, in which there are keys.
+  }
+  if (isRecord(document) && LISTS.every((list) => document[list] === undefined || document[list] === null || isItems(document[list])))
+    return document;
+  throw new EngineError("CONFIG_FILE", "The file is no kubeconfig", { details: { hint: "Name another one with --kubeconfig" } });
+}
+
+function isItems(value: unknown): value is Document[] {
+  return Array.isArray(value) && value.every(isRecord);
+}
+
+function itemsOf(document: Document, list: (typeof LISTS)[number]): readonly Document[] {
+  const items = document[list];
+  return isItems(items) ? items : [];
+}

@@ -1,0 +1,64 @@
+import { createServer } from "node:http";
+import type { ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** What the browser brings at the end of a login. */
+export type Brought = { readonly code: string } | { readonly error: string };
+
+/** A program's side of a login: it waits on this machine for the browser. */
+export interface LoginListener {
+  /** Where the browser comes to; its last part is a secret, so that no other page can come in its place. */
+  readonly redirect: string;
+  readonly brought: Promise<Brought>;
+  close(): void;
+}
+
+/** Longest text of the platform that is shown, in UTF-16 units. */
+const ERROR_LENGTH_MAX = 500;
+
+/**
+ * Waits on a free port of 127.0.0.1. Requests for another host, path or method are refused: another site may find the port.
+ *
+ * @example
+ * const listener = await listenForLogin(secret);
+ * const brought = await listener.brought;
+ */
+export async function listenForLogin(secret: string): Promise<LoginListener> {
+  let settle: (brought: Brought) => void = () => {};
+  const brought = new Promise<Brought>((resolve) => (settle = resolve));
+  const path = `/login/${secret}`;
+  const server = createServer((request, response) => {
+    const { port } = server.address() as AddressInfo;
+    const url = new URL(request.url ?? "", "http://127.0.0.1");
+    const isOurs = request.method === "GET" && request.headers.host === `127.0.0.1:${port}` && url.pathname === path;
+    if (!isOurs) return answer(response, 404, "There is nothing here.");
+    const code = url.searchParams.get("code");
+    if (code === null) {
+      const error = url.searchParams.get("error_description") ?? url.searchParams.get("error") ?? "the platform brought no code";
+      answer(response, 200, "Nobody was signed in. The terminal says why. You can close this page.");
+      return settle({ error: error.slice(0, ERROR_LENGTH_MAX).replace(/\p{Cc}/gu, " ") });
+    }
+    answer(response, 200, "You are signed in. You can close this page and go back to the terminal.");
+    settle({ code });
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", resolve);
+  });
+  return {
+    redirect: `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`,
+    brought,
+    close() {
+      server.close();
+      server.closeIdleConnections();
+    },
+  };
+}
+
+function answer(response: ServerResponse, code: number, text: string): void {
+  response.writeHead(code, {
+    ...{ "Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store", "Referrer-Policy": "no-referrer" },
+    ...{ "X-Content-Type-Options": "nosniff", Connection: "close" },
+  });
+  response.end(`${text}\n`);
+}

@@ -1,0 +1,219 @@
+import type { Clock, Timer } from "../../../base/clock.ts";
+import { isEngineError, messageOf } from "../../../base/errors.ts";
+import type { Logger } from "../../../base/logger.ts";
+import type { Metrics } from "../../../base/metrics.ts";
+import type { KubeObject } from "../../../kube/object/types.ts";
+import { specOf } from "../../kinds/common.ts";
+import type { KeySpec } from "../../kinds/owned-access-key.ts";
+import { OWNED_ACCESS_KEYS } from "../../kinds/types.ts";
+import type { Identity } from "../../sign-in/identity.ts";
+import { SIGN_IN_LIMITS } from "../../sign-in/limits/limits.ts";
+import { takenIdentity } from "../../sign-in/logins/taken-identity.ts";
+import type { ProviderTokens } from "../../sign-in/ports.ts";
+import { isLive } from "../../sign-in/providers/provider-clients.ts";
+import type { ProviderClients } from "../../sign-in/providers/provider-clients.ts";
+import type { Provider } from "../../sign-in/rules/admit.ts";
+import { findConnector } from "../../sign-in/rules/connectors.ts";
+import { placeOf } from "../../sign-in/rules/place.ts";
+import type { SignInSettings } from "../../sign-in/settings.ts";
+import type { KeyActivity } from "../keys/activity.ts";
+import type { KeyLives } from "../keys/key-lives.ts";
+import { keptLogin } from "../keys/kept-login.ts";
+import { isOfSignIn } from "../keys/key-origin.ts";
+import type { ManagedObjects } from "../managed-objects.ts";
+
+/** How often providers are asked again. */
+export interface RefreshSettings extends SignInSettings {
+  /** Seconds after which a login that is used is looked at again; 0 is never. */
+  readonly identityRefreshSeconds: number;
+  /** Seconds after which a login ends whose provider could not be asked since; 0 is never. */
+  readonly identityStaleSeconds: number;
+}
+
+/** What becomes of a login when its provider has been asked. */
+export interface RefreshedLogins {
+  /** Keeps what the provider says now; its tokens are kept too. */
+  refreshLogin(key: KubeObject, identity: Identity, tokens: ProviderTokens): Promise<void>;
+  /** Keeps tokens that a provider put in the place of others, before anything else may fail. */
+  keepTokens(key: KubeObject, tokens: ProviderTokens): Promise<void>;
+  /** Ends the login, and takes back the groups that it brought. */
+  endLogin(key: KubeObject): Promise<void>;
+}
+
+/** What the refresher works with. */
+export interface LoginRefresherOptions {
+  readonly objects: ManagedObjects;
+  readonly lives: Pick<KeyLives, "refusalOf">;
+  readonly activity: Pick<KeyActivity, "last">;
+  readonly logins: RefreshedLogins;
+  readonly providers: ProviderClients;
+  readonly settings: () => RefreshSettings;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
+/** A refresher at work. */
+export interface LoginRefresher {
+  /** Resolves when no provider is being asked. */
+  settled(): Promise<void>;
+  stop(): void;
+}
+
+/** Between two looks, in milliseconds. */
+const LOOK_MS = 30_000;
+/** Pauses after a provider could not be asked double from the first to the last, in milliseconds. */
+const PAUSE_MIN_MS = 60_000;
+const PAUSE_MAX_MS = 3_600_000;
+
+/**
+ * Asks providers again about people who are signed in and whose keys are used: groups follow, and who lost the membership loses the key. One
+ * question at a time for each connector; a provider that cannot be asked is left alone for a while.
+ */
+export function startLoginRefresher(options: LoginRefresherOptions): LoginRefresher {
+  const refresher = new Refresher(options);
+  refresher.start();
+  return refresher;
+}
+
+/** What is told of a look at one login. */
+type Outcome = "current" | "ended" | "failed" | "unasked";
+
+class Refresher implements LoginRefresher {
+  readonly #options: LoginRefresherOptions;
+  /** Connectors that could not be asked. */
+  readonly #pauses = new Map<string, { readonly untilMs: number; readonly lengthMs: number }>();
+  /** When logins were looked at that cannot be asked about, by uid. */
+  readonly #unasked = new Map<string, number>();
+  #timer: Timer | undefined;
+  #looking: Promise<void> = Promise.resolve();
+  #stopped = false;
+
+  constructor(options: LoginRefresherOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    if (this.#stopped) return;
+    this.#timer = this.#options.clock.schedule(LOOK_MS, () => {
+      this.#looking = this.#look().finally(() => this.start());
+    });
+  }
+
+  settled(): Promise<void> {
+    return this.#looking;
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#timer?.cancel();
+  }
+
+  async #look(): Promise<void> {
+    if (this.#options.settings().identityRefreshSeconds === 0) return;
+    const byConnector = new Map<string, KubeObject[]>();
+    for (const key of this.#due()) {
+      const connector = specOf<KeySpec>(key).identity?.connector ?? "";
+      const known = byConnector.get(connector);
+      if (known === undefined) byConnector.set(connector, [key]);
+      else known.push(key);
+    }
+    await Promise.all([...byConnector].map(([connector, keys]) => this.#lookAll(connector, keys)));
+  }
+
+  /** Logins that are old enough, and of people who have used any key since. */
+  #due(): readonly KubeObject[] {
+    const { objects, lives, activity, clock, settings } = this.#options;
+    const beforeMs = clock.now() - settings().identityRefreshSeconds * 1_000;
+    const logins: KubeObject[] = [];
+    const used = new Map<string, number>();
+    const present = new Set<string>();
+    for (const key of objects.of(OWNED_ACCESS_KEYS)) {
+      const { user = "" } = specOf<KeySpec>(key);
+      const uid = key.metadata.uid!;
+      used.set(user, Math.max(used.get(user) ?? 0, activity.last(uid) ?? 0));
+      if (!isOfSignIn(key) || keptLogin(key) === undefined) continue;
+      present.add(uid);
+      if (Math.max(refreshedAt(key), this.#unasked.get(uid) ?? 0) <= beforeMs) logins.push(key);
+    }
+    for (const uid of this.#unasked.keys()) if (!present.has(uid)) this.#unasked.delete(uid);
+    return logins.filter((key) => {
+      const usedMs = used.get(specOf<KeySpec>(key).user ?? "") ?? 0;
+      return usedMs > refreshedAt(key) && lives.refusalOf(key) === undefined;
+    });
+  }
+
+  async #lookAll(connector: string, keys: readonly KubeObject[]): Promise<void> {
+    const { clock, settings, metrics } = this.#options;
+    for (const key of keys) {
+      const provider = findConnector(settings(), connector);
+      if (this.#stopped || provider === undefined || !isLive(provider) || placeOf(provider) !== keptLogin(key)?.place) continue;
+      const isPaused = (this.#pauses.get(connector)?.untilMs ?? 0) > clock.now();
+      const outcome = isPaused
+        ? await this.#keepOrEnd(key, "the provider could not be asked for too long")
+        : await this.#lookAt(key, provider);
+      if (outcome !== undefined) metrics.count("management_login_refreshes_total", { connector, outcome });
+    }
+  }
+
+  async #lookAt(key: KubeObject, provider: Provider): Promise<Outcome | undefined> {
+    const { logins, providers, settings, clock, logger } = this.#options;
+    const { connector } = provider;
+    const { identity, oidcLogin } = specOf<KeySpec>(key);
+    const userId = identity?.userId ?? "";
+    const tokens = keptLogin(key)?.tokens ?? oidcLogin ?? {};
+    try {
+      const client = await providers(provider);
+      const said = await client.lookAgain({ userId, tokens, keep: (next) => logins.keepTokens(key, next) });
+      this.#pauses.delete(connector);
+      if (said === undefined) {
+        this.#unasked.set(key.metadata.uid!, clock.now());
+        return "unasked";
+      }
+      const taken = takenIdentity(provider, said, { settings: settings(), limits: SIGN_IN_LIMITS });
+      if (taken.userId !== userId) return await this.#end(key, "the provider answers for somebody else");
+      // A product that cannot tell the groups again leaves those of the sign-in.
+      const groups = said.groupsUnknown === true ? (identity?.groups ?? []) : taken.groups;
+      await logins.refreshLogin(key, { ...taken, groups }, said.tokens);
+      return "current";
+    } catch (error) {
+      if (isEngineError(error, "API_FORBIDDEN", "API_UNAUTHORIZED")) return this.#end(key, messageOf(error));
+      if (isEngineError(error, "API_NOT_FOUND", "API_CONFLICT")) return undefined;
+      this.#pause(connector);
+      logger.warn("A provider cannot be asked again about somebody who is signed in", { connector, error: messageOf(error) });
+      return this.#keepOrEnd(key, "the provider could not be asked for too long");
+    }
+  }
+
+  #pause(connector: string): void {
+    const { clock } = this.#options;
+    const lengthMs = Math.min(PAUSE_MAX_MS, (this.#pauses.get(connector)?.lengthMs ?? PAUSE_MIN_MS / 2) * 2);
+    this.#pauses.set(connector, { untilMs: clock.now() + lengthMs, lengthMs });
+  }
+
+  /** An administrator's mistake, or a provider that is away, must not sign all out, but does so after a time. */
+  async #keepOrEnd(key: KubeObject, why: string): Promise<Outcome> {
+    const { clock, settings } = this.#options;
+    const { identityStaleSeconds } = settings();
+    if (identityStaleSeconds === 0 || clock.now() - refreshedAt(key) < identityStaleSeconds * 1_000) return "failed";
+    return this.#end(key, why);
+  }
+
+  async #end(key: KubeObject, why: string): Promise<Outcome> {
+    const { logins, logger } = this.#options;
+    const { user, identity } = specOf<KeySpec>(key);
+    try {
+      await logins.endLogin(key);
+      logger.info("A login has ended: the provider no longer admits the person", { user, connector: identity?.connector, why });
+    } catch (error) {
+      if (!isEngineError(error, "API_NOT_FOUND", "API_CONFLICT"))
+        logger.error("A login cannot be ended", { user, error: messageOf(error) });
+    }
+    return "ended";
+  }
+}
+
+/** When the provider was last asked, in milliseconds since 1970. */
+function refreshedAt(key: KubeObject): number {
+  return Date.parse(specOf<KeySpec>(key).identity?.identityRefresh ?? key.metadata.creationTimestamp ?? "") || 0;
+}

@@ -1,0 +1,36 @@
+import { timingSafeEqual } from "node:crypto";
+import { sha256Hex } from "../../../base/digest.ts";
+import { cookieOf } from "../visit.ts";
+import type { Visit } from "../visit.ts";
+
+/** A cookie that one browser has, for the steps of one login. */
+export interface LoginCookie {
+  /** What the login is for, and the secret that stands in addresses or forms. */
+  readonly purpose: "sign-in" | "confirm";
+  readonly secret: string;
+  readonly value: string;
+  /** Seconds; 0 takes it back. */
+  readonly maxAge: number;
+}
+
+/** One cookie per login, so that two in the same browser do not meet. */
+function nameOf({ purpose, secret }: Pick<LoginCookie, "purpose" | "secret">): string {
+  return `${purpose}-${sha256Hex(secret).slice(0, 16)}`;
+}
+
+/** Gives the browser a cookie that scripts and other sites do not get. The way back from a provider is from another site, and a GET. */
+export function setLoginCookie({ response }: Visit, baseUrl: string, { value, maxAge, ...cookie }: LoginCookie): void {
+  const { protocol, pathname } = new URL(baseUrl);
+  const path = `Path=${pathname.replace(/\/$/, "")}/auth/`;
+  const secure = protocol === "https:" ? "; Secure" : "";
+  const sameSite = cookie.purpose === "sign-in" ? "Lax" : "Strict";
+  response.appendHeader("Set-Cookie", `${nameOf(cookie)}=${value}; ${path}; HttpOnly; SameSite=${sameSite}; Max-Age=${maxAge}${secure}`);
+}
+
+/** Tells whether the browser has the cookie with this value. */
+export function hasLoginCookie(visit: Visit, { value, ...cookie }: Pick<LoginCookie, "purpose" | "secret" | "value">): boolean {
+  const found = cookieOf(visit, nameOf(cookie));
+  if (found === undefined) return false;
+  const [one, other] = [Buffer.from(found), Buffer.from(value)];
+  return one.length === other.length && timingSafeEqual(one, other);
+}

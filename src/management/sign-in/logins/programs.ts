@@ -1,0 +1,131 @@
+import type { Chance } from "../../../base/chance.ts";
+import { badRequest, forbiddenPath, unauthorized } from "../../../apiserver/types/status.ts";
+import type { Identity } from "../identity.ts";
+import type { SignInLimits } from "../limits/limits.ts";
+import type { SignInMemory } from "../limits/memory.ts";
+import { loopbackRedirect } from "../oidc/loopback.ts";
+import { isChallenge, isChallengeOf, secretText } from "../oidc/pkce.ts";
+import type { Pages } from "../pages/pages.ts";
+import type { ProviderTokens } from "../ports.ts";
+import { answerRedirect, demandOwnPage, expectMethod, readFields } from "../visit.ts";
+import type { Visit } from "../visit.ts";
+import { hasLoginCookie, setLoginCookie } from "./cookies.ts";
+
+/** A program that waits for the end of a login on the user's machine. */
+export interface Waiting {
+  readonly redirect: string;
+  readonly challenge: string;
+}
+
+/** A login that has ended and whose key is not made yet. */
+export interface FinishedLogin {
+  readonly identity: Identity;
+  readonly tokens: ProviderTokens;
+}
+
+/** Programs that wait for logins, and the people who let them have a key. */
+export interface Programs {
+  /** Shows the person a page that asks whether the program may have a key. */
+  ask(visit: Visit, finished: FinishedLogin, waiting: Waiting): Promise<void>;
+  /** Takes what the person said on that page, and sends the browser to the program: with a code, or with the refusal. */
+  answer(visit: Visit): Promise<void>;
+  /**
+   * The login behind the code that a browser brought to a program.
+   *
+   * @throws API_UNAUTHORIZED when the code is not good, or is another program's.
+   */
+  redeem(visit: Visit): Promise<FinishedLogin>;
+}
+
+/** What programs wait with. */
+export interface ProgramsOptions {
+  readonly memory: SignInMemory;
+  readonly chance: Pick<Chance, "bytes">;
+  readonly limits: SignInLimits;
+  readonly baseUrl: () => string;
+  readonly pages: Pages;
+}
+
+/** Longest time that the person may take to answer, in milliseconds. */
+const ANSWER_MS = 5 * 60_000;
+
+/**
+ * Keeps what has ended until a program fetches it. A link alone gives no program a key: the person says yes on a page of the platform, in the
+ * browser in which the login ended.
+ */
+export function createPrograms({ memory, chance, limits, baseUrl, pages }: ProgramsOptions): Programs {
+  const { pendingMax: max, codeLifetimeMs } = limits;
+  const questions = memory.once<FinishedLogin & { readonly waiting: Waiting; readonly browser: string }>("questions", {
+    lifetimeMs: ANSWER_MS,
+    max,
+  });
+  const codes = memory.once<FinishedLogin & { readonly challenge: string }>("codes", { lifetimeMs: codeLifetimeMs, max });
+  return {
+    async ask(visit, finished, waiting) {
+      const [secret, browser] = [secretText(chance), secretText(chance)];
+      await questions.put(secret, { ...finished, waiting, browser });
+      setLoginCookie(visit, baseUrl(), { purpose: "confirm", secret, value: browser, maxAge: ANSWER_MS / 1_000 });
+      const { username, preferredUsername } = finished.identity;
+      pages.confirm(visit, { secret, program: new URL(waiting.redirect).origin, user: preferredUsername ?? username });
+    },
+
+    async answer(visit) {
+      expectMethod(visit, "POST");
+      demandOwnPage(visit);
+      const { confirm: secret, answer } = await readFields(visit, ["confirm", "answer"]);
+      const question = await questions.take(secret);
+      if (question === undefined) throw badRequest("this login is unknown, has ended or took too long: begin again");
+      setLoginCookie(visit, baseUrl(), { purpose: "confirm", secret, value: "", maxAge: 0 });
+      if (!hasLoginCookie(visit, { purpose: "confirm", secret, value: question.browser }))
+        throw badRequest("this login was begun in another browser: begin again");
+      const { waiting, identity, tokens } = question;
+      if (answer !== "allow") return sendBack(visit, waiting, forbiddenPath("the person did not let the program have a key").message);
+      const code = secretText(chance);
+      await codes.put(code, { identity, tokens, challenge: waiting.challenge });
+      answerRedirect(visit, withParameters(waiting.redirect, { code }));
+    },
+
+    async redeem(visit) {
+      expectMethod(visit, "POST");
+      const { code, code_verifier: verifier } = await readFields(visit, ["code", "code_verifier"]);
+      const finished = await codes.take(code);
+      if (finished === undefined || !isChallengeOf(finished.challenge, verifier)) {
+        throw unauthorized("the code is unknown, has been used, took too long or is somebody else's");
+      }
+      return { identity: finished.identity, tokens: finished.tokens };
+    },
+  };
+}
+
+/** Tells the program that there will be no key: it would wait forever. */
+export function sendBack(visit: Visit, { redirect }: Waiting, why: string): void {
+  answerRedirect(visit, withParameters(redirect, { error: "access_denied", error_description: why }));
+}
+
+/**
+ * The program that a login is for; undefined when the browser itself shows the key.
+ *
+ * @throws API_BAD_REQUEST for an address that is not on the user's machine, or without a challenge.
+ */
+export function waitingOf(query: Pick<URLSearchParams, "get">): Waiting | undefined {
+  const text = query.get("redirect");
+  if (text === null) return undefined;
+  const redirect = loopbackRedirect(text);
+  if (redirect === undefined) throw badRequest("redirect must be http://127.0.0.1:PORT/... or http://[::1]:PORT/...");
+  const challenge = query.get("code_challenge") ?? "";
+  if (!isChallenge(challenge) || (query.get("code_challenge_method") || "S256") !== "S256") {
+    throw badRequest("redirect needs a code_challenge of the method S256");
+  }
+  return { redirect: redirect.href, challenge };
+}
+
+/** The same of a form, whose empty fields are none. */
+export function waitingInForm(fields: Readonly<Record<string, string>>): Waiting | undefined {
+  return waitingOf(new URLSearchParams(Object.entries(fields).filter(([, value]) => value !== "")));
+}
+
+function withParameters(url: string, parameters: Readonly<Record<string, string>>): URL {
+  const result = new URL(url);
+  for (const [name, value] of Object.entries(parameters)) result.searchParams.set(name, value);
+  return result;
+}

@@ -1,0 +1,180 @@
+import type { Chance } from "../../../base/chance.ts";
+import type { Clock } from "../../../base/clock.ts";
+import { isEngineError } from "../../../base/errors.ts";
+import type { AddressOf } from "../../../apiserver/http/client-address.ts";
+import { badRequest, noSuchPath, unauthorized } from "../../../apiserver/types/status.ts";
+import { addressSubject } from "../limits/attempts.ts";
+import type { Identity } from "../identity.ts";
+import type { SignInLimits } from "../limits/limits.ts";
+import type { SignInMemory } from "../limits/memory.ts";
+import type { LoginSecrets } from "../oidc/oidc-client.ts";
+import { challengeOf, secretText } from "../oidc/pkce.ts";
+import type { ProviderTokens, Linked, SignedIn, SignInPorts } from "../ports.ts";
+import type { RedirectClient, ProviderSaid, TokenClient } from "../providers/provider-client.ts";
+import type { ProviderClients } from "../providers/provider-clients.ts";
+import type { Provider } from "../rules/admit.ts";
+import { findConnector } from "../rules/connectors.ts";
+import { placeOf } from "../rules/place.ts";
+import type { SignInSettings } from "../settings.ts";
+import { told } from "../told.ts";
+import { answerRedirect, bearerOf, expectMethod } from "../visit.ts";
+import type { Visit } from "../visit.ts";
+import type { Begins } from "./begins.ts";
+import { hasLoginCookie, setLoginCookie } from "./cookies.ts";
+import type { SignInOutcomes } from "./outcomes.ts";
+import { sendBack, waitingOf } from "./programs.ts";
+import type { FinishedLogin, Programs, Waiting } from "./programs.ts";
+import { takenIdentity } from "./taken-identity.ts";
+
+/** What login at a provider needs. */
+export interface ProviderLoginOptions {
+  readonly config: () => SignInSettings;
+  readonly ports: SignInPorts;
+  readonly memory: SignInMemory;
+  readonly clock: Pick<Clock, "monotonic">;
+  readonly chance: Pick<Chance, "bytes">;
+  readonly clients: ProviderClients;
+  readonly begins: Begins;
+  readonly programs: Programs;
+  readonly limits: SignInLimits;
+  /** Where a request comes from. */
+  readonly addressOf: AddressOf;
+  readonly outcomes: SignInOutcomes;
+  /** Address of the platform, without a slash at its end. */
+  readonly baseUrl: () => string;
+}
+
+/** The steps of a login at a provider. Each throws what the answer is then. */
+export interface ProviderLogin {
+  /** Sends the browser to the provider. */
+  begin(visit: Visit, provider: Provider): Promise<void>;
+  /** Takes the browser back: the key, or undefined when the person is asked whether the program that waits may have it. */
+  finish(visit: Visit, provider: Provider): Promise<SignedIn | undefined>;
+  /** Gives the program the key for the code that the browser brought it. */
+  exchange(visit: Visit): Promise<SignedIn>;
+  /** Links the identity behind such a code to the user whose login key the request shows. */
+  link(visit: Visit): Promise<Linked>;
+  /**
+   * The identity in what a provider has said, for the connector as it is set up.
+   *
+   * @throws API_FORBIDDEN when the person may not sign in.
+   */
+  admitted(provider: Provider, said: ProviderSaid): FinishedLogin;
+}
+
+/** A login that has begun. */
+interface Pending extends LoginSecrets {
+  readonly connector: string;
+  /** Kind and address of the provider: the connector may have another one by the time that the browser comes back. */
+  readonly place: string;
+  readonly redirectUri: string;
+  /** What only the browser that began has. */
+  readonly browser: string;
+  readonly waiting: Waiting | undefined;
+}
+
+/**
+ * Login by a provider: authorization code flow with PKCE, state and nonce, all kept here and good for one use.
+ *
+ * @example
+ * const login = createProviderLogin({ config, ports, clock, chance, clients, begins, programs, limits, addressOf, outcomes, baseUrl });
+ */
+export function createProviderLogin(options: ProviderLoginOptions): ProviderLogin {
+  const { config, ports, memory, chance, clients, begins, programs, limits, addressOf, outcomes, baseUrl } = options;
+  const { pendingMax: max, pendingLifetimeMs } = limits;
+  const logins = memory.once<Pending>("logins", { lifetimeMs: pendingLifetimeMs, max });
+
+  const admitted = (provider: Provider, said: ProviderSaid): FinishedLogin => ({
+    identity: takenIdentity(provider, said, { settings: config(), limits }),
+    tokens: said.tokens,
+  });
+
+  /** Who came back, by what the provider says. */
+  const identify = async (visit: Visit, provider: Provider, pending: Pending): Promise<FinishedLogin> => {
+    const address = new URL(pending.redirectUri);
+    address.search = visit.query.toString();
+    const client = redirecting(await clients(provider));
+    const finished = admitted(provider, await client.redeem(address, pending));
+    await begins.know(addressSubject(addressOf(visit.request)));
+    return finished;
+  };
+
+  const signIn = async (identity: Identity, tokens: ProviderTokens) => {
+    const signedIn = await ports.signIn(identity, tokens);
+    outcomes.succeeded(identity.connector);
+    return signedIn;
+  };
+
+  const redeem = async (visit: Visit): Promise<FinishedLogin> => {
+    const finished = await programs.redeem(visit);
+    const { connector, place } = finished.identity;
+    const now = findConnector(config(), connector);
+    if (place !== undefined && (now === undefined || placeOf(now) !== place))
+      throw unauthorized("the connector has another provider now: begin again");
+    return finished;
+  };
+
+  return {
+    admitted,
+
+    async begin(visit, provider) {
+      expectMethod(visit, "GET");
+      const waiting = waitingOf(visit.query);
+      await begins.begin(addressSubject(addressOf(visit.request)));
+      const client = redirecting(await clients(provider));
+      const [state, nonce, verifier, browser] = [secretText(chance), secretText(chance), secretText(chance), secretText(chance)];
+      const { redirectURI = "" } = provider.settings as { readonly redirectURI?: string };
+      const redirectUri = redirectURI || `${baseUrl()}/auth/${encodeURIComponent(provider.connector)}/callback`;
+      const { connector } = provider;
+      await logins.put(state, { connector, place: placeOf(provider), redirectUri, state, nonce, verifier, browser, waiting });
+      setLoginCookie(visit, baseUrl(), {
+        ...{ purpose: "sign-in", secret: state, value: browser },
+        maxAge: Math.ceil(pendingLifetimeMs / 1_000),
+      });
+      answerRedirect(visit, client.authorizationUrl({ redirectUri, state, nonce, challenge: challengeOf(verifier) }));
+    },
+
+    async finish(visit, provider) {
+      expectMethod(visit, "GET");
+      const state = visit.query.get("state") ?? "";
+      const pending = await logins.take(state);
+      if (pending === undefined || pending.connector !== provider.connector || pending.place !== placeOf(provider)) {
+        throw badRequest("this login is unknown, has ended or took too long: begin again");
+      }
+      setLoginCookie(visit, baseUrl(), { purpose: "sign-in", secret: state, value: "", maxAge: 0 });
+      // Without this, a link could sign somebody in as somebody else.
+      if (!hasLoginCookie(visit, { purpose: "sign-in", secret: state, value: pending.browser }))
+        throw badRequest("this login was begun in another browser: begin again");
+      const { waiting } = pending;
+      if (waiting === undefined) {
+        const { identity, tokens } = await identify(visit, provider, pending);
+        return signIn(identity, tokens);
+      }
+      try {
+        await programs.ask(visit, await identify(visit, provider, pending), waiting);
+      } catch (error) {
+        if (!isEngineError(error)) throw error;
+        outcomes.failed(provider.connector, error);
+        sendBack(visit, waiting, told(error).message);
+      }
+      return undefined;
+    },
+
+    async exchange(visit) {
+      const { identity, tokens } = await redeem(visit);
+      return outcomes.during(identity.connector, () => signIn(identity, tokens));
+    },
+
+    async link(visit) {
+      const key = bearerOf(visit);
+      if (key === undefined) throw unauthorized("show the key of your sign-in: Authorization: Bearer KEY");
+      const { identity } = await redeem(visit);
+      return ports.link(key, identity);
+    },
+  };
+}
+
+function redirecting(client: RedirectClient | TokenClient): RedirectClient {
+  if (client.flow !== "redirect") throw noSuchPath();
+  return client;
+}

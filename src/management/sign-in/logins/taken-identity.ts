@@ -1,0 +1,44 @@
+import { forbiddenPath } from "../../../apiserver/types/status.ts";
+import { tooMuch } from "../identity.ts";
+import type { Identity } from "../identity.ts";
+import type { SignInLimits } from "../limits/limits.ts";
+import type { ProviderSaid } from "../providers/provider-client.ts";
+import type { Provider } from "../rules/admit.ts";
+import { filterGroups } from "../rules/groups-filters.ts";
+import { placeOf } from "../rules/place.ts";
+import type { SignInSettings } from "../settings.ts";
+
+/**
+ * The identity in what a provider has said, as the platform takes it: where it comes from, the groups that the filters let through, and those
+ * that make an administrator.
+ *
+ * @throws API_FORBIDDEN when the person may not sign in, or the provider says too much.
+ */
+export function takenIdentity(
+  provider: Provider,
+  { decision }: ProviderSaid,
+  { settings, limits }: { readonly settings: SignInSettings; readonly limits: SignInLimits },
+): Identity {
+  if (!decision.admitted) throw forbiddenPath(decision.reason);
+  const { identity } = decision;
+  const excess = tooMuch(identity, limits);
+  if (excess !== undefined) throw forbiddenPath(excess);
+  const administrators = administratorsIn(provider, identity, settings);
+  return {
+    ...identity,
+    place: placeOf(provider),
+    groups: filterGroups(identity.groups, settings.groupsFilters),
+    ...(administrators.length > 0 && { administrators }),
+  };
+}
+
+/** The groups of the provider's own that `administrators` names: before filters, and without the prefix. */
+function administratorsIn(
+  { connector, settings: section }: Provider,
+  { groups }: Identity,
+  { administrators = [] }: SignInSettings,
+): readonly string[] {
+  const { groupsPrefix = "" } = section as { readonly groupsPrefix?: string };
+  const told = new Set(groups);
+  return administrators.flatMap((one) => (one.connector === connector && told.has(`${groupsPrefix}${one.group}`) ? [one.group] : []));
+}

@@ -1,0 +1,76 @@
+import { restFor } from "./context.ts";
+import type { ProviderContext } from "./context.ts";
+import type { TokenClient } from "./provider-client.ts";
+import { recordIn, recordsIn, requiredText } from "./rest.ts";
+import type { Rest } from "./rest.ts";
+import { refused } from "../identity.ts";
+import { unauthorized, unavailable } from "../../../apiserver/types/status.ts";
+import { admit } from "../rules/admit.ts";
+import type { Provider } from "../rules/admit.ts";
+import type { ClusterManagerProfile } from "../rules/admit-cluster-manager.ts";
+import { troubled } from "../told.ts";
+
+/** Name and secret of a token, of no more than this length in characters. */
+const TOKEN = /^[\w.:-]{1,512}$/;
+
+/**
+ * A product that manages clusters. Its users show a token of theirs: it is asked whose the token is, and then, with the administrator's
+ * `bearerToken`, whether that user is there and enabled. The person's token is not kept. Looks again by the user's id with `bearerToken`;
+ * the groups cannot be asked for in that way, and stay until the next sign-in.
+ */
+export async function openClusterManager(provider: Provider<"clusterManager">, context: ProviderContext): Promise<TokenClient> {
+  const { host = "", bearerToken = "" } = provider.settings;
+  if (/[/?#@\s]/.test(host) || !URL.canParse(`https://${host}`)) throw unavailable("host is no host name");
+  const api = `https://${host}/v3`;
+  const as = (token: string) => restFor(context, { authorization: `Bearer ${token}` });
+
+  /** The account as the administrator's token sees it; undefined when there is none. */
+  const accountOf = async (id: string): Promise<ClusterManagerProfile | undefined> => {
+    const { status, body } = await as(bearerToken).ask(`${api}/users/${encodeURIComponent(id)}`, { expected: [401, 404] });
+    if (status === 401) throw troubled("setup", "the bearerToken of clusterManager is not accepted");
+    return status === 404 ? undefined : profileIn(body);
+  };
+
+  return {
+    flow: "token",
+    async identify(token) {
+      if (!TOKEN.test(token)) throw unauthorized("the token is not accepted");
+      const rest = as(token);
+      const users = recordsIn(recordIn((await rest.ask(`${api}/users?me=true`)).body, "list of users")["data"], "list of users");
+      if (users.length !== 1) throw unauthorized("the token is nobody's");
+      const own = profileIn(users[0]);
+      const known = await accountOf(own.id);
+      if (known === undefined || known.id !== own.id) return { decision: refused("your account is not there"), tokens: {} };
+      const profile = { ...own, enabled: own.enabled && known.enabled, groups: await groupsOf(rest, api) };
+      return { decision: admit(provider, profile), tokens: {} };
+    },
+    async lookAgain({ userId }) {
+      const known = await accountOf(userId);
+      if (known === undefined) throw unauthorized("the account is not there any more");
+      return { decision: admit(provider, known), tokens: {}, groupsUnknown: true };
+    },
+    endSessionUrl: () => undefined,
+  };
+}
+
+function profileIn(body: unknown): ClusterManagerProfile {
+  const user = recordIn(body, "user");
+  return { id: requiredText(user, "id", "user"), username: requiredText(user, "username", "user"), enabled: user["enabled"] !== false };
+}
+
+/** Ids of the groups that the token's user is in. */
+async function groupsOf(rest: Rest, api: string): Promise<readonly string[]> {
+  const answers = await rest.pages(`${api}/principals`, ({ body }) => nextOf(body));
+  return answers.flatMap(({ body }) =>
+    recordsIn(recordIn(body, "list of principals")["data"], "list of principals")
+      .filter((principal) => principal["principalType"] === "group" && principal["memberOf"] === true)
+      .map((principal) => requiredText(principal, "id", "principal")),
+  );
+}
+
+function nextOf(body: unknown): string | undefined {
+  const { pagination } = recordIn(body, "list of principals");
+  if (pagination === undefined || pagination === null) return undefined;
+  const { next } = recordIn(pagination, "pagination");
+  return typeof next === "string" && next !== "" ? next : undefined;
+}

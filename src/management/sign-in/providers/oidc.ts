@@ -1,0 +1,31 @@
+import type { ProviderContext } from "./context.ts";
+import type { RedirectClient } from "./provider-client.ts";
+import { discoverOidc } from "../oidc/oidc-client.ts";
+import { admit } from "../rules/admit.ts";
+import type { Provider } from "../rules/admit.ts";
+
+/**
+ * A generic OpenID Connect provider. Looks again by the refresh token, if the provider gave one.
+ *
+ * @throws API_UNAVAILABLE when its discovery document cannot be had.
+ */
+export async function openOidc(provider: Provider<"oidc">, { fetch, limits }: ProviderContext): Promise<RedirectClient> {
+  const client = await discoverOidc(provider.settings, { fetch, timeoutSeconds: limits.providerTimeoutSeconds });
+  return {
+    flow: "redirect",
+    authorizationUrl: (login) => client.authorizationUrl(login),
+    async redeem(address, secrets) {
+      const { claims, tokens } = await client.redeem(address, secrets);
+      return { decision: admit(provider, claims), tokens };
+    },
+    async lookAgain({ tokens: { refreshToken, ...before }, keep }) {
+      if (refreshToken === undefined) return undefined;
+      const { claims, tokens } = await client.refresh(refreshToken);
+      const all = { ...before, ...tokens };
+      await keep(all);
+      // Without an ID token there is nothing that names the groups.
+      return claims["iss"] === undefined ? undefined : { decision: admit(provider, claims), tokens: all };
+    },
+    endSessionUrl: (idToken) => client.endSessionUrl(idToken),
+  };
+}

@@ -1,0 +1,136 @@
+import { messageOf } from "../../../base/errors.ts";
+import { canonicalJson } from "../../../base/json.ts";
+import type { Clock } from "../../../base/clock.ts";
+import { unauthorized, unavailable } from "../../../apiserver/types/status.ts";
+import { openClusterManager } from "./cluster-manager.ts";
+import type { ProviderContext } from "./context.ts";
+import { openDirectoryProviderA } from "./directory-provider-a.ts";
+import { openDirectoryProviderB } from "./directory-provider-b.ts";
+import { openOidc } from "./oidc.ts";
+import type { ProviderClient } from "./provider-client.ts";
+import { isTokenRefused } from "./rest.ts";
+import { openSourceHostA } from "./source-host-a.ts";
+import { openSourceHostB } from "./source-host-b.ts";
+import type { SignInLimits } from "../limits/limits.ts";
+import { createProviderFetch } from "../oidc/provider-fetch.ts";
+import type { ProviderFetch, ProviderFetchOptions } from "../oidc/provider-fetch.ts";
+import type { Provider, ProviderKind } from "../rules/admit.ts";
+import { troubled } from "../told.ts";
+
+/** The providers that have been opened. */
+export type ProviderClients = (provider: Provider) => Promise<ProviderClient>;
+
+/** What providers are opened with. */
+export interface ProviderClientsOptions {
+  readonly clock: Pick<Clock, "now" | "monotonic">;
+  /** The text of a file that settings name. */
+  readonly readFile: (path: string) => Promise<string>;
+  readonly limits: SignInLimits;
+  /** How providers are reached. Default: over connections of their own. */
+  readonly createFetch?: (options: ProviderFetchOptions) => ProviderFetch;
+}
+
+/** Providers that are remembered; a configuration has fewer. */
+const CLIENTS_MAX = 100;
+
+type Opens = { readonly [Kind in ProviderKind]?: (provider: Provider<Kind>, context: ProviderContext) => Promise<ProviderClient> };
+
+/** Everybody can sign in by these; of other kinds only the rules are here. */
+const OPENS: Opens = {
+  oidc: openOidc,
+  sourceHostA: openSourceHostA,
+  sourceHostB: openSourceHostB,
+  directoryProviderA: openDirectoryProviderA,
+  directoryProviderB: openDirectoryProviderB,
+  clusterManager: openClusterManager,
+};
+
+/** What each kind cannot do without, by the names of its settings. An OpenID Connect provider says at the login what it lacks. */
+const NEEDS: { readonly [Kind in ProviderKind]?: readonly string[] } = {
+  sourceHostA: ["clientId", "clientSecret"],
+  sourceHostB: ["clientId", "clientSecret"],
+  directoryProviderA: ["clientId", "clientSecret"],
+  directoryProviderB: ["clientId", "clientSecret"],
+  clusterManager: ["host", "bearerToken"],
+};
+
+/**
+ * Whether people can sign in by a provider: its kind is live, and it is set up.
+ *
+ * @example
+ * isLive({ kind: "saml", connector: "saml", settings: {} }); // false
+ */
+export function isLive({ kind, settings }: Provider): boolean {
+  const written = settings as Readonly<Record<string, unknown>>;
+  return OPENS[kind] !== undefined && (NEEDS[kind] ?? []).every((name) => (written[name] ?? "") !== "");
+}
+
+/**
+ * Opens a provider when it is first needed, and again when its settings or its authorities change or its discovery document has become old.
+ * Failures are not remembered.
+ *
+ * @throws API_UNAVAILABLE (the function returned) when the provider cannot be reached or a file of its settings cannot be read.
+ */
+export function createProviderClients(options: ProviderClientsOptions): ProviderClients {
+  const { clock, readFile, limits, createFetch = createProviderFetch } = options;
+  const known = new Map<string, { readonly key: string; readonly until: number; readonly client: Promise<ProviderClient> }>();
+  return async (provider) => {
+    const { connector, kind, settings } = provider;
+    const authorities = authoritiesOf(settings as AnySettings);
+    const ca = authorities === undefined ? undefined : await readAuthorities(readFile, authorities);
+    const key = canonicalJson([kind, settings, ca ?? null]);
+    const entry = known.get(connector);
+    if (entry !== undefined && entry.key === key && entry.until > clock.monotonic()) return entry.client;
+    const { insecureCa = false, insecure = insecureCa } = settings as AnySettings;
+    const fetch = createFetch({ insecure, ...(ca !== undefined && { ca }) });
+    const client = opened(provider, { fetch, readFile, clock, limits });
+    known.delete(connector);
+    known.set(connector, { key, until: clock.monotonic() + limits.discoveryLifetimeMs, client });
+    if (known.size > CLIENTS_MAX) known.delete(known.keys().next().value!);
+    try {
+      return await client;
+    } catch (error) {
+      if (known.get(connector)?.client === client) known.delete(connector);
+      throw error;
+    }
+  };
+}
+
+/** The settings of all kinds that say how a provider is reached. */
+interface AnySettings {
+  readonly caFile?: string;
+  readonly insecureCa?: boolean;
+  readonly insecure?: boolean;
+  readonly hostName?: string;
+  readonly rootCA?: string;
+}
+
+async function opened(provider: Provider, context: ProviderContext): Promise<ProviderClient> {
+  const open = OPENS[provider.kind] as ((provider: Provider, context: ProviderContext) => Promise<ProviderClient>) | undefined;
+  if (open === undefined) throw unauthorized("nobody can sign in by this kind of provider");
+  const client = await open(provider, context);
+  if (client.flow === "token") return client;
+  return { ...client, redeem: (address, secrets) => client.redeem(address, secrets).catch(withFreshToken) };
+}
+
+/** A token of this moment that is not taken is none that has ended: it may not do what it was asked for. */
+function withFreshToken(error: unknown): never {
+  throw isTokenRefused(error) ? troubled("permission", `${messageOf(error)}: ${String((error as Error).cause)}`) : error;
+}
+
+/** The setting with the path of a provider's own authorities; those of the public service are the machine's. */
+function authoritiesOf({ caFile = "", hostName = "", rootCA = "" }: AnySettings): readonly [string, string] | undefined {
+  if (caFile !== "") return ["caFile", caFile];
+  return rootCA !== "" && hostName !== "" ? ["rootCA", rootCA] : undefined;
+}
+
+async function readAuthorities(readFile: (path: string) => Promise<string>, [name, path]: readonly [string, string]): Promise<string> {
+  let text: string;
+  try {
+    text = await readFile(path);
+  } catch (error) {
+    throw unavailable(`the provider's ${name} cannot be read: ${messageOf(error)}`);
+  }
+  if (!text.includes("-----BEGIN CERTIFICATE-----")) throw unavailable(`the provider's ${name} has no certificate in PEM`);
+  return text;
+}

@@ -1,0 +1,22 @@
+/**
+ * Where the public services are that no setting names.
+ *
+ * @module
+ */
+
+/** The public service of sourceHostA, and its API. */
+export const SOURCE_HOST_A_HOSTS = { site: "https://github.com", api: "https://api.github.com" } as const;
+
+/** Enterprise accounts with a host of their own below this name have their API beside it. */
+export const SOURCE_HOST_A_CLOUD = ".ghe.com";
+
+/** The issuer of directoryProviderA, its directory, and the one place that takes the assertions of service accounts. */
+export const DIRECTORY_A_HOSTS = {
+  issuer: "https://accounts.google.com",
+  directory: "https://admin.googleapis.com/admin/directory/v1",
+  token: "https://oauth2.googleapis.com/token",
+  groupScope: "https://www.googleapis.com/auth/admin.directory.group.readonly",
+} as const;
+
+/** The issuer of directoryProviderB, before the tenant, and its directory. */
+export const DIRECTORY_B_HOSTS = { login: "https://login.microsoftonline.com", graph: "https://graph.microsoft.com/v1.0" } as const;

@@ -1,0 +1,185 @@
+/**
+ * Requests to the API of a provider: JSON only, each within a time and a size, and lists by pages up to a limit.
+ *
+ * @module
+ */
+import { messageOf } from "../../../base/errors.ts";
+import { isRecord, parseJson } from "../../../base/json.ts";
+import { forbiddenPath, unauthorized, unavailable } from "../../../apiserver/types/status.ts";
+import type { ProviderFetch } from "../oidc/provider-fetch.ts";
+import { troubled } from "../told.ts";
+
+/** How a provider's API is asked. */
+export interface RestOptions {
+  readonly fetch: ProviderFetch;
+  /** Sent with each request. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** How long one answer may take, in seconds. */
+  readonly timeoutSeconds: number;
+  /** How long all requests of one login may take together, in seconds. */
+  readonly totalSeconds: number;
+  /** Pages of one list. */
+  readonly pagesMax: number;
+}
+
+/** One request. */
+export interface RestRequest {
+  readonly method?: "GET" | "POST";
+  /** Sent as JSON. */
+  readonly body?: object;
+  /** Sent as a form. */
+  readonly form?: Readonly<Record<string, string>>;
+  /** Answers besides 2xx that are no failure. */
+  readonly expected?: readonly number[];
+}
+
+/** An answer, read. */
+export interface RestAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: unknown;
+}
+
+/** A provider's API during one login. */
+export interface Rest {
+  /**
+   * @throws API_UNAUTHORIZED for 401; API_UNAVAILABLE when the provider refuses otherwise, does not answer in time, or answers what is no
+   * JSON.
+   */
+  ask(url: string, request?: RestRequest): Promise<RestAnswer>;
+  /**
+   * The answers to a request and to those for further pages, which `next` finds. A page that has been asked for is not asked for again.
+   *
+   * @throws API_FORBIDDEN when there are more pages than there may be; API_UNAVAILABLE when a page is at another origin than the first:
+   * the token would go there.
+   */
+  pages(url: string, next: (answer: RestAnswer, url: string) => string | undefined, request?: RestRequest): Promise<readonly RestAnswer[]>;
+}
+
+const refusedTokens = new WeakSet<object>();
+
+/** Tells whether a request failed because its token was not taken. */
+export function isTokenRefused(error: unknown): boolean {
+  return typeof error === "object" && error !== null && refusedTokens.has(error);
+}
+
+/** Deepest nesting of an answer. */
+const DEPTH_MAX = 32;
+
+/**
+ * Opens an API for one login.
+ *
+ * @example
+ * const rest = createRest({ fetch, headers: { authorization: "Bearer TOKEN" }, timeoutSeconds: 10, totalSeconds: 30, pagesMax: 100 });
+ * const { body } = await rest.ask("https://code.example/api/v4/user");
+ */
+export function createRest({ fetch, headers, timeoutSeconds, totalSeconds, pagesMax }: RestOptions): Rest {
+  const whole = AbortSignal.timeout(totalSeconds * 1_000);
+  const ask = async (url: string, { method = "GET", body, form, expected = [] }: RestRequest = {}): Promise<RestAnswer> => {
+    const where = `${method} ${placeIn(url)}`;
+    const signal = AbortSignal.any([whole, AbortSignal.timeout(timeoutSeconds * 1_000)]);
+    const allHeaders = { accept: "application/json", ...headers, ...typeOf(body, form) };
+    const answer = await fetch(url, { method, headers: allHeaders, signal, ...sent(body, form) });
+    const { status } = answer;
+    if (!answer.ok && !expected.includes(status)) throw failureOf(answer, where);
+    const text = await answer.text();
+    return { status, headers: answer.headers, body: answer.ok && status !== 204 ? parsed(text, answer, where) : undefined };
+  };
+  return {
+    ask,
+    async pages(first, next, request) {
+      const answers: RestAnswer[] = [];
+      const asked = new Set<string>();
+      for (let url: string | undefined = first; url !== undefined && !asked.has(url);) {
+        if (asked.size >= pagesMax) throw forbiddenPath(`the provider lists more than ${pagesMax} pages about you`);
+        asked.add(url);
+        const answer: RestAnswer = await ask(url, request);
+        answers.push(answer);
+        url = next(answer, url);
+        if (url !== undefined && (!URL.canParse(url) || new URL(url).origin !== new URL(first).origin))
+          throw unavailable(`the next page of ${placeIn(first)} is elsewhere`);
+      }
+      return answers;
+    },
+  };
+}
+
+/** Without the query, in which there may be an address of somebody. */
+function placeIn(url: string): string {
+  const { host, pathname } = new URL(url);
+  return `${host}${pathname}`;
+}
+
+function typeOf(body: object | undefined, form: object | undefined): Record<string, string> {
+  if (body !== undefined) return { "content-type": "application/json" };
+  return form === undefined ? {} : { "content-type": "application/x-www-form-urlencoded" };
+}
+
+function sent(body: object | undefined, form: Readonly<Record<string, string>> | undefined): { readonly body?: string } {
+  if (body !== undefined) return { body: JSON.stringify(body) };
+  return form === undefined ? {} : { body: new URLSearchParams(form).toString() };
+}
+
+function failureOf({ status, headers }: Response, where: string) {
+  const isBusy = status === 429 || headers.has("retry-after") || headers.get("x-ratelimit-remaining") === "0";
+  if (isBusy && (status === 403 || status === 429 || status === 503)) return troubled("busy", `${where}: ${status}, too many requests`);
+  if (status === 401) {
+    const error = Object.assign(unauthorized("the provider does not take the token"), { cause: `${where}: 401` });
+    refusedTokens.add(error);
+    return error;
+  }
+  if (status === 403) return troubled("permission", `${where}: 403`);
+  return unavailable(`${where}: ${status}`);
+}
+
+function parsed(text: string, { headers }: Response, where: string): unknown {
+  const type = headers.get("content-type") ?? "";
+  if (!/^application\/(?:[\w.+-]+\+)?json\b/i.test(type)) throw unavailable(`${where}: the answer is no JSON`);
+  try {
+    return parseJson(text, DEPTH_MAX);
+  } catch (error) {
+    throw unavailable(`${where}: the answer cannot be read: ${messageOf(error).slice(0, 100)}`);
+  }
+}
+
+/** The address of the next page in the header `Link`. Source: RFC 8288. */
+export function linkedNext({ headers }: RestAnswer): string | undefined {
+  const links = (headers.get("link") ?? "").split(",");
+  const next = links.find((link) => /;\s*rel="?next"?\s*(?:;|$)/i.test(link));
+  return next === undefined ? undefined : /<([^>]*)>/.exec(next)?.[1];
+}
+
+/** An object of an answer. */
+export function recordIn(value: unknown, what: string): Readonly<Record<string, unknown>> {
+  if (!isRecord(value)) throw unavailable(`the provider's ${what} is no object`);
+  return value;
+}
+
+/** The objects of a list. */
+export function recordsIn(value: unknown, what: string): readonly Readonly<Record<string, unknown>>[] {
+  if (!Array.isArray(value)) throw unavailable(`the provider's ${what} is no list`);
+  return value.map((item) => recordIn(item, what));
+}
+
+/** A text of an object, which it must have. */
+export function requiredText(record: Readonly<Record<string, unknown>>, name: string, what: string): string {
+  const value = optionalText(record, name, what);
+  if (value === undefined) throw unavailable(`the provider's ${what} has no ${name}`);
+  return value;
+}
+
+/** A text of an object; undefined when it is absent, null or empty. */
+export function optionalText(record: Readonly<Record<string, unknown>>, name: string, what: string): string | undefined {
+  const value = Object.hasOwn(record, name) ? record[name] : undefined;
+  if (value === undefined || value === null || value === "") return undefined;
+  if (typeof value !== "string") throw unavailable(`the provider's ${what} has a ${name} that is no text`);
+  return value;
+}
+
+/** An id that is a number, as text. Numbers that cannot be told apart from their neighbours are none. */
+export function numericId(record: Readonly<Record<string, unknown>>, name: string, what: string): string {
+  const value = Object.hasOwn(record, name) ? record[name] : undefined;
+  if (typeof value !== "number" || !Number.isSafeInteger(value) || value <= 0)
+    throw unavailable(`the provider's ${what} has a ${name} that is no whole number`);
+  return String(value);
+}

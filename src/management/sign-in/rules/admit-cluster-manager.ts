@@ -1,0 +1,34 @@
+import { admitted, refused } from "../identity.ts";
+import type { SignInDecision, Configured } from "../identity.ts";
+import type { ClusterManagerSettings } from "../settings.ts";
+
+/** What the product says about somebody. */
+export interface ClusterManagerProfile {
+  readonly id: string;
+  readonly username: string;
+  readonly enabled: boolean;
+  /** Ids of the groups, each with the provider that it comes from. Undefined: they are not told now. */
+  readonly groups?: readonly string[];
+}
+
+/**
+ * Who signs in by a product that manages clusters: everybody whom it has not disabled.
+ *
+ * @example
+ * const profile = { id: "u-1", username: "jane", enabled: true, groups: ["github_team://1"] };
+ * admitClusterManager({ connector: "clusterManager", settings: {} }, profile); // groups: ["github_team://1"]
+ */
+export function admitClusterManager({ connector }: Configured<ClusterManagerSettings>, profile: ClusterManagerProfile): SignInDecision {
+  if (!profile.enabled) return refused("your account is disabled");
+  return admitted({
+    userId: profile.id,
+    username: profile.username,
+    preferredUsername: profile.username,
+    email: undefined,
+    emailVerified: undefined,
+    groups: profile.groups ?? [],
+    extraClaims: undefined,
+    connector,
+    connectorData: undefined,
+  });
+}

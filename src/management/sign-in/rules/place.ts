@@ -1,0 +1,13 @@
+import type { Provider } from "./admit.ts";
+
+/**
+ * Where a provider's ids of users mean somebody: its kind, and the address or tenant that the kind has.
+ *
+ * @example
+ * placeOf({ kind: "sourceHostB", settings: { baseURL: "https://code.example/" } }); // "sourceHostB https://code.example"
+ */
+export function placeOf({ kind, settings }: Pick<Provider, "kind" | "settings">): string {
+  const { issuerUrl, baseURL, hostName, host, tenant, ssoIssuer, ssoURL } = settings as Readonly<Record<string, string | undefined>>;
+  const address = issuerUrl ?? baseURL ?? hostName ?? host ?? tenant ?? (ssoIssuer || ssoURL);
+  return `${kind} ${(address ?? "").replace(/\/$/, "")}`;
+}

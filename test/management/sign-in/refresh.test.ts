@@ -1,0 +1,255 @@
+/**
+ * What becomes of people who are signed in when their provider says something else about them, and when the settings do.
+ */
+import { afterEach, describe, expect, test } from "vitest";
+import { parseManagementConfig } from "../../../src/management/config/config.ts";
+import { at, startPlatform } from "../platform.ts";
+import type { Client, Platform } from "../platform.ts";
+import { PERSONS_TOKEN } from "./doubles/cluster-manager.ts";
+import { CASES } from "./doubles/cases.ts";
+import type { Case, Restriction } from "./doubles/cases.ts";
+import { FILES } from "./doubles/cases.ts";
+import { startWorld } from "./doubles/world.ts";
+import type { World } from "./doubles/world.ts";
+import { createBrowser, post } from "./platform.ts";
+
+const MINUTE_MS = 60_000;
+/** After this, anyone who has used a key has been looked at. */
+const SOON_MS = 17 * MINUTE_MS;
+
+let world: World;
+let platform: Platform;
+afterEach(() => Promise.all([platform.stop(), world.close()]));
+
+async function start(provider: Case, kind: string, { section = {}, auth = {} }: { section?: object; auth?: object } = {}): Promise<void> {
+  world = await startWorld(provider.double);
+  platform = await startPlatform({
+    config: JSON.stringify({ auth: { [kind]: { ...provider.settings, ...section }, ...auth } }),
+    reachProviders: world.reach,
+    readFile: async (path) => FILES[path] ?? "",
+  });
+}
+
+interface Login extends Client {
+  readonly name: string;
+}
+
+async function signIn(kind: string): Promise<Login> {
+  const { url } = platform.management;
+  const login = async () => {
+    if (kind === "clusterManager") return post(`${url}/auth/${kind}/login`, { token: PERSONS_TOKEN });
+    const browser = createBrowser();
+    const begun = await browser.visit(`${url}/auth/${kind}/login`);
+    return browser.visit(await world.visit(begun.location!));
+  };
+  const { status, body } = await login();
+  expect(status).toBe(200);
+  return { ...platform.as(String(body["accessKey"])), name: String(body["name"]) };
+}
+
+/** Uses a key, and lets the time pass in which its login is looked at again. */
+async function after(login: Client, ms = SOON_MS): Promise<number> {
+  await platform.clock.advance(MINUTE_MS);
+  await login.send("GET", "/teams");
+  await platform.clock.advance(ms - MINUTE_MS);
+  await platform.management.settled();
+  return (await login.send("GET", "/teams")).code;
+}
+
+const groupsOf = async (login: Login) => at(await platform.admin.send("GET", `/ownedaccesskeys/${login.name}`), "spec", "groups");
+
+describe.each(CASES)("%s", (kind, makeCase) => {
+  // Without a place to ask, the restriction stands in the ID token.
+  const fields = makeCase().restrictions.map(({ field }) => field);
+
+  test.each(fields)("one who is no longer in one of the %s loses the key, and one who still is keeps it", async (field) => {
+    const provider = makeCase();
+    const restriction = provider.restrictions.find((one) => one.field === field) as Restriction;
+    restriction.join([restriction.name]);
+    await start(provider, kind, { section: restriction.settings([restriction.name]) });
+    const login = await signIn(kind);
+    expect(await after(login)).toBe(200);
+    restriction.join(["other"]);
+    expect(await after(login)).toBe(401);
+    // The person stays, and comes back with the membership.
+    restriction.join([restriction.name]);
+    expect(await after(await signIn(kind))).toBe(200);
+  });
+
+  test("one whom the provider no longer knows loses the key", async () => {
+    const provider = makeCase();
+    await start(provider, kind);
+    const login = await signIn(kind);
+    provider.leave();
+    expect(await after(login)).toBe(401);
+  });
+
+  test.each([403, 429, 500])("an answer %i ends nothing, until it lasts too long", async (status) => {
+    const provider = makeCase();
+    await start(provider, kind);
+    const login = await signIn(kind);
+    for (const place of kind === "clusterManager" ? ["/v3/users/u-abc"] : provider.places)
+      world.faults.set(place, (response) => response.writeHead(status, { "content-type": "application/json" }).end("{}"));
+    expect(await after(login)).toBe(200);
+    expect(await after(login, 12 * 60 * MINUTE_MS)).toBe(200);
+    expect(await after(login, 24 * 60 * MINUTE_MS)).toBe(401);
+  });
+
+  test("with identityRefreshSeconds 0 is asked nothing again", async () => {
+    const provider = makeCase();
+    await start(provider, kind, { auth: { identityRefreshSeconds: 0 } });
+    const login = await signIn(kind);
+    const asked = world.asked.length;
+    provider.leave();
+    expect(await after(login)).toBe(200);
+    expect(world.asked).toHaveLength(asked);
+  });
+
+  test("is asked nothing about somebody who uses no key", async () => {
+    const provider = makeCase();
+    await start(provider, kind);
+    const login = await signIn(kind);
+    const asked = world.asked.length;
+    await platform.clock.advance(SOON_MS);
+    await platform.management.settled();
+    expect(world.asked).toHaveLength(asked);
+    expect((await login.send("GET", "/teams")).code).toBe(200);
+  });
+
+  test("a connector that was removed, or leads elsewhere, ends its logins at once", async () => {
+    const provider = makeCase();
+    await start(provider, kind);
+    const login = await signIn(kind);
+    const elsewhere = { baseURL: "https://b.example", hostName: "a.example", tenant: "acme.example", host: "c.example" };
+    const moved = { ...provider.settings, ...(kind === "directoryProviderA" ? {} : elsewhere) };
+    for (const section of kind === "directoryProviderA" ? [undefined] : [undefined, only(kind, moved)]) {
+      await configure(section === undefined ? {} : { [kind]: section });
+      const answer = await login.send("GET", "/teams");
+      expect([answer.code, at(answer, "message")]).toEqual([401, expect.stringContaining("the connector of the login")]);
+    }
+    await configure({ [kind]: provider.settings });
+    expect((await login.send("GET", "/teams")).code).toBe(200);
+  });
+});
+
+/** The settings that a kind has. */
+function only(kind: string, settings: object): object {
+  const known: Readonly<Record<string, string>> = {
+    ...{ sourceHostA: "hostName", sourceHostB: "baseURL", directoryProviderB: "tenant", clusterManager: "host" },
+  };
+  const others = Object.values(known).filter((name) => name !== known[kind]);
+  return Object.fromEntries(Object.entries(settings).filter(([name]) => !others.includes(name)));
+}
+
+async function configure(auth: object): Promise<void> {
+  const parsed = parseManagementConfig(JSON.stringify({ auth }));
+  if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
+  await platform.management.configure(parsed.config);
+}
+
+describe("groups", () => {
+  const [, makeCase] = CASES.find(([kind]) => kind === "sourceHostB")!;
+
+  test("follow the provider, on the login and on keys that the person made", async () => {
+    const provider = makeCase();
+    const [groups] = provider.restrictions;
+    groups!.join(["dev", "ops"]);
+    await start(provider, "sourceHostB");
+    const login = await signIn("sourceHostB");
+    const made = await login.send("POST", "/ownedaccesskeys", { metadata: { name: "own" }, spec: { groups: ["ops"] } });
+    const own = platform.as(String(at(made, "spec", "key")));
+    const shared = { metadata: { name: "s" }, spec: { data: {}, access: [{ verbs: ["get"], teams: ["ops"] }] } };
+    expect((await platform.admin.send("POST", "/namespaces/default/sharedsecrets", shared)).code).toBe(201);
+    expect((await own.send("GET", "/namespaces/default/sharedsecrets/s")).code).toBe(200);
+    groups!.join(["dev"]);
+    expect(await after(own)).toBe(200);
+    expect(await groupsOf(login)).toEqual(["dev"]);
+    expect((await own.send("GET", "/namespaces/default/sharedsecrets/s")).code).toBe(403);
+  });
+
+  test("a refresh token that is good for one use is kept before anything else can fail", async () => {
+    const provider = makeCase();
+    await start(provider, "sourceHostB");
+    const login = await signIn("sourceHostB");
+    world.faults.set("/api/v4/user", (response) => response.writeHead(500).end());
+    expect(await after(login)).toBe(200);
+    world.faults.clear();
+    expect(await after(login, 60 * MINUTE_MS)).toBe(200);
+    expect(provider.oauth!.complaints).toEqual([]);
+  });
+
+  test("tokens are in no answer", async () => {
+    const provider = makeCase();
+    await start(provider, "sourceHostB");
+    const login = await signIn("sourceHostB");
+    await after(login);
+    const { text } = await platform.admin.send("GET", "/ownedaccesskeys");
+    const secrets = [...provider.oauth!.tokens, ...provider.oauth!.refreshTokens];
+    expect(secrets.length).toBeGreaterThan(2);
+    expect(secrets.filter((secret) => text.includes(secret))).toEqual([]);
+    expect(text).not.toContain("connectorData");
+  });
+});
+
+describe("administrators", () => {
+  const [, makeCase] = CASES.find(([kind]) => kind === "sourceHostA")!;
+  const administrators = [{ connector: "sourceHostA", group: "acme:Team 1" }];
+  const probe = { metadata: { name: "probe" }, spec: {} };
+  const administers = async (client: Client) => (await client.send("POST", "/users?dryRun=All", probe)).code === 201;
+
+  async function begin(): Promise<Case> {
+    const provider = makeCase();
+    provider.restrictions[0]!.join(["acme"]);
+    await start(provider, "sourceHostA", { auth: { administrators, groupsFilters: ["^nothing$"] } });
+    return provider;
+  }
+
+  test("are members of a group of the settings, by the key of their sign-in alone, for as long as they are members", async () => {
+    const provider = await begin();
+    const login = await signIn("sourceHostA");
+    expect(await administers(login)).toBe(true);
+    expect(at(await platform.admin.send("GET", "/users/jane"), "spec", "groups") ?? []).not.toContain("platform:admins");
+    provider.restrictions[0]!.join(["other"]);
+    expect(await after(login)).toBe(200);
+    expect(await administers(login)).toBe(false);
+  });
+
+  test("are none once the setting is gone, at once, and by another connector's group", async () => {
+    const provider = await begin();
+    const login = await signIn("sourceHostA");
+    const connectors = [{ id: "corp", sourceHostA: provider.settings }];
+    await configure({ sourceHostA: provider.settings, connectors, administrators: [{ connector: "corp", group: "acme:Team 1" }] });
+    expect(await administers(login)).toBe(false);
+    await configure({ sourceHostA: provider.settings, administrators });
+    expect(await administers(login)).toBe(true);
+  });
+
+  test("make keys that end with what they administer by", async () => {
+    const provider = await begin();
+    const login = await signIn("sourceHostA");
+    const made = await login.send("POST", "/ownedaccesskeys", {
+      metadata: { name: "ci" },
+      spec: { user: "ci", groups: ["platform:admins"] },
+    });
+    const ci = platform.as(String(at(made, "spec", "key")));
+    expect(await administers(ci)).toBe(true);
+    const next = await ci.send("POST", "/ownedaccesskeys", {
+      metadata: { name: "ci2" },
+      spec: { user: "ci", groups: ["platform:admins"] },
+    });
+    expect(next.code).toBe(201);
+    await configure({ sourceHostA: provider.settings });
+    expect((await ci.send("GET", "/users")).code).toBe(401);
+    await configure({ sourceHostA: provider.settings, administrators });
+    expect(await administers(ci)).toBe(true);
+    await login.send("DELETE", `/ownedaccesskeys/${login.name}`);
+    expect((await ci.send("GET", "/users")).code).toBe(401);
+  });
+
+  test("are not made by a name that looks like one of the setting", async () => {
+    const provider = makeCase();
+    provider.restrictions[1]!.join(["Team 1x"]);
+    await start(provider, "sourceHostA", { auth: { administrators } });
+    expect(await administers(await signIn("sourceHostA"))).toBe(false);
+  });
+});
