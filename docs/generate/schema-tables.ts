@@ -54,7 +54,8 @@ function innerObject(field: Schema): { schema: ObjectSchema; join: string } | un
 function cells(field: Schema, path: string, { elsewhere, notes = {} }: SchemaTableOptions): string[] {
   const target = elsewhere?.get(field.type === "list" ? field.items : field);
   const meaning = notes[path] ?? field.description;
-  return [typeText(field), defaultText(field), [prose(meaning), ...limits(field), ...(target === undefined ? [] : [target])].join(" ")];
+  const isNew = target !== undefined && !meaning.includes(target);
+  return [typeText(field), defaultText(field), [prose(meaning), ...limits(field), ...(isNew ? [target] : [])].join(" ")];
 }
 
 function typeText(field: Schema): string {
