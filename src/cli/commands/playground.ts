@@ -2,17 +2,20 @@ import { readFile } from "node:fs/promises";
 import { sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Command } from "commander";
-import { EngineError } from "../../base/errors.ts";
+import { EngineError, isEngineError } from "../../base/errors.ts";
 import { aborted, examples } from "../process/command.ts";
 import type { CommandContext } from "../process/command.ts";
 import { parsePort } from "../input/options.ts";
 import { startPageServer } from "../process/page-server.ts";
+import type { PageServer } from "../process/page-server.ts";
 import type { Terminal } from "../process/terminal.ts";
 
 /** How the page is served. */
 export interface PlaygroundOptions {
-  /** Default a free one. */
+  /** Default `usualPort`, or a free one where that is taken. */
   readonly port?: number;
+  /** What a port that nobody asked for is. Default 7411. */
+  readonly usualPort?: number;
   /** The page. Default the one that the package is built with. */
   readonly page?: URL;
 }
@@ -20,10 +23,13 @@ export interface PlaygroundOptions {
 /** The package's root is at the same distance from the sources and from what is built of them. */
 const PAGE = new URL("../../../dist/playground/index.html", import.meta.url);
 
+/** Always the same, so that links and what the browser keeps, which belong to an address, outlive the process. */
+const PORT = 7411;
+
 /** `playground`: the page on loopback until it is stopped. */
 export function definePlayground(command: Command, { terminal }: CommandContext): void {
   command
-    .option("--port <port>", "TCP port on loopback (default: a free port)", parsePort)
+    .option("--port <port>", `TCP port on loopback (default: ${PORT}, or a free port if it is taken)`, parsePort)
     .addHelpText("after", examples("endpoint-sync playground --port 7070"))
     .action((options: { readonly port?: number }) => servePlayground(terminal, options));
 }
@@ -31,17 +37,28 @@ export function definePlayground(command: Command, { terminal }: CommandContext)
 /**
  * Serves the page until the terminal says stop.
  *
- * @throws USAGE when the page was not built, or the port is taken.
+ * @throws USAGE when the page was not built, or a port that was asked for is taken.
  */
-export async function servePlayground(terminal: Terminal, { page = PAGE, port = 0 }: PlaygroundOptions): Promise<void> {
+export async function servePlayground(terminal: Terminal, { page = PAGE, port, usualPort = PORT }: PlaygroundOptions): Promise<void> {
   const text = await readPage(page);
   const stop = terminal.stopSignal();
-  const server = await startPageServer(text, { port });
+  const server = await (port === undefined ? startAtUsualPort(terminal, text, usualPort) : startPageServer(text, { port }));
   try {
     terminal.out(`Playground: ${server.url}\nWhat is written there stays in the browser. Ctrl-C ends it.\n`);
     await aborted(stop);
   } finally {
     await server.stop();
+  }
+}
+
+async function startAtUsualPort(terminal: Terminal, text: string, port: number): Promise<PageServer> {
+  try {
+    return await startPageServer(text, { port });
+  } catch (error) {
+    if (!isEngineError(error, "USAGE")) throw error;
+    const server = await startPageServer(text, { port: 0 });
+    terminal.err(`Port ${port} is taken, by another playground maybe: links and what the browser keeps are those of another address`);
+    return server;
   }
 }
 

@@ -64,13 +64,29 @@ describe("the command", () => {
     const page = pathToFileURL(join(folder, "index.html"));
     await writeFile(page, PAGE);
     const terminal = createTestTerminal();
-    const ended = servePlayground(terminal, { page });
+    const ended = servePlayground(terminal, { page, port: 0 });
     await expect.poll(() => terminal.stdout).toMatch(/^Playground: http:\/\/127/);
     const url = /http:\S+/.exec(terminal.stdout)![0];
     expect(await (await fetch(url)).text()).toBe(PAGE);
     terminal.interrupt();
     await ended;
     await expect(fetch(url)).rejects.toThrow();
+  });
+
+  test("is always at the same port, and says where it is when that is taken", async () => {
+    expect((await run(["playground", "--help"])).stdout).toContain("default: 7411");
+    const page = pathToFileURL(join(folder, "index.html"));
+    await writeFile(page, PAGE);
+    server = await startPageServer(PAGE);
+    const usualPort = Number(new URL(server.url).port);
+    const terminal = createTestTerminal();
+    const ended = servePlayground(terminal, { page, usualPort });
+    await expect.poll(() => terminal.stdout).toMatch(/^Playground: http:\/\/127/);
+    expect(terminal.stderr).toMatch(new RegExp(`^Port ${usualPort} is taken, by another playground maybe`));
+    const url = /http:\S+/.exec(terminal.stdout)![0];
+    expect([url === server.url, await (await fetch(url)).text()]).toEqual([false, PAGE]);
+    terminal.interrupt();
+    await ended;
   });
 
   test("says in a source checkout how to build what is missing", async () => {
