@@ -117,7 +117,7 @@ describe("where nobody mirrors", () => {
   test.each(["plain.yaml", "slices.yaml"])("the host's mirror is what helps, with %s", async (config) => {
     await copied("Endpoints", config);
     expect(await findings(config)).toEqual(
-      invisible("2 ready backends in Endpoints, readers on the host see 0: .*let its kube-controller-manager"),
+      invisible("2 ready backends in Endpoints, readers on the host see 0: .*let the syncer make them .*kube-controller-manager"),
     );
   });
 });
