@@ -65,7 +65,7 @@ describe("on a host that mirrors", () => {
   test("slices that nobody copies are told, and what to do", async () => {
     await copied("slices", "plain.yaml");
     expect(await findings("plain.yaml")).toEqual(
-      invisible("1 ready backend in 1 slice, readers on the host see 0: only Endpoints are copied; switch the sync of EndpointSlices on"),
+      invisible("1 ready backend in 1 slice, readers on the host see 0: only Endpoints are copied; let the syncer copy slices too"),
     );
     const { stdout } = await cli("why", ["services", "shop/db"], { config: "plain.yaml" });
     expect(stdout).toMatch(
@@ -86,7 +86,7 @@ describe("on a host that does not", () => {
   test("Endpoints alone are told, with the remedy of a tenant that mirrors", async () => {
     await copied("Endpoints", "plain.yaml");
     expect(await findings("plain.yaml")).toEqual(
-      invisible("2 ready backends in Endpoints, readers on the host see 0: .* switch the sync of EndpointSlices on"),
+      invisible("2 ready backends in Endpoints, readers on the host see 0: .* let the syncer copy or make them"),
     );
     for (const kind of ["endpoints", "services"])
       expect((await cli("why", [kind, "shop/db"], { config: "plain.yaml" })).stdout).toContain("BACKENDS_INVISIBLE");
@@ -117,7 +117,7 @@ describe("where nobody mirrors", () => {
   test.each(["plain.yaml", "slices.yaml"])("the host's mirror is what helps, with %s", async (config) => {
     await copied("Endpoints", config);
     expect(await findings(config)).toEqual(
-      invisible("2 ready backends in Endpoints, readers on the host see 0: .*let its kube-controller-manager"),
+      invisible("2 ready backends in Endpoints, readers on the host see 0: .*let the syncer make them .*kube-controller-manager"),
     );
   });
 });

@@ -11,7 +11,7 @@ import { load } from "js-yaml";
 import { expect, test } from "vitest";
 import { startCluster } from "../../src/cluster/cluster.ts";
 import { parseConfig } from "../../src/engine/config/config.ts";
-import { ENDPOINT_SLICES, groupOf, NAMESPACES } from "../../src/kube/object/resource.ts";
+import { ENDPOINT_SLICES, ENDPOINTS, groupOf, NAMESPACES } from "../../src/kube/object/resource.ts";
 import { SERVICE_NAME, SKIP_MIRROR, SLICE_MANAGER, sliceManager } from "../../src/engine/kinds/slice-labels.ts";
 import { DEFAULT_MARKER_PREFIX, MANAGED_BY } from "../../src/engine/translate/markers.ts";
 import { hasKubectl } from "../support/guide-shell.ts";
@@ -35,6 +35,10 @@ test.each([
   { block: "host-rule", verbs: ["list", "watch", "create", "update", "delete"] },
 ])("$block allows $verbs on slices and nothing else", ({ block: word, verbs }) => {
   expect(load(block(word))).toEqual({ apiGroups: [groupOf(ENDPOINT_SLICES)], resources: [ENDPOINT_SLICES.plural], verbs });
+});
+
+test("auto-rule allows to read the copies of Endpoints, as is asked for at the start", () => {
+  expect(load(block("auto-rule"))).toEqual({ apiGroups: [""], resources: [ENDPOINTS.plural], verbs: ["get"] });
 });
 
 test("labels are named as the source names them", () => {

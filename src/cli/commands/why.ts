@@ -11,6 +11,8 @@ import { explainObject } from "../../engine/sync/inspect/explanation.ts";
 import { syncId } from "../../engine/sync/state/sync-id.ts";
 import { examples } from "../process/command.ts";
 import type { CommandContext } from "../process/command.ts";
+import { tellersOf } from "../../engine/sync/inspect/tellers.ts";
+import { formatTable } from "../output/table.ts";
 import { describeExplanation } from "../inspect/explanation-text.ts";
 import type { Inspection } from "../inspect/inspection.ts";
 import { findKind } from "../inspect/object-kind.ts";
@@ -68,6 +70,24 @@ async function why({ terminal, exit }: CommandContext, { output }: InspectionFla
   const { resource: _resource, ...rest } = told;
   if (output !== undefined) return terminal.out(formatValue(plain({ kind: resource.kind, ...rest }), output));
   terminal.out(visible(describeExplanation(told)));
+  if (service !== undefined) terminal.out(visible(describeTellers(inspection, service)));
+}
+
+/** Who tells readers on the host of the Service, where that is decided Service by Service. */
+function describeTellers({ rules, host }: Inspection, service: ObjectKey): string {
+  const slices = rules.find(({ kind, decidesBackends }) => kind.resource === ENDPOINT_SLICES && decidesBackends === true);
+  const hostKey = slices?.translator.toHost(service, SERVICES);
+  if (slices === undefined || hostKey === undefined) return "";
+  // As it was read: the preview knows of no mirror.
+  const standing = host
+    .source(ENDPOINT_SLICES)
+    .list()
+    .flatMap((slice) => host.before(ENDPOINT_SLICES, keyOf(slice)) ?? []);
+  const rows = tellersOf(slices, standing, hostKey).map(({ who, slices: count, ready }) => [`${count}`, `${ready}`, who]);
+  if (rows.length === 0) return "";
+  return `\nReaders on the host\n${formatTable([["SLICES", "READY", "TOLD BY"], ...rows])
+    .replace(/^/gm, "  ")
+    .trimEnd()}\n`;
 }
 
 /** The tenant key that is meant: a key that only the host has, with one of our copies, is that of the tenant object. */

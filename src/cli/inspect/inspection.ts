@@ -5,10 +5,10 @@
  */
 import type { Clock } from "../../base/clock.ts";
 import { isEngineError } from "../../base/errors.ts";
-import { createEngine } from "../../engine/engine.ts";
+import { createEngine, createTranslatorFor } from "../../engine/engine.ts";
 import type { Engine, EngineOptions } from "../../engine/engine.ts";
 import type { ClusterClient, ListScope } from "../../kube/object/cluster-client.ts";
-import { EVENTS, NAMESPACES, SERVICES } from "../../kube/object/resource.ts";
+import { ENDPOINT_SLICES, EVENTS, NAMESPACES, SERVICES } from "../../kube/object/resource.ts";
 import type { ResourceType } from "../../kube/object/resource.ts";
 import type { Note } from "../../engine/reconcile/plan-types.ts";
 import type { Rules } from "../../engine/reconcile/rules/rules.ts";
@@ -73,13 +73,31 @@ export interface Inspection {
  * @throws CLUSTER_IDENTITY when the host's copies belong to another tenant cluster, or both clusters are swapped.
  * @throws OTHER_SYNCER when they carry the markers of another syncer that is not the one to adopt.
  */
-export async function inspect(options: InspectionOptions): Promise<Inspection> {
+export async function inspect(asked: InspectionOptions): Promise<Inspection> {
+  const options = await withSeenSlices(asked);
   const engine = await createEngine(options);
   try {
     return await read(options, engine);
   } catch (error) {
     engine.dispose();
     throw error;
+  }
+}
+
+/** Where slices may not be seen, `backends: auto` can do no more than `endpoints` does: that is what a syncer makes of it, too. */
+async function withSeenSlices(options: InspectionOptions): Promise<InspectionOptions> {
+  const { settings } = options;
+  if (settings?.backends !== "auto") return options;
+  const sides = [
+    [options.tenant, {}],
+    [options.host, hostScope(createTranslatorFor(options))],
+  ] as const;
+  try {
+    await Promise.all(sides.map(([client, scope]) => client.list(ENDPOINT_SLICES, { ...scope, limit: 1 })));
+    return options;
+  } catch (error) {
+    if (!isEngineError(error, "API_FORBIDDEN")) throw error;
+    return { ...options, settings: { ...settings, backends: "endpoints" } };
   }
 }
 

@@ -90,6 +90,7 @@ export const CONFIGURATIONS: readonly SimulatedConfiguration[] = [
     configs: [{ sync: { toHost: { endpointSlices: { enabled: true } } } }],
   },
   { name: "backends as they are needed", configs: [{}], settings: { backends: "auto" } },
+  { name: "backends as they are needed, patched", configs: [endpoints(ADDRESSES), {}], settings: { backends: "auto" } },
   { name: "a brake that engages early", configs: [{}, endpoints(prefixed(TAG, "late-"))], settings: { deleteBrake: { count: 1 } } },
 ];
 

@@ -66,7 +66,7 @@ function found({
     tenant: { get: (resource) => (resource === SERVICES ? around.tenantService : endpoints), slices: tenantSlices },
     host: { get: (resource) => (resource === SERVICES ? hostService : copy), slices: hostSlices },
   }).map(
-    ({ ready, seen, note }) => `${note.code} ${seen}/${ready} ${/sync of EndpointSlices|kube-controller-manager/.exec(note.message)?.[0]}`,
+    ({ ready, seen, note }) => `${note.code} ${seen}/${ready} ${/let the syncer copy|kube-controller-manager/.exec(note.message)?.[0]}`,
   );
 }
 
@@ -85,7 +85,7 @@ describe("told as invisible", () => {
       why: "the same where the tenant has slices",
       subsets: TWO,
       tenantSlices: [slice("shop", ["10.0.0.1", "10.0.0.2"], MIRROR)],
-      says: "0/2 sync of EndpointSlices",
+      says: "0/2 let the syncer copy",
     },
     {
       why: "one address that a mirror has left out",
@@ -99,18 +99,18 @@ describe("told as invisible", () => {
       hostSlices: [slice("vc", ["10.0.0.1", "10.0.0.2"], { labels: { "kubernetes.io/service-name": "other" } })],
       says: "0/2 kube-controller-manager",
     },
-    { why: "slices alone", tenantSlices: [slice("shop", ["10.0.0.9"])], says: "0/1 sync of EndpointSlices" },
+    { why: "slices alone", tenantSlices: [slice("shop", ["10.0.0.9"])], says: "0/1 let the syncer copy" },
     {
       why: "slices that a controller makes of Pods where nobody makes Endpoints",
       tenantSlices: [slice("shop", ["10.0.0.9"], { manager: "endpointslice-controller.k8s.io" })],
-      says: "0/1 sync of EndpointSlices",
+      says: "0/1 let the syncer copy",
     },
     {
       why: "slices of users beside Endpoints",
       subsets: TWO,
       tenantSlices: [slice("shop", ["10.0.0.9"])],
       hostSlices: [slice("vc", ["10.0.0.1", "10.0.0.2"], MIRROR)],
-      says: "2/3 sync of EndpointSlices",
+      says: "2/3 let the syncer copy",
     },
     { why: "Endpoints without slices where slices are synced", subsets: TWO, slicesAreSynced: true, says: "0/2 kube-controller-manager" },
     {

@@ -145,10 +145,12 @@ function tellByEndpoints(seen: BackendsSeen): BackendsDecision {
 
 /** Users' slices alone, or nothing; Endpoints that are not copied have no say. */
 function withoutSource(seen: BackendsSeen): BackendsDecision {
-  const complete = isCopied(seen);
+  // Beside Endpoints that are left as they are, what was made of the same Pods says nothing more.
+  const copiesDerived = seen.endpoints === undefined;
+  const complete = copiesDerived ? isCopied(seen) : seen.own.copied >= seen.own.count;
   return {
     teller: seen.own.count > 0 ? "copies" : "nobody",
-    copiesDerived: true,
+    copiesDerived,
     releasesSlices: complete,
     releasesCopy: complete,
     skipsMirror: seen.copy?.skipsMirror === true,

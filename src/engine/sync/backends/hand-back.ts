@@ -100,7 +100,9 @@ class RunningHandBack implements HandBack {
     const targets = translator.targetNamespaces();
     const scopes = targets === "all" ? [{}] : targets.map((namespace) => ({ namespace }));
     try {
-      const lists = await Promise.all(scopes.map((scope) => list?.(ENDPOINT_SLICES, { ...scope, labelSelector }) ?? []));
+      const lists = await Promise.all(
+        scopes.map((scope) => (list === undefined ? Promise.resolve([]) : list(ENDPOINT_SLICES, { ...scope, labelSelector }))),
+      );
       return lists.flat() as EndpointSlice[];
     } catch (error) {
       if (!isEngineError(error, "API_FORBIDDEN", "API_NOT_FOUND")) throw error;

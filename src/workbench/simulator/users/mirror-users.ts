@@ -5,6 +5,7 @@ import type { Endpoints, KubeObject } from "../../../kube/object/types.ts";
 import { jsonEqual } from "../../../base/json.ts";
 import type { Act } from "../act.ts";
 import { withMeta } from "../act.ts";
+import type { Random } from "../model/random.ts";
 import { drawFieldValue } from "../model/objects.ts";
 import { decidesBackends, madeOf } from "../oracles/marks.ts";
 import type { World } from "../world.ts";
@@ -94,39 +95,36 @@ export const MIRROR_USERS: readonly Act[] = [
     world.mirroring = !world.mirroring;
     return `the host's mirror is ${world.mirroring ? "on" : "off"}`;
   }),
-  act("host changes a slice that was made", 3, (world, random) =>
-    changeMade(
-      world,
-      (slice) => {
-        const { labels, annotations } = slice.metadata;
-        switch (random.below(4)) {
-          case 0:
-            return withMeta(slice, { labels: { ...labels, "endpointslice.kubernetes.io/managed-by": "somebody" } });
-          case 1:
-            return withMeta(slice, { labels: { ...labels, app: drawFieldValue(random) ?? "x" } });
-          case 2:
-            return withMeta(slice, { annotations: { ...annotations, "example.com/tag": drawFieldValue(random) ?? "x" } });
-          default:
-            return { ...slice, endpoints: [] };
-        }
-      },
-      random,
-    ),
-  ),
-  act("host deletes a slice that was made", 2, (world, random) => changeMade(world, () => undefined, random)),
+  {
+    ...{ name: "host meddles with a slice that was made", kind: "user", weight: 60 },
+    isPossible: (world) => decidesBackends(world) && madeIn(world).length > 0,
+    perform: meddle,
+  },
 ];
 
-function changeMade(
-  world: World,
-  how: (slice: KubeObject) => KubeObject | undefined,
-  random: { pick<Item>(items: readonly Item[]): Item },
-): Promise<string> | undefined {
-  const made = [...world.clusters.host.objects(ENDPOINT_SLICES).values()].filter((slice) => madeOf(world, slice) !== undefined);
-  if (made.length === 0) return undefined;
-  const slice = random.pick(made);
-  const after = how(slice);
+function madeIn(world: World): KubeObject[] {
+  return [...world.clusters.host.objects(ENDPOINT_SLICES).values()].filter((slice) => madeOf(world, slice) !== undefined);
+}
+
+function meddle(world: World, random: Random): Promise<string> {
+  const slice = random.pick(madeIn(world));
+  const after = random.happens(0.3) ? undefined : changed(slice, random);
   const writing = world.write("host", (writer) =>
     after === undefined ? writer.delete(ENDPOINT_SLICES, keyOf(slice)) : writer.update(ENDPOINT_SLICES, after),
   );
   return writing.then(() => `host ${after === undefined ? "deletes" : "changes"} ${slice.metadata.name}`);
+}
+
+function changed(slice: KubeObject, random: Random): KubeObject {
+  const { labels, annotations } = slice.metadata;
+  switch (random.below(4)) {
+    case 0:
+      return withMeta(slice, { labels: { ...labels, "endpointslice.kubernetes.io/managed-by": "somebody" } });
+    case 1:
+      return withMeta(slice, { labels: { ...labels, app: drawFieldValue(random) ?? "x" } });
+    case 2:
+      return withMeta(slice, { annotations: { ...annotations, "example.com/tag": drawFieldValue(random) ?? "x" } });
+    default:
+      return { ...slice, endpoints: [] };
+  }
 }

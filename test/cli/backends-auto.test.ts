@@ -1,0 +1,87 @@
+/** `run`, `plan`, `audit` and `why` with `backends: auto`, on a host that does not mirror. */
+import { expect, test } from "vitest";
+import { join } from "node:path";
+import { writeFileSync } from "node:fs";
+import { runCli } from "../../src/cli/program.ts";
+import { CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, RBAC_GROUP } from "../../src/cluster/rbac/resources.ts";
+import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../src/kube/object/resource.ts";
+import { delay, systemClock } from "../../src/base/clock.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
+import { CLUSTERS, folder, freshClusters, NAMED, object, sides, subsets } from "./inspected-clusters.ts";
+import type { Sides } from "./inspected-clusters.ts";
+import { createTestTerminal, run } from "./support.ts";
+
+freshClusters({ tenant: { endpointSliceMirroring: false }, host: { endpointSliceMirroring: false } });
+
+const ALL = ["get", "list", "watch", "create", "update", "delete"];
+const files = { "vcluster.yaml": "sync: { toHost: {} }\n", "settings.yaml": "backends: auto\n" };
+const CONFIGURED = ["--config", "vcluster.yaml", "--settings", "settings.yaml"];
+const COPY = { namespace: "vc-blue", name: "db-x-shop-x-blue" };
+
+/** Gives both kubeconfigs to somebody with these verbs on slices. */
+async function asJane(verbs: readonly string[]): Promise<void> {
+  for (const side of ["tenant", "host"] as const satisfies readonly (keyof Sides)[]) {
+    const { client, tokenFor } = sides[side];
+    const rules = [
+      { apiGroups: [""], resources: ["services", "endpoints"], verbs: ALL },
+      { apiGroups: ["discovery.k8s.io"], resources: ["endpointslices"], verbs },
+      { apiGroups: [""], resources: ["events"], verbs: ["create"] },
+      { apiGroups: [""], resources: ["namespaces"], verbs: ["get"] },
+    ];
+    const roleRef = { apiGroup: RBAC_GROUP, kind: "ClusterRole", name: "jane" };
+    await client.create(CLUSTER_ROLES, { ...CLUSTER_ROLES, metadata: { name: "jane" }, rules });
+    const subjects = [{ kind: "User", name: "jane" }];
+    await client.create(CLUSTER_ROLE_BINDINGS, { ...CLUSTER_ROLE_BINDINGS, metadata: { name: "jane" }, roleRef, subjects });
+    writeFileSync(join(folder, `${side}.kubeconfig`), (await tokenFor({ user: "jane" })).kubeconfig);
+  }
+}
+
+async function copied(done: () => Promise<boolean>): Promise<string> {
+  const { tenant } = sides;
+  await tenant.client.create(SERVICES, object(SERVICES, "shop/db", { spec: { ports: [{ port: 80 }] } }));
+  await tenant.client.create(ENDPOINTS, object(ENDPOINTS, "shop/db", { subsets }));
+  const terminal = createTestTerminal({ files });
+  const ended = runCli(["run", ...CLUSTERS, ...CONFIGURED, ...NAMED, "--metrics-address", "", "--health-address", ""], terminal);
+  const deadline = performance.now() + PATIENCE_MS;
+  while (!(await done())) {
+    if (performance.now() > deadline) throw new Error(`It does not get there: ${terminal.stderr}`);
+    await delay(systemClock, 20);
+  }
+  terminal.interrupt();
+  expect(await ended).toBe(0);
+  return terminal.stderr;
+}
+
+const look = async (...argv: string[]) => run([...argv, ...CLUSTERS, ...CONFIGURED, ...NAMED], { files });
+const slices = async () => (await sides.host.client.list(ENDPOINT_SLICES, { namespace: "vc-blue" })).items;
+const labelled = async () =>
+  (await sides.host.client.get(ENDPOINTS, COPY))?.metadata.labels?.["endpointslice.kubernetes.io/skip-mirror"] === "true";
+
+test("slices are made; nothing is left to plan, audit finds nothing, and why says who tells readers", async () => {
+  await asJane(ALL);
+  await copied(labelled);
+  expect(await slices()).toHaveLength(1);
+  const audit = await look("audit");
+  expect(`${audit.code} ${audit.stdout}`).toMatch(/^0 No drift/);
+  expect((await look("plan")).code).toBe(0);
+  for (const kind of ["services", "endpoints"])
+    expect((await look("why", kind, "shop/db")).stdout).toMatch(
+      /Readers on the host\n +SLICES +READY +TOLD BY\n +1 +1 +made by this syncer of its copy of Endpoints\n/,
+    );
+  // What others did to it is planned to be put back.
+  const [slice] = await slices();
+  await sides.host.client.patch(ENDPOINT_SLICES, { ...COPY, name: slice!.metadata.name! }, "merge", { endpoints: [] });
+  const plan = await look("plan");
+  expect(plan.stdout).toContain(slice!.metadata.name);
+  expect((await look("audit")).stdout).toContain("The slice does not say what the copy of Endpoints says");
+});
+
+test("without the right to write slices, Endpoints alone are copied, and what is missing is told", async () => {
+  await asJane(["list", "watch"]);
+  const told = await copied(async () => (await sides.host.client.get(ENDPOINTS, COPY)) !== undefined);
+  expect(told).toContain("rights on EndpointSlices are missing");
+  expect(told).toMatch(/grant verb ."create." on resource ."endpointslices."/);
+  expect(await slices()).toEqual([]);
+  const { stdout } = await look("audit");
+  expect(stdout).toContain("BACKENDS_INVISIBLE");
+});

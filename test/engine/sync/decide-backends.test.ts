@@ -1,0 +1,103 @@
+import { describe, expect, test } from "vitest";
+import { decideBackends } from "../../../src/engine/sync/backends/decide-backends.ts";
+import type { BackendsSeen } from "../../../src/engine/sync/backends/decide-backends.ts";
+
+const NONE = { count: 0, copied: 0 };
+const V4 = new Set(["IPv4"]);
+const ENDPOINTS = { filled: true, overCapacity: false, families: V4, wanted: true };
+const COPY = { skipsMirror: false, filled: true, large: false };
+const MADE = { made: "equal", madeShown: true } as const;
+const PODS = { count: 2, copied: 0, filled: true, families: V4 };
+
+function decide(seen: Partial<BackendsSeen>) {
+  return decideBackends({
+    ...{ endpoints: undefined, patched: false, own: NONE, derived: { ...NONE, filled: false, families: new Set() } },
+    ...{ copy: undefined, mirror: "none", made: "none", madeShown: false, others: false, mirrorWaited: false },
+    ...seen,
+  });
+}
+
+describe("a copy of Endpoints", () => {
+  test.each([
+    { why: "waits for the mirror", seen: {}, is: { teller: "nobody", waitsForMirror: true, makes: false, skipsMirror: false } },
+    { why: "is the mirror's where that works", seen: { mirror: "equal", mirrorWaited: true }, is: { teller: "mirror", makes: false } },
+    { why: "is made where the mirror had its time", seen: { mirrorWaited: true }, is: { teller: "made", makes: true, skipsMirror: false } },
+    { why: "is made where the mirror stands still", seen: { mirror: "behind", mirrorWaited: true }, is: { teller: "made", makes: true } },
+    {
+      why: "is made where a mirror would cut",
+      seen: { copy: { ...COPY, large: true }, mirror: "behind" },
+      is: { teller: "made", makes: true },
+    },
+    { why: "keeps the mirror away once all is there", seen: MADE, is: { teller: "made", skipsMirror: true, dropsMirrored: false } },
+    {
+      why: "does not believe answers in that",
+      seen: { made: "equal", madeShown: false },
+      is: { teller: "made", makes: true, skipsMirror: false },
+    },
+    {
+      why: "stays ours when the mirror comes back",
+      seen: { ...MADE, copy: { ...COPY, skipsMirror: true }, mirror: "equal" },
+      is: { teller: "made", skipsMirror: true, dropsMirrored: true },
+    },
+    {
+      why: "is left to another syncer that has slices",
+      seen: { others: true, mirrorWaited: true },
+      is: { teller: "others", makes: false },
+    },
+    {
+      why: "has nothing to tell without addresses",
+      seen: { copy: { ...COPY, filled: false }, mirrorWaited: true },
+      is: { teller: "mirror", makes: false, skipsMirror: false },
+    },
+  ] as const)("$why", ({ seen, is }) => {
+    expect(decide({ endpoints: ENDPOINTS, copy: COPY, ...seen } as Partial<BackendsSeen>)).toMatchObject(is);
+  });
+
+  test("is born with the label where no mirror works", () => {
+    expect(decide({ endpoints: ENDPOINTS, mirrorWaited: true })).toMatchObject({ teller: "nobody", skipsMirror: true });
+    expect(decide({ endpoints: ENDPOINTS })).toMatchObject({ skipsMirror: false });
+  });
+
+  test("of Endpoints that are paused stays as it is", () => {
+    const paused = { endpoints: { ...ENDPOINTS, wanted: false }, copy: { ...COPY, skipsMirror: true }, derived: PODS, ...MADE };
+    expect(decide(paused)).toMatchObject({ copiesDerived: false, makes: true, skipsMirror: true, dropsMade: false });
+  });
+});
+
+describe("slices that the tenant's cluster made of Pods are the source", () => {
+  test.each([
+    { why: "without Endpoints", seen: { endpoints: undefined }, is: true },
+    { why: "not beside Endpoints that say the same", seen: {}, is: false },
+    { why: "beside Endpoints over capacity", seen: { endpoints: { ...ENDPOINTS, overCapacity: true } }, is: true },
+    { why: "beside Endpoints without addresses", seen: { endpoints: { ...ENDPOINTS, filled: false, families: new Set() } }, is: true },
+    { why: "with a second family", seen: { derived: { ...PODS, families: new Set(["IPv4", "IPv6"]) } }, is: true },
+    {
+      why: "not with a second family where patches are wanted",
+      seen: { derived: { ...PODS, families: new Set(["IPv6"]) }, patched: true },
+      is: false,
+    },
+    { why: "still, once they are", seen: { derived: { ...PODS, copied: 1 } }, is: true },
+  ])("$why", ({ seen, is }) => {
+    expect(decide({ endpoints: ENDPOINTS, derived: PODS, ...seen } as Partial<BackendsSeen>).copiesDerived).toBe(is);
+  });
+});
+
+describe("what takes a place is seen before what had it goes", () => {
+  const own = { count: 1, copied: 0 };
+  test.each([
+    { why: "Endpoints wait for slices", seen: { copy: COPY, own }, is: { releasesCopy: false } },
+    { why: "and go then", seen: { copy: COPY, own: { count: 1, copied: 1 } }, is: { releasesCopy: true } },
+    { why: "slices wait for Endpoints", seen: { endpoints: ENDPOINTS }, is: { releasesSlices: false } },
+    { why: "and for their mirror", seen: { endpoints: ENDPOINTS, copy: COPY }, is: { releasesSlices: false } },
+    { why: "and go then", seen: { endpoints: ENDPOINTS, copy: COPY, mirror: "equal" }, is: { releasesSlices: true } },
+    { why: "what was made goes with the copy", seen: MADE, is: { dropsMade: true } },
+    {
+      why: "or when slices are copied",
+      seen: { ...MADE, copy: COPY, derived: { ...PODS, copied: 2 } },
+      is: { dropsMade: true, skipsMirror: true },
+    },
+    { why: "and not before", seen: { ...MADE, copy: COPY, derived: PODS }, is: { dropsMade: false, skipsMirror: false } },
+  ] as const)("$why", ({ seen, is }) => {
+    expect(decide(seen as Partial<BackendsSeen>)).toMatchObject(is);
+  });
+});
