@@ -177,7 +177,10 @@ describe("a configuration", () => {
     expect(await ttl()).toBe(7200);
     const { items } = await client.list({ ...TEAMS, kind: "Config", plural: "config" });
     expect(items[0]!["status"]).toMatchObject({
-      conditions: [{ type: "Accepted", status: "False", message: expect.stringContaining("auth.accessKeyMaxTTLSeconds: ") as string }],
+      conditions: [
+        { type: "Accepted", status: "False", message: expect.stringContaining("auth.accessKeyMaxTTLSeconds: ") as string },
+        { type: "FullyInEffect", status: "True" },
+      ],
     });
   });
 });

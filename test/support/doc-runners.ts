@@ -63,7 +63,16 @@ export const DOC_RUNNERS: readonly DocRunner[] = [
   { page: guide("sync-endpoint-slices"), test: "test/docs/slices.test.ts", runs: language("yaml", "sh") },
   { page: guide("bring-references"), test: "test/docs/audit.test.ts", runs: language("yaml") },
   { page: guide("playground"), test: "test/docs/playground.test.ts", runs: language("sh") },
-  { page: guide("audit-the-api"), test: "test/management/audit/guide.test.ts", runs: word("platform.yaml", "policy.yaml", "database.yaml", "database", "run") },
+  {
+    page: guide("audit-the-api"),
+    test: "test/management/audit/guide.test.ts",
+    runs: word("platform.yaml", "policy.yaml", "database.yaml", "database", "run"),
+  },
+  {
+    page: guide("copy-from-a-vault"),
+    test: "test/management/vault/guide.test.ts",
+    runs: word("platform.hcl", "platform.yaml", "database.yaml", "run"),
+  },
   { page: guide("sign-in"), test: "test/management/sign-in/guide.test.ts", runs: word("platform.yaml", "run") },
   { page: guide("sign-in-providers"), test: "test/management/sign-in/providers-guide.test.ts", runs: word("platform.yaml") },
   { page: "docs/reference/management-config.md", test: "test/management/config/page.test.ts", runs: language("yaml") },

@@ -236,7 +236,16 @@ async function start(
   const given: ManagementOptions = {
     limits: limitsOf(flags),
     quota: quotaOf(flags),
-    ...{ name: flags.name, host: flags.host, logger, metrics, config, readFile: (path) => terminal.read(path), audit: auditLog.audit, auditEvents: auditLog.events },
+    ...{
+      name: flags.name,
+      host: flags.host,
+      logger,
+      metrics,
+      config,
+      readFile: (path) => terminal.read(path),
+      audit: auditLog.audit,
+      auditEvents: auditLog.events,
+    },
     ...(port !== undefined && { port }),
     ...(flags.trustedProxies !== undefined && { trustedProxies: flags.trustedProxies }),
     ...(flags.publicUrl !== undefined && { publicUrl: flags.publicUrl }),

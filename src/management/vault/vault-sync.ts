@@ -102,7 +102,7 @@ class Rounds implements VaultSync {
     if (due >= this.#dueMs || this.#ending.signal.aborted) return;
     this.#timer?.cancel();
     this.#dueMs = due;
-    this.#timer = clock.schedule(due - clock.monotonic(), () => this.#begin());
+    this.#timer = clock.schedule(Math.max(0, due - clock.monotonic()), () => this.#begin());
   }
 
   #begin(): void {
