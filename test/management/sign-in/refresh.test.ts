@@ -11,7 +11,8 @@ import type { Case, Restriction } from "./doubles/cases.ts";
 import { FILES } from "./doubles/cases.ts";
 import { startWorld } from "./doubles/world.ts";
 import type { World } from "./doubles/world.ts";
-import { createBrowser, post } from "./platform.ts";
+import { createBrowser, login, post } from "./platform.ts";
+import { CLIENT_ID, CLIENT_SECRET, startProvider } from "./provider.ts";
 
 const MINUTE_MS = 60_000;
 /** After this, anyone who has used a key has been looked at. */
@@ -251,5 +252,40 @@ describe("administrators", () => {
     provider.restrictions[1]!.join(["Team 1x"]);
     await start(provider, "sourceHostA", { auth: { administrators } });
     expect(await administers(await signIn("sourceHostA"))).toBe(false);
+  });
+});
+
+describe("oidc", () => {
+  test("follows the groups by the refresh token, and ends with the person's grant", async () => {
+    const provider = await startProvider();
+    world = await startWorld();
+    try {
+      const oidc = { issuerUrl: provider.issuer, clientId: CLIENT_ID, clientSecret: CLIENT_SECRET, scopes: ["offline_access"] };
+      platform = await startPlatform({ config: JSON.stringify({ auth: { oidc } }) });
+      const { body } = await login({ url: platform.management.url });
+      const person = { ...platform.as(String(body["accessKey"])), name: String(body["name"]) };
+      expect(await groupsOf(person)).toEqual(["dev", "ops"]);
+      provider.claims = { ...provider.claims, groups: ["dev"] };
+      expect(await after(person)).toBe(200);
+      expect(await groupsOf(person)).toEqual(["dev"]);
+      provider.refreshes = false;
+      expect(await after(person)).toBe(401);
+    } finally {
+      await provider.close();
+    }
+  });
+
+  test("without a refresh token stays as it was", async () => {
+    const provider = await startProvider();
+    world = await startWorld();
+    try {
+      provider.refreshes = undefined;
+      const oidc = { issuerUrl: provider.issuer, clientId: CLIENT_ID, clientSecret: CLIENT_SECRET };
+      platform = await startPlatform({ config: JSON.stringify({ auth: { oidc } }) });
+      const { body } = await login({ url: platform.management.url });
+      expect(await after(platform.as(String(body["accessKey"])), 26 * 60 * MINUTE_MS)).toBe(200);
+    } finally {
+      await provider.close();
+    }
   });
 });
