@@ -3,7 +3,7 @@
  */
 import { afterEach, describe, expect, test } from "vitest";
 import { parseManagementConfig } from "../../../src/management/config/config.ts";
-import { at, startPlatform } from "../platform.ts";
+import { at, MERGE_PATCH, startPlatform } from "../platform.ts";
 import type { Client, Platform } from "../platform.ts";
 import { PERSONS_TOKEN } from "./doubles/cluster-manager.ts";
 import { CASES } from "./doubles/cases.ts";
@@ -239,12 +239,28 @@ describe("administrators", () => {
       spec: { user: "ci", groups: ["platform:admins"] },
     });
     expect(next.code).toBe(201);
+    const ci2 = platform.as(String(at(next, "spec", "key")));
+    expect(await administers(ci2)).toBe(true);
     await configure({ sourceHostA: provider.settings });
-    expect((await ci.send("GET", "/users")).code).toBe(401);
+    for (const key of [ci, ci2]) expect((await key.send("GET", "/users")).code).toBe(401);
     await configure({ sourceHostA: provider.settings, administrators });
     expect(await administers(ci)).toBe(true);
     await login.send("DELETE", `/ownedaccesskeys/${login.name}`);
     expect((await ci.send("GET", "/users")).code).toBe(401);
+  });
+
+  test("cannot write by which group they administer", async () => {
+    await begin();
+    const login = await signIn("sourceHostA");
+    const connectorData = JSON.stringify({ place: "sourceHostA ", administrators: ["acme:Team 1", "for good"] });
+    const patch = { spec: { identity: { connectorData } } };
+    const answer = await login.send("PATCH", `/ownedaccesskeys/${login.name}`, patch, MERGE_PATCH);
+    expect([answer.code, at(answer, "message")]).toEqual([403, expect.stringContaining("spec.identity is written by the platform")]);
+    const made = {
+      metadata: { name: "forged" },
+      spec: { type: "Login", user: "jane", identity: { connector: "sourceHostA", connectorData } },
+    };
+    expect((await login.send("POST", "/ownedaccesskeys", made)).code).toBe(403);
   });
 
   test("are not made by a name that looks like one of the setting", async () => {
