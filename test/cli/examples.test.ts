@@ -9,7 +9,21 @@ const files = exampleFiles();
 const endpoints = files["endpoints.yaml"]!;
 
 /** Commands that need a cluster or a folder of their own, or run until they are stopped; their own tests start them. */
-const ONLINE = ["demo", "run", "plan", "why", "audit", "cleanup", "cluster", "management", "platform-data", "secret", "login", "playground", "test"];
+const ONLINE = [
+  "demo",
+  "run",
+  "plan",
+  "why",
+  "audit",
+  "cleanup",
+  "cluster",
+  "management",
+  "platform-data",
+  "secret",
+  "login",
+  "playground",
+  "test",
+];
 
 describe("the README's table", () => {
   const readme = Object.fromEntries(["vcluster.yaml", "settings.yaml", "endpoints.yaml"].map((name) => [name, readmeFile(name)]));
