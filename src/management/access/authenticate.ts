@@ -84,10 +84,10 @@ export function createKeyAuthentication(options: KeyAuthenticationOptions): KeyA
     // Groups that only the platform gives are not taken from where anybody else might have written them.
     const own = (person === undefined ? [] : (specOf<UserSpec>(person).groups ?? [])).filter((group) => !isReserved(group));
     const user = own.length === 0 ? bare : withGroups(bare, own);
-    const grant = lives.administersBy(key);
-    const granted = grant === undefined ? user : withGrant(user, grant);
+    const granted = lives.administersBy(key) === undefined ? user : withGroups(user, [ADMINISTRATORS]);
+    const passing = lives.endsWithGrant(key) ? { ...granted, extra: { ...granted.extra, [GRANT_EXTRA]: ["true"] } } : granted;
     return withGroups(
-      granted,
+      passing,
       [...membership.callerOf(user).teams].map((name) => groupOfSubject({ kind: "team", name })),
     );
   };
@@ -123,11 +123,6 @@ export function createKeyAuthentication(options: KeyAuthenticationOptions): KeyA
       return userOf(key);
     },
   };
-}
-
-/** Somebody who administers by a group of the provider's. */
-function withGrant(user: UserInfo, connector: string): UserInfo {
-  return { ...withGroups(user, [ADMINISTRATORS]), extra: { ...user.extra, [GRANT_EXTRA]: [connector] } };
 }
 
 function withGroups(user: UserInfo, more: readonly string[]): UserInfo {

@@ -16,7 +16,7 @@ const RESERVED: readonly string[] = ["platform:", "system:"];
 /** `UserInfo.extra`: the key that was shown. */
 export const KEY_EXTRA = "platform/access-key";
 
-/** `UserInfo.extra`: the connector by whose groups somebody administers. */
+/** `UserInfo.extra`: what somebody may do ends with a group of a provider, and so does what is made with it. */
 export const GRANT_EXTRA = "platform/administers-by";
 
 /** Tells whether a name of a user or group is one that only the platform itself gives. */

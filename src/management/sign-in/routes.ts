@@ -187,7 +187,12 @@ export function createSignInRoutes(options: SignInRoutesOptions): SignInRoutes {
       const shown = statusOf(isEngineError(error) && status ? told(error) : internalError())!;
       audit?.annotate("management.platform/sign-in-refused", shown.message ?? "");
       if (!wantsPage(visit)) answering.status({ request, response, audit }, shown);
-      else pages.failure(visit, { code: shown.code ?? 500, message: shown.message ?? "" });
+      else
+        pages.failure(visit, {
+          code: shown.code ?? 500,
+          message: shown.message ?? "",
+          retryAfterSeconds: shown.details?.retryAfterSeconds,
+        });
     }
     return true;
   };

@@ -17,7 +17,7 @@ const troubles = new WeakMap<EngineError, Trouble>();
  * A provider cannot be used. `reason` is for the log alone.
  *
  * @example
- * throw troubled("permission", "GET /user/teams: 403");
+ * troubled("permission", "GET /user/teams: 403").code; // "API_UNAVAILABLE"
  */
 export function troubled(trouble: Trouble, reason: string): EngineError {
   const error = unavailable(reason);

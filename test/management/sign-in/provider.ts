@@ -47,6 +47,8 @@ export interface TestProvider {
   readonly authorizations: URLSearchParams[];
   readonly tokenRequests: { parameters: URLSearchParams; authorization: string | undefined }[];
   discoveries: number;
+  /** Whether a refresh token is good; undefined: none is given. */
+  refreshes: boolean | undefined;
   close(): Promise<void>;
 }
 
@@ -57,7 +59,7 @@ export async function startProvider({ tls = false } = {}): Promise<TestProvider>
 
   const tokenFor = async (asked: URLSearchParams): Promise<string> => {
     const now = Math.floor(Date.now() / 1_000);
-    const basic = { iss: provider.issuer, aud: CLIENT_ID, sub: "user-1", iat: now, exp: now + 300, nonce: asked.get("nonce")! };
+    const basic = { iss: provider.issuer, aud: CLIENT_ID, sub: "user-1", iat: now, exp: now + 300, ...nonceOf(asked) };
     const claims: JWTPayload = { ...basic, ...provider.claims, ...provider.lies.claims };
     const { signature } = provider.lies;
     if (signature === "none") return new UnsecuredJWT(claims).encode();
@@ -98,6 +100,13 @@ export async function startProvider({ tls = false } = {}): Promise<TestProvider>
     "/token": async (request, response) => {
       const parameters = new URLSearchParams(await bodyOf(request));
       provider.tokenRequests.push({ parameters, authorization: request.headers.authorization });
+      if (parameters.get("grant_type") === "refresh_token") {
+        if (!isClient(request, parameters)) return json(response, 401, { error: "invalid_client" });
+        if (provider.refreshes !== true || parameters.get("refresh_token") !== "refresh")
+          return json(response, 400, { error: "invalid_grant" });
+        const token = { access_token: "access", token_type: "Bearer", expires_in: 300 };
+        return json(response, 200, { ...token, id_token: await tokenFor(new URLSearchParams()) });
+      }
       const asked = codes.get(parameters.get("code") ?? "");
       codes.delete(parameters.get("code") ?? "");
       if (!isClient(request, parameters)) return json(response, 401, { error: "invalid_client" });
@@ -106,7 +115,8 @@ export async function startProvider({ tls = false } = {}): Promise<TestProvider>
         .digest("base64url");
       const fits = asked?.get("redirect_uri") === parameters.get("redirect_uri") && asked?.get("code_challenge") === challenge;
       if (asked === undefined || !fits) return json(response, 400, { error: "invalid_grant" });
-      const token = { access_token: "access", token_type: "Bearer", refresh_token: "refresh", expires_in: 300 };
+      const refresh = provider.refreshes !== undefined && { refresh_token: "refresh" };
+      const token = { access_token: "access", token_type: "Bearer", ...refresh, expires_in: 300 };
       json(response, 200, { ...token, id_token: await tokenFor(asked) });
     },
     "/userinfo": (request, response) => {
@@ -132,6 +142,7 @@ export async function startProvider({ tls = false } = {}): Promise<TestProvider>
     authorizations: [],
     tokenRequests: [],
     discoveries: 0,
+    refreshes: true,
     close: () =>
       new Promise((resolve) => {
         server.closeAllConnections();
@@ -139,6 +150,12 @@ export async function startProvider({ tls = false } = {}): Promise<TestProvider>
       }),
   };
   return provider;
+}
+
+/** Answers to a refresh token have none. */
+function nonceOf(asked: URLSearchParams): { nonce?: string } {
+  const nonce = asked.get("nonce");
+  return nonce === null ? {} : { nonce };
 }
 
 /** The client shows its secret in a header or in the body. */

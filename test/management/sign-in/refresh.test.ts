@@ -3,7 +3,7 @@
  */
 import { afterEach, describe, expect, test } from "vitest";
 import { parseManagementConfig } from "../../../src/management/config/config.ts";
-import { at, startPlatform } from "../platform.ts";
+import { at, MERGE_PATCH, startPlatform } from "../platform.ts";
 import type { Client, Platform } from "../platform.ts";
 import { PERSONS_TOKEN } from "./doubles/cluster-manager.ts";
 import { CASES } from "./doubles/cases.ts";
@@ -11,7 +11,8 @@ import type { Case, Restriction } from "./doubles/cases.ts";
 import { FILES } from "./doubles/cases.ts";
 import { startWorld } from "./doubles/world.ts";
 import type { World } from "./doubles/world.ts";
-import { createBrowser, post } from "./platform.ts";
+import { createBrowser, login, post } from "./platform.ts";
+import { CLIENT_ID, CLIENT_SECRET, startProvider } from "./provider.ts";
 
 const MINUTE_MS = 60_000;
 /** After this, anyone who has used a key has been looked at. */
@@ -238,12 +239,28 @@ describe("administrators", () => {
       spec: { user: "ci", groups: ["platform:admins"] },
     });
     expect(next.code).toBe(201);
+    const ci2 = platform.as(String(at(next, "spec", "key")));
+    expect(await administers(ci2)).toBe(true);
     await configure({ sourceHostA: provider.settings });
-    expect((await ci.send("GET", "/users")).code).toBe(401);
+    for (const key of [ci, ci2]) expect((await key.send("GET", "/users")).code).toBe(401);
     await configure({ sourceHostA: provider.settings, administrators });
     expect(await administers(ci)).toBe(true);
     await login.send("DELETE", `/ownedaccesskeys/${login.name}`);
     expect((await ci.send("GET", "/users")).code).toBe(401);
+  });
+
+  test("cannot write by which group they administer", async () => {
+    await begin();
+    const login = await signIn("sourceHostA");
+    const connectorData = JSON.stringify({ place: "sourceHostA ", administrators: ["acme:Team 1", "for good"] });
+    const patch = { spec: { identity: { connectorData } } };
+    const answer = await login.send("PATCH", `/ownedaccesskeys/${login.name}`, patch, MERGE_PATCH);
+    expect([answer.code, at(answer, "message")]).toEqual([403, expect.stringContaining("spec.identity is written by the platform")]);
+    const made = {
+      metadata: { name: "forged" },
+      spec: { type: "Login", user: "jane", identity: { connector: "sourceHostA", connectorData } },
+    };
+    expect((await login.send("POST", "/ownedaccesskeys", made)).code).toBe(403);
   });
 
   test("are not made by a name that looks like one of the setting", async () => {
@@ -251,5 +268,40 @@ describe("administrators", () => {
     provider.restrictions[1]!.join(["Team 1x"]);
     await start(provider, "sourceHostA", { auth: { administrators } });
     expect(await administers(await signIn("sourceHostA"))).toBe(false);
+  });
+});
+
+describe("oidc", () => {
+  test("follows the groups by the refresh token, and ends with the person's grant", async () => {
+    const provider = await startProvider();
+    world = await startWorld();
+    try {
+      const oidc = { issuerUrl: provider.issuer, clientId: CLIENT_ID, clientSecret: CLIENT_SECRET, scopes: ["offline_access"] };
+      platform = await startPlatform({ config: JSON.stringify({ auth: { oidc } }) });
+      const { body } = await login({ url: platform.management.url });
+      const person = { ...platform.as(String(body["accessKey"])), name: String(body["name"]) };
+      expect(await groupsOf(person)).toEqual(["dev", "ops"]);
+      provider.claims = { ...provider.claims, groups: ["dev"] };
+      expect(await after(person)).toBe(200);
+      expect(await groupsOf(person)).toEqual(["dev"]);
+      provider.refreshes = false;
+      expect(await after(person)).toBe(401);
+    } finally {
+      await provider.close();
+    }
+  });
+
+  test("without a refresh token stays as it was", async () => {
+    const provider = await startProvider();
+    world = await startWorld();
+    try {
+      provider.refreshes = undefined;
+      const oidc = { issuerUrl: provider.issuer, clientId: CLIENT_ID, clientSecret: CLIENT_SECRET };
+      platform = await startPlatform({ config: JSON.stringify({ auth: { oidc } }) });
+      const { body } = await login({ url: platform.management.url });
+      expect(await after(platform.as(String(body["accessKey"])), 26 * 60 * MINUTE_MS)).toBe(200);
+    } finally {
+      await provider.close();
+    }
   });
 });

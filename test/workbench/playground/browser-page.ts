@@ -45,6 +45,11 @@ export const BROWSER_TEST_MS = 300_000;
 /** Tells whether there is a browser to try the page in. */
 export const hasChromium = executablePath !== undefined;
 
+/** Starts the browser that is installed. */
+export function launchChromium(): Promise<Browser> {
+  return chromium.launch({ executablePath: executablePath!, args: FLAGS });
+}
+
 /** One page, and what must stay empty. */
 export interface OpenedPage {
   readonly page: Page;
@@ -89,7 +94,7 @@ export async function startBrowser(): Promise<PlaygroundBrowser> {
     file: pathToFileURL(file).href,
     command: command.url,
   };
-  const browser = await chromium.launch({ executablePath: executablePath!, args: FLAGS });
+  const browser = await launchChromium();
   return {
     address: root,
     open: ({ from = "root", ...options } = {}) => openPage(browser, addresses[from], options),

@@ -43,6 +43,8 @@ export interface KeyLives {
   chainOf(key: KubeObject): Iterable<KubeObject | undefined>;
   /** The connector by whose groups the key of a sign-in administers the platform now; undefined for all other keys. */
   administersBy(key: KubeObject): string | undefined;
+  /** Whether what a key may do ends with a group by which somebody administers: with its own sign-in's, or that of a key it was made with. */
+  endsWithGrant(key: KubeObject): boolean;
   /** Groups that a key names, and that the one who made it, or signed in with it, no longer has. */
   lostGroups(key: KubeObject): readonly string[];
 }
@@ -94,12 +96,20 @@ class Lives implements KeyLives {
     return administrators().some((one) => one.connector === connector && granted.includes(one.group)) ? connector : undefined;
   }
 
+  endsWithGrant(key: KubeObject): boolean {
+    if (this.administersBy(key) !== undefined) return true;
+    for (const link of this.chainOf(key)) if (link !== undefined && originOf(link).byGrant === true) return true;
+    return false;
+  }
+
   /** Made with the key of somebody who administered by a group, and does not any longer. */
   #hasLostGrant(key: KubeObject): boolean {
     const { maker, byGrant } = originOf(key);
     if (byGrant !== true || maker === undefined) return false;
     const found = this.#options.objects.get(OWNED_ACCESS_KEYS, { namespace: "", name: maker.name });
-    return found?.metadata.uid !== maker.uid || this.administersBy(found) === undefined;
+    if (found === undefined || found.metadata.uid !== maker.uid) return true;
+    // Where the maker was made so itself, that is judged at its place in the chain.
+    return originOf(found).byGrant !== true && this.administersBy(found) === undefined;
   }
 
   endOf(key: KubeObject): number {

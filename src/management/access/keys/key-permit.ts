@@ -12,6 +12,7 @@ import { specOf } from "../../kinds/common.ts";
 import { LOGIN_KEY, originOf } from "../../kinds/owned-access-key.ts";
 import type { KeySpec } from "../../kinds/owned-access-key.ts";
 import { OWNED_ACCESS_KEYS } from "../../kinds/types.ts";
+import { GRANT_EXTRA } from "../caller.ts";
 import type { Caller } from "../caller.ts";
 import { REFUSALS } from "./key-lives.ts";
 import type { KeyLives } from "./key-lives.ts";
@@ -47,12 +48,17 @@ export function createKeyPermit(options: KeyPermitOptions): Permit {
     const { user, object, old } = write;
     const before = old && specOf<KeySpec>(old);
     const after = specOf<KeySpec>(object);
-    const chain = makesRoots(user) ? undefined : strangeChain(write, options);
+    const chain = makesRoots(user) ? undefined : (strangeChain(write, options) ?? strangeSignIn(user, before, after));
     if (before !== undefined && !grants(before, after, before.key === after.key)) return;
     const caller = options.rights.callerOf(user);
     const why = wideScope(options.rights, user, after) ?? strangeOwner(caller, before, after) ?? chain;
     if (why !== undefined) throw forbiddenRequest(OWNED_ACCESS_KEYS, object.metadata.name ?? "", why);
   };
+}
+
+/** Who administers by a group must not write by which group that is. */
+function strangeSignIn({ extra }: UserInfo, before: KeySpec | undefined, after: KeySpec): string | undefined {
+  return extra?.[GRANT_EXTRA] === undefined ? undefined : strangeFields(before, after);
 }
 
 /** What keys made with one another may not do to each other. */
@@ -103,6 +109,10 @@ function strangeOwner(caller: Caller, before: KeySpec | undefined, after: KeySpe
   }
   const strange = (after.groups ?? []).filter((group) => !caller.groups.includes(group));
   if (strange.length > 0) return `spec.groups cannot name groups that you are not in: ${strange.join(", ")}`;
+  return strangeFields(before, after);
+}
+
+function strangeFields(before: KeySpec | undefined, after: KeySpec): string | undefined {
   const written = SIGN_IN_FIELDS.find((field) => !jsonEqual(after[field], before?.[field]) && after[field] !== undefined);
   return written === undefined ? undefined : `spec.${written} is written by the platform`;
 }

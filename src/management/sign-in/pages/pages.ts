@@ -31,6 +31,13 @@ export interface Ways {
   readonly program: Readonly<Record<string, string>>;
 }
 
+/** What a page says went wrong. */
+interface Failure {
+  readonly code: number;
+  readonly message: string;
+  readonly retryAfterSeconds?: number | undefined;
+}
+
 /** Answers visits with pages. */
 export interface Pages {
   /** All ways to sign in. */
@@ -40,7 +47,7 @@ export interface Pages {
   /** Asks whether a program on the person's machine may have a key. */
   confirm(visit: Visit, question: { readonly secret: string; readonly program: string; readonly user: string }): void;
   /** Why nobody is signed in. */
-  failure(visit: Visit, failure: { readonly code: number; readonly message: string }): void;
+  failure(visit: Visit, failure: Failure): void;
   /** The style sheet or the script, by the last part of their address; false for another. */
   asset(visit: Visit, name: string): boolean;
 }
@@ -146,7 +153,8 @@ export function createPages({ baseUrl, ui }: PagesOptions): Pages {
       show(visit, { title: "Let a program sign in?", body, formAction: program });
     },
 
-    failure(visit, { code, message }) {
+    failure(visit, { code, message, retryAfterSeconds }) {
+      if (retryAfterSeconds !== undefined) visit.response.setHeader("Retry-After", String(retryAfterSeconds));
       const body = html`<p class="bad" role="alert">${message}</p>
         <p><a class="button" href="${at("/login")}">Begin again</a></p>`;
       show(visit, { title: "You are not signed in", body, code });
