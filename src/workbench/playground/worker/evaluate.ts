@@ -19,7 +19,6 @@ import { locate, startOf } from "../../../schema/node.ts";
 import { Report, sortProblems } from "../../../schema/problem.ts";
 import type { Problem } from "../../../schema/problem.ts";
 import { readYaml } from "../../../schema/yaml.ts";
-import { formatRefusals, refusalsOf } from "../../host-api.ts";
 import { watched } from "../../patch-tests/evaluations.ts";
 import { playEdits, shownHost, withCopyMarks } from "./host-edits.ts";
 import type { EditedCopy } from "./host-edits.ts";
@@ -87,8 +86,7 @@ async function answer(state: PlaygroundState, { engine, objects, problems }: Par
   // A hint is about what people see: without the syncer's markers.
   const seen = host === undefined ? tenant : withoutEmptyMaps(shownHost(rules, host));
   const outcomes = await tellOutcomes(first.outcomes, { direction: "toHost", object: seen }, tell);
-  const refused = host === undefined ? [] : refusalNotes(shownHost(rules, host));
-  const notes = [...first.notes.map(({ code, message }) => ({ code, message })), ...refused];
+  const notes = first.notes.map(({ code, message }) => ({ code, message }));
   const forth = { tenant: yaml(tenant), outcomes, notes };
   if (host === undefined) return { problems, ...forth, fuel: fuelOf(outcomes) };
 
@@ -102,13 +100,6 @@ async function answer(state: PlaygroundState, { engine, objects, problems }: Par
     ...(back && { back }),
     fuel: fuelOf([...outcomes, ...(back?.outcomes ?? [])]),
   };
-}
-
-/** What `validate` and `render` refuse too. */
-function refusalNotes(host: KubeObject): PlaygroundAnswer["notes"] {
-  const refusals = refusalsOf(host);
-  if (refusals.length === 0) return [];
-  return [{ code: "API_INVALID", message: `An API server refuses this object: ${formatRefusals(refusals)}` }];
 }
 
 function rulesOf({ rules }: Engine, { kind, apiVersion }: KubeObject): Rules | undefined {
