@@ -138,7 +138,7 @@ export function createMachine(planner?: Planner): Machine {
     // The cache is older than the copy. Either it lags, or the cluster went back in time: only the cluster knows.
     if (state.planned.state === "stale" || restsOnSource(state)) return ask({ ...state, phase: "confirming-source" }, "tenant", input.key);
     // The copy is older than the edits of it that the tenant has. The same is true of it.
-    if (plan.restsOnCopy === true && input.copyConfirmed !== true)
+    if (plan.restsOnCopy === true && input.copyConfirmed === undefined)
       return ask({ ...state, phase: "confirming-copy" }, "host", plan.hostKey!);
     return askService(rules, state) ?? operate(state);
   }
@@ -161,9 +161,11 @@ export function createMachine(planner?: Planner): Machine {
           return yield* decide(rules, state, { ...state.input, tenant, sourceConfirmed: true });
         }
         case "confirming-copy": {
-          if (response.type === "failed") return fail(state, response.error);
+          // No role need grant it: then the copy stays until the cache shows another one.
+          if (response.type === "failed" && !isEngineError(response.error, "API_FORBIDDEN")) return fail(state, response.error);
           const host = response.type === "object" ? response.object : undefined;
-          return yield* decide(rules, state, { ...state.input, host, copyConfirmed: true });
+          const known = response.type === "failed" ? { copyConfirmed: false } : { host, copyConfirmed: true };
+          return yield* decide(rules, state, { ...state.input, ...known });
         }
         case "confirming-services": {
           if (response.type === "failed") return fail(state, response.error);
@@ -364,9 +366,7 @@ const CACHE_CONTRADICTED: Note = {
   message: "The lists of an API server lack what it has; the copy is not up to date, and the lists are read again once a minute",
 };
 
-function fail(state: ReconcileState, error: unknown): Step {
-  return end(state, { result: "failed", error });
-}
+const fail = (state: ReconcileState, error: unknown): Step => end(state, { result: "failed", error });
 
 function end(state: ReconcileState, ending: Ending): Step {
   return { state: { ...state, phase: "done" }, request: { type: "done", ending } };

@@ -21,7 +21,7 @@ export interface PlanInput extends Surroundings {
   readonly deletesHeld?: boolean;
   /** True when a live read said that the tenant object is no newer than this one. */
   readonly sourceConfirmed?: boolean;
-  /** True when a live read said that the copy is no newer than this one. */
+  /** True when a live read said that the copy is no newer than this one; false when no role allows that read. */
   readonly copyConfirmed?: boolean;
   /** True when the tenant cluster has just refused what host edits come to: they stay on the host, and wait. */
   readonly editsWait?: boolean;

@@ -357,6 +357,14 @@ describe("the step machine", () => {
     );
   });
 
+  test("leaves the copy as it is where no role allows to read it", () => {
+    const rests = { hostKey: HOST_KEY, restsOnCopy: true };
+    const refusal = { type: "failed", error: new EngineError("API_FORBIDDEN", "test") } as const;
+    const { inputs, steps } = play({ why: "", plans: [rests, rests], answers: [refusal], requests: [] });
+    expect(inputs.map(({ copyConfirmed }) => copyConfirmed)).toEqual([undefined, false]);
+    expect(steps.at(-1)!.request).toEqual(settled);
+  });
+
   test("plans again with the Service that the host answered, or without one", () => {
     const service = { apiVersion: "v1", kind: "Service", metadata: { namespace: "shop", name: "web" }, spec: {} };
     const known = (answer: Response, input: Partial<PlanInput>) =>
