@@ -25,7 +25,7 @@ export const SHOWN_ONLY_MAX = 200;
  * empty, is not set. Wrong types are passed over. At most {@link SHOWN_ONLY_MAX}.
  *
  * @example
- * shownOnlyIn({ apps: { noDefault: true } }); // [{ field: "apps", why: "…" }]
+ * shownOnlyIn({ apps: { noDefault: true } }).map(({ field }) => field); // ["apps"]
  */
 export function shownOnlyIn(config: unknown): readonly ShownOnly[] {
   const found: ShownOnly[] = [];
