@@ -21,8 +21,10 @@ import type { Block } from "../support/markdown.ts";
 const ROOT = resolve(import.meta.dirname, "../..");
 const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
 
-/** What a reader copies and uses. `text` blocks are what is printed, or a picture. */
+/** What a reader copies and uses. */
 const USED = ["sh", "bash", "console", "ts", "typescript", "js", "yaml", "json"];
+/** What is printed, and pictures. */
+const SHOWN = ["text", "mermaid"];
 
 const pages = [
   "README.md",
@@ -43,7 +45,7 @@ const place = ({ page, line, language, words }: PageBlock) => `${page}:${line} $
 
 describe("every block", () => {
   test("has a language that says what it is", () => {
-    expect(all.filter(({ language }) => ![...USED, "text"].includes(language)).map(place)).toEqual([]);
+    expect(all.filter(({ language }) => ![...USED, ...SHOWN].includes(language)).map(place)).toEqual([]);
     expect(used.length).toBeGreaterThan(150);
   });
 

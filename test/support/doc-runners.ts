@@ -99,5 +99,6 @@ export const NOT_RUN: readonly { readonly page: string; readonly begins: string;
   { page: guide("sign-in-providers"), begins: "curl -sf https://PLATFORM/auth/clusterManager", why: "It needs a token of the reader" },
   { page: guide("audit-the-api"), begins: "npx endpoint-sync management --config", why: "Its configuration is started in process" },
   { page: guide("sign-in"), begins: "npx endpoint-sync management --http", why: "Its configuration is started in process" },
+  { page: guide("deploy"), begins: "exportKubeConfig:", why: "It is of vCluster's own configuration" },
   { page: guide("audit-the-api"), begins: '{ "annotations"', why: "A line of a log, not something to type" },
 ];
