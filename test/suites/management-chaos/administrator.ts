@@ -15,8 +15,8 @@ const EXPIRING_MAX = 4;
 /** A request whose answer was lost is over by then. */
 const DOUBT_TICKS = 500;
 
-/** What a change is answered that an earlier try has made. */
-const DONE_BEFORE: Readonly<Record<string, number>> = { POST: 409, DELETE: 404 };
+/** Why a change is refused that an earlier try has made. That another server is about to make it is a conflict too, and may come to nothing. */
+const DONE_BEFORE: Readonly<Record<string, string>> = { POST: "AlreadyExists", DELETE: "NotFound" };
 
 /** The path of a secret. */
 export const pathOf = ({ namespace, name }: Pick<Secret, "namespace" | "name">) => `/namespaces/${namespace}/sharedsecrets/${name}`;
@@ -86,7 +86,7 @@ export class Administrator {
     for (let doubt = mayBeDone; ; doubt = true) {
       const answer = await this.#ground.ask({ ...asked, key: ADMIN_KEY, who: "admin" });
       if (!this.#going() || (answer.code >= 200 && answer.code < 300)) return answer;
-      if (doubt && (isHeld(answer) || answer.code === DONE_BEFORE[asked.method])) return answer;
+      if (doubt && (isHeld(answer) || answer.text.includes(`"reason":"${DONE_BEFORE[asked.method]}"`))) return answer;
       if (!EXCUSED.has(answer.code) && answer.code !== 409)
         model.fail(asked.path, `${asked.method} is answered the administrator: ${answer.code} ${answer.text}`);
       await delay(systemClock, AGAIN_MS);
