@@ -64,6 +64,47 @@ describe("the way back to Endpoints alone", () => {
   });
 });
 
+describe("the way to copies of the tenant's slices", () => {
+  for (const [tenantMirrors, hostMirrors] of [
+    [true, true],
+    [true, false],
+    [false, true],
+  ] as const)
+    test(`is without a gap and leaves nothing, with mirrors ${tenantMirrors} and ${hostMirrors}`, async () => {
+      const sides = await sidesWith(tenantMirrors, hostMirrors);
+      await fill(sides.tenant, "shop", ["web"]);
+      await write(sides.tenant, [{ addresses: ips(1_001), ports: [{ port: 80 }] }]);
+      await start({ ...sides, settings: AUTO });
+      await write(sides.tenant, [{ addresses: ips(3), ports: [{ port: 80 }] }]);
+      await clock.advance(10_000);
+      expect(await seen(sides.on)).toEqual({ addresses: ips(3).map(({ ip }) => ip), makers: [OURS] });
+      await stopAll();
+      const views: (readonly string[])[] = [];
+      await start({ ...sides, settings: { backends: "both" }, through: watching(sides.on, views) });
+      await clock.advance(20_000);
+      for (const view of views) expect(view).toEqual(ips(3).map(({ ip }) => ip));
+      await write(sides.tenant, [{ addresses: ips(2, 7), ports: [{ port: 80 }] }]);
+      await clock.advance(10_000);
+      expect(await seen(sides.on)).toEqual({ addresses: ips(2, 7).map(({ ip }) => ip), makers: [tenantMirrors ? OURS : MIRROR] });
+      expect((await copyIn(sides.on))?.metadata.labels?.[SKIP]).toBe(tenantMirrors ? "true" : undefined);
+    });
+
+  test("keeps what was made where nothing takes its place, and slices alone are refused", async () => {
+    const sides = await sidesWith(false, false);
+    await fill(sides.tenant, "shop", ["web"]);
+    await start({ ...sides, settings: AUTO });
+    await stopAll();
+    await start({ ...sides, settings: { backends: "both" } });
+    await clock.advance(20_000);
+    expect(await seen(sides.on)).toEqual({ addresses: ["10.0.0.1"], makers: [OURS] });
+    await stopAll();
+    await expect(start({ ...sides, settings: { backends: "slices" } })).rejects.toMatchObject({
+      code: "CONFIG_VALUE",
+      message: "Cannot write slices alone: the host still has slices of 1 copy of Endpoints: vc/web-x-shop-x-blue",
+    });
+  });
+});
+
 describe("rights", () => {
   /** A host that allows all but these verbs on slices. */
   function without(verbs: readonly string[], asked: string[] = []) {
