@@ -201,6 +201,68 @@ describe("slices that are made", () => {
     expect(await slicesIn(sides.on)).toHaveLength(0);
   });
 
+  test("are told on while a copy is missing that somebody deleted", async () => {
+    const sides = {
+      tenant: await cluster("shop"),
+      on: await clusterWith({ endpointSliceMirroring: false, garbageCollector: false }, "vc"),
+    };
+    await fill(sides.tenant, "shop", ["web"]);
+    const views: (readonly string[])[] = [];
+    await start({ ...sides, namespace: "vc", settings: AUTO, through: watching(sides.on, views) });
+    views.length = 0;
+    await sides.on.client.delete(ENDPOINTS, { namespace: "vc", name: NAME });
+    await clock.advance(10_000);
+    // The copy with the label, and the slice that belongs to it now.
+    expect(views).toEqual([["10.0.0.1"], ["10.0.0.1"]]);
+    const copy = await copyIn(sides.on);
+    expect(copy?.metadata.labels?.[SKIP]).toBe("true");
+    expect((await slicesIn(sides.on)).map(({ metadata }) => metadata.ownerReferences?.[0]?.uid)).toEqual([copy?.metadata.uid]);
+  });
+
+  test("go when something else has taken the place of the copy", async () => {
+    const sides = {
+      tenant: await cluster("shop"),
+      on: await clusterWith({ endpointSliceMirroring: false, garbageCollector: false }, "vc"),
+    };
+    await fill(sides.tenant, "shop", ["web"]);
+    await start({ ...sides, namespace: "vc", settings: AUTO });
+    await stopAll();
+    const metadata = { namespace: "vc", name: NAME };
+    await sides.on.client.delete(ENDPOINTS, metadata);
+    await sides.on.client.create(ENDPOINTS, { apiVersion: "v1", kind: "Endpoints", metadata, subsets: [] } as never);
+    await start({ ...sides, namespace: "vc", settings: AUTO });
+    await clock.advance(10_000);
+    expect(await slicesIn(sides.on)).toEqual([]);
+  });
+
+  test("are made of no copy whose name no Service can have", async () => {
+    const tenant = await clusterWith({ endpointSliceMirroring: false }, "shop");
+    const on = await clusterWith({ endpointSliceMirroring: false }, "vc", "shop-host");
+    await fill(tenant, "shop", ["web"]);
+    const subsets = [{ addresses: ips(1), ports: [{ port: 80 }] }];
+    const metadata = { namespace: "shop", name: "a".repeat(64) };
+    await tenant.client.create(ENDPOINTS, { apiVersion: "v1", kind: "Endpoints", metadata, subsets } as never);
+    let refused = 0;
+    const counting = (client: ClusterClient): ClusterClient =>
+      new Proxy(client, {
+        get(target, name) {
+          const value: unknown = Reflect.get(target, name);
+          if (typeof value !== "function") return value;
+          if (name !== "create") return value.bind(target) as unknown;
+          return (...args: unknown[]) =>
+            (value as (...args: unknown[]) => Promise<unknown>).apply(target, args).catch((error: unknown) => {
+              refused += 1;
+              throw error;
+            });
+        },
+      });
+    await start({ tenant, on, namespace: "vc", mapped: { shop: "shop-host" }, settings: AUTO, through: counting });
+    await clock.advance(10_000);
+    expect((await on.client.list(ENDPOINTS, { namespace: "shop-host" })).items).toHaveLength(2);
+    expect(await slicesIn(on, "shop-host")).toHaveLength(1);
+    expect(refused).toBe(0);
+  });
+
   test("stay as they are through a restart, and cost no write at rest", async () => {
     const sides = await made([{ addresses: ips(150), ports: [{ port: 80 }] }]);
     const before = await slicesIn(sides.on);
@@ -272,6 +334,39 @@ describe("the source", () => {
     await clock.advance(10_000);
     expect(await seen(sides.on)).toEqual({ addresses: ["10.0.0.1", "10.0.0.2", "fd00::1"], makers: [OURS] });
     for (const view of views) expect(view).toEqual(expect.arrayContaining(["10.0.0.1", "fd00::1"]));
+  });
+
+  test("are Endpoints as well as slices of Pods where the tenant's readers see both", async () => {
+    for (const hostMirrors of [true, false]) {
+      const sides = { ...(await sidesWith(true, hostMirrors)), tenant: await clusterWith({ endpointSliceController: false }, "shop") };
+      await fill(sides.tenant, "shop", ["web"]);
+      const derived = { [MANAGER]: "endpointslice-controller.k8s.io" };
+      await sides.tenant.client.create(ENDPOINT_SLICES, ownSlice("web-4", ["10.0.0.1"], derived));
+      await sides.tenant.client.create(ENDPOINT_SLICES, ownSlice("web-6", ["fd00::1"], derived));
+      await write(sides.tenant, [{ addresses: [{ ip: "10.0.0.9" }], ports: [{ port: 80 }] }]);
+      await sides.tenant.settled();
+      await start({ ...sides, settings: AUTO });
+      await clock.advance(10_000);
+      expect((await seen(sides.on)).addresses).toEqual(["10.0.0.1", "10.0.0.9", "fd00::1"]);
+      await stopAll();
+    }
+  });
+
+  test("do not wait for a slice that is paused", async () => {
+    const sides = { ...(await sidesWith(false, false)), tenant: await clusterWith({ endpointSliceController: false }, "shop") };
+    await fill(sides.tenant, "shop", ["web"]);
+    const paused = ownSlice("web-own", ["10.5.0.1"]);
+    const annotations = { "sync.platform/pause": "true" };
+    await sides.tenant.client.create(ENDPOINT_SLICES, { ...paused, metadata: { ...paused.metadata, annotations } });
+    const label = { metadata: { labels: { [SKIP]: "true" } } };
+    await sides.tenant.client.patch(ENDPOINTS, { namespace: "shop", name: "web" }, "merge", label);
+    await start({ ...sides, settings: AUTO });
+    expect((await seen(sides.on)).addresses).toEqual(["10.0.0.1"]);
+    const derived = { [MANAGER]: "endpointslice-controller.k8s.io" };
+    await sides.tenant.client.create(ENDPOINT_SLICES, ownSlice("web-4", ["10.0.0.2"], derived));
+    await sides.tenant.client.create(ENDPOINT_SLICES, ownSlice("web-6", ["fd00::1"], derived));
+    await clock.advance(10_000);
+    expect((await seen(sides.on)).addresses).toEqual(["10.0.0.2", "fd00::1"]);
   });
 
   test("are Endpoints of a leader election, which the tenant never mirrors", async () => {
