@@ -80,6 +80,8 @@ interface Known {
   /** Ids of what is gone and whose copy waits. */
   readonly held: Set<string>;
   outdatedTimes: number;
+  /** What was told of a slice that the host refuses. */
+  refusal: string | undefined;
 }
 
 /** Nothing is decided yet. */
@@ -162,7 +164,7 @@ class DecidedBackends implements ServiceBackends {
     const copylessSince = lacksCopy(collected) ? (before?.copylessSince ?? clock.monotonic()) : undefined;
     const decision = decideBackends({ ...collected.seen, ...wait, copyWaited: this.#isOver(copylessSince, RELEASE_WAIT_MS) });
     const known: Known = before ?? {
-      ...{ version, decision, hasCopy: false, outdatedTimes: 0 },
+      ...{ version, decision, hasCopy: false, outdatedTimes: 0, refusal: undefined },
       ...{ mirrorBehindSince: undefined, heldSince: undefined, copylessSince: undefined, leftSince: undefined },
       made: new Map<string, ObjectKey>(),
       held: new Set<string>(),
@@ -226,9 +228,11 @@ class DecidedBackends implements ServiceBackends {
         if (stored) this.#options.router.backends!.expect(key, service);
         else known.made.delete(formatKey(key));
       },
+      refused: (key, note) => tellRefusal(logger, known, { slice: formatKey(key), ...note }),
       outdated: (key) => this.#contradicted(known, key, collected.hostKey),
       settled: (count) => {
         known.outdatedTimes = 0;
+        if (writes.operations.length === count) known.refusal = undefined;
         if (count > 0) writeLimiter.wrote(id, version);
         if (writeWaitMs > 0) writeLimiter.held(id);
         if (count > 0) this.#lookAndTell(service);
@@ -307,6 +311,18 @@ class DecidedBackends implements ServiceBackends {
     const isGone = this.#endpoints.tenant.get(service) === undefined && this.#options.router.slices!.of(service).length === 0;
     if (isGone && known.held.size === 0 && this.#options.router.backends!.of(service).length === 0) this.#known.delete(formatKey(service));
   }
+}
+
+/** Told once, however often it is tried: people must hear why readers see too little. */
+function tellRefusal(
+  logger: Logger,
+  known: Known,
+  about: { readonly slice: string; readonly code?: string; readonly message?: string },
+): void {
+  const refusal = `${about.slice} ${about.message ?? ""}`;
+  if (known.refusal === refusal) return;
+  known.refusal = refusal;
+  logger.warn("The host refuses a slice that is made of a copy of Endpoints", about);
 }
 
 /** Slices were made of a copy that is gone and will be made again. */
