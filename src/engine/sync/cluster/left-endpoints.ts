@@ -13,7 +13,7 @@ import type { ClusterCaches } from "./access.ts";
 const EXAMPLES_MAX = 3;
 
 /**
- * Where Endpoints are not used any more, refuses to go on while the host has slices of copies of them, whoever made these: nobody would
+ * Where Endpoints are not used any more, refuses to go on while the host has slices of copies of them, mirrored or made: nobody would
  * keep those current, and their backends would be seen beside the slices. Endpoints themselves are not asked for: what is made of them has
  * their marks.
  *
