@@ -78,7 +78,7 @@ export interface Syncer {
    *
    * @throws CLUSTER_IDENTITY when the host's copies belong to another tenant cluster, or both clusters are swapped.
    * @throws OTHER_SYNCER when they carry the markers of another syncer that is not the one to adopt.
-   * @throws CONFIG_VALUE when Endpoints are not used, and the host still mirrors copies of them.
+   * @throws CONFIG_VALUE when Endpoints are not used, and the host still has slices of copies of them.
    * @throws API_… when the tenant cluster cannot be asked who it is.
    */
   prepare(): Promise<void>;

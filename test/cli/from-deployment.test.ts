@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { DEPLOYMENTS } from "../../src/cluster/kinds/deployments.ts";
-import { CONFIG_MAPS, ENDPOINTS, SECRETS } from "../../src/kube/object/resource.ts";
+import { CONFIG_MAPS, ENDPOINTS, SECRETS, SERVICES } from "../../src/kube/object/resource.ts";
 import { files, folder, freshClusters, object, sides, web } from "./inspected-clusters.ts";
 import { createTestTerminal } from "./support.ts";
 import { runCli } from "../../src/cli/program.ts";
@@ -101,6 +101,31 @@ describe("--from-deployment", () => {
     await sides.tenant.client.create(ENDPOINTS, web());
     const { stdout } = await cli(["plan", "--from-deployment", REFERENCE, "--host-kubeconfig", HOST]);
     expect(stdout).toContain("name: web-x-shop-x-blue");
+  });
+
+  test("knows how the syncer was started: beside another one, and what it adopts", async () => {
+    const args = ["run", "--config=/in/vcluster.yaml", "--tenant-kubeconfig=/in/kubeconfig", "--name=blue", "-n", "vc-blue"];
+    const volumeMounts = [
+      { name: "config", mountPath: "/in/vcluster.yaml", subPath: "vcluster.yaml" },
+      { name: "tenant", mountPath: "/in/kubeconfig", subPath: "config" },
+    ];
+    const volumes = [
+      { name: "config", configMap: { name: "settings" } },
+      { name: "tenant", secret: { secretName: "vc-blue" } },
+    ];
+    await deploy({ args: [...args, "--services=external", "--adopt", "vcluster.loft.sh/"], volumeMounts }, volumes);
+    await sides.tenant.client.create(SERVICES, object(SERVICES, "shop/web", { spec: { ports: [{ port: 80 }] } }));
+    await sides.tenant.client.create(ENDPOINTS, web());
+    const argv = ["plan", "--from-deployment", REFERENCE, "--host-kubeconfig", HOST];
+    expect((await cli(argv)).stdout).toBe("Nothing to do.\n");
+    expect((await cli([...argv, "--services", "managed"])).stdout).toContain("host Service vc-blue/web-x-shop-x-blue");
+  });
+
+  test("names the Deployment where it says too little", async () => {
+    await deploy({ args: ["run", "everything"] });
+    const { code, stderr } = await cli(["plan", "--from-deployment", REFERENCE, "--host-kubeconfig", HOST]);
+    expect(code).toBe(2);
+    expect(stderr).toContain(`Deployment "${REFERENCE}" does not say --config, which endpoint-sync run needs`);
   });
 
   test.each([

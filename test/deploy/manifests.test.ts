@@ -1,6 +1,11 @@
 /**
  * Every overlay of `deploy/` is built and applied by a kubectl of this machine, and its Pods have what is asked of good neighbours.
  */
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
+import { loadAll } from "js-yaml";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readVersion } from "../../src/cli/process/version.ts";
 import { startCluster } from "../../src/clusters.ts";
@@ -9,6 +14,7 @@ import type { Container, PodSpec } from "../../src/cluster/kinds/pod-types.ts";
 import { parseConfig } from "../../src/engine/config/config.ts";
 import { parseSettings } from "../../src/engine/config/settings.ts";
 import { NAMESPACES } from "../../src/kube/object/resource.ts";
+import type { KubeObject } from "../../src/kube/object/types.ts";
 import { createKubectl } from "../suites/kubectl/kubectl.ts";
 import type { Kubectl } from "../suites/kubectl/kubectl.ts";
 import { build, folderOf, kubectlPath, ofKind } from "./overlays.ts";
@@ -160,4 +166,20 @@ describe.runIf(kubectlPath !== undefined).each([...SIDECARS, ...MANAGEMENT])("%s
     expect(files.length).toBeGreaterThan(2);
     expect(files.filter((file) => !mounts.some((mount) => file.startsWith(`${mount}/`)))).toEqual([]);
   });
+});
+
+test.runIf(kubectlPath !== undefined)("components give backends: auto what it asks for at its start", () => {
+  const folder = mkdtempSync(join(tmpdir(), "endpoint-sync-components-"));
+  try {
+    const sidecar = relative(realpathSync(folder), folderOf("sidecar"));
+    const components = ["endpoint-slices", "backends-auto"].map((name) => `${sidecar}/components/${name}`);
+    writeFileSync(join(folder, "kustomization.yaml"), JSON.stringify({ resources: [`${sidecar}/single-namespace`], components }));
+    const objects = loadAll(execFileSync(kubectlPath!, ["kustomize", folder], { encoding: "utf8" })) as KubeObject[];
+    const rules = ofKind<{ rules: object[] }>(objects, "Role").flatMap((role) => role.rules);
+    expect(rules).toContainEqual({ apiGroups: [""], resources: ["endpoints"], verbs: ["get"] });
+    const verbs = ["list", "watch", "create", "update", "delete"];
+    expect(rules).toContainEqual({ apiGroups: ["discovery.k8s.io"], resources: ["endpointslices"], verbs });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });

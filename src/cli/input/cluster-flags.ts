@@ -52,7 +52,7 @@ export function addContextFlags(command: Command): Command {
 function deploymentOption(): Option {
   return new Option(
     "--from-deployment <namespace/name>",
-    "read what is left out from a running Deployment on the host: kubeconfigs, names, configuration",
+    "read what is left out from a running Deployment on the host: kubeconfigs, names, configuration, and how run was started",
   ).env("ENDPOINT_SYNC_FROM_DEPLOYMENT");
 }
 

@@ -8,6 +8,7 @@ import type { Command } from "commander";
 import { systemClock } from "../../base/clock.ts";
 import { EngineError } from "../../base/errors.ts";
 import { isRecord } from "../../base/json.ts";
+import type { ServicesMode } from "../../engine/reconcile/rules/rules.ts";
 import { createHttpClient } from "../../kube/client/http-client.ts";
 import { loadKubeConfig } from "../../kube/client/kube-config.ts";
 import type { ClusterClient } from "../../kube/object/cluster-client.ts";
@@ -21,11 +22,19 @@ import { CONTEXT_OPTIONS } from "./context-file.ts";
 
 const DEPLOYMENTS: ResourceType = { apiVersion: "apps/v1", kind: "Deployment", plural: "deployments", namespaced: true };
 
-/** With a Deployment, what variables and contexts say of its files and names does not count: only it and the command line do. */
+/** How the program was started, and no file or name: what commands that look have to know as well. */
+export interface StartedFlags {
+  readonly services?: ServicesMode;
+  readonly enableEndpoints?: boolean;
+  readonly adopt?: string;
+  readonly adoptCluster?: string;
+}
+
+/** With a Deployment, what variables, contexts and defaults say in its place does not count: only it and the command line do. */
 export function dropUnsaid(command: Command): void {
   if (command.getOptionValue("fromDeployment") === undefined) return;
   const kept = ["fromDeployment", "hostKubeconfig", "hostContext"];
-  for (const name of CONTEXT_OPTIONS.filter((option) => !kept.includes(option)))
+  for (const name of [...CONTEXT_OPTIONS.filter((option) => !kept.includes(option)), "services"])
     if (command.getOptionValueSource(name) !== "cli") command.setOptionValue(name, undefined);
 }
 
@@ -36,11 +45,15 @@ export function dropUnsaid(command: Command): void {
  * @throws USAGE when a flag is missing, and for a Deployment that does not run this program; what the cluster refuses.
  */
 export async function completeFlags<Flags extends ClusterFlags>(given: Flags, { env }: Pick<Terminal, "env">): Promise<Flags> {
-  const flags = given.fromDeployment === undefined ? given : { ...given, ...(await flagsOfDeployment(given, given.fromDeployment, env)) };
-  for (const name of REQUIRED_FLAGS)
-    if (flags[name] === undefined)
-      throw new EngineError("USAGE", `required option '--${name} <${name === "config" ? "file" : name}>' not specified`);
-  return flags;
+  const { fromDeployment } = given;
+  const flags = fromDeployment === undefined ? given : { ...given, ...(await flagsOfDeployment(given, fromDeployment, env)) };
+  const missing = REQUIRED_FLAGS.find((name) => flags[name] === undefined);
+  if (missing === undefined) return flags;
+  if (fromDeployment !== undefined)
+    throw new EngineError("USAGE", `Deployment "${fromDeployment}" does not say --${missing}, which endpoint-sync run needs`, {
+      details: { hint: `Check that it runs endpoint-sync, or give --${missing}` },
+    });
+  throw new EngineError("USAGE", `required option '--${missing} <${missing === "config" ? "file" : missing}>' not specified`);
 }
 
 /** The terminal, with texts in the place of files of these names. */
@@ -49,7 +62,7 @@ export function readingAlso(terminal: Terminal, texts: ReadonlyMap<string, strin
   return Object.create(terminal, { read: { value: read } }) as Terminal;
 }
 
-async function flagsOfDeployment(given: ClusterFlags, reference: string, env: Terminal["env"]): Promise<ClusterFlags> {
+async function flagsOfDeployment(given: ClusterFlags, reference: string, env: Terminal["env"]): Promise<ClusterFlags & StartedFlags> {
   if (!/^[^/\s]+\/[^/\s]+$/.test(reference)) throw new EngineError("USAGE", `Cannot read Deployment "${reference}": wanted namespace/name`);
   const key = parseKey(reference);
   const path = given.hostKubeconfig ?? (env["KUBECONFIG"] ? env["KUBECONFIG"].split(":") : join(env["HOME"] ?? "", ".kube", "config"));
@@ -104,14 +117,23 @@ const FLAGS = {
   "--name": "name",
   "--namespace": "namespace",
   "-n": "namespace",
+  "--services": "services",
+  "--adopt": "adopt",
+  "--adopt-cluster": "adoptCluster",
 } as const;
 
 /** Those that name files in the container. */
 const FILES = ["tenantKubeconfig", "hostKubeconfig", "config", "settings"];
 
-async function readTemplate(template: PodTemplate, reading: Reading): Promise<{ flags: ClusterFlags; texts: Map<string, string> }> {
+interface ReadFlags {
+  readonly flags: ClusterFlags & StartedFlags;
+  readonly texts: Map<string, string>;
+}
+
+async function readTemplate(template: PodTemplate, reading: Reading): Promise<ReadFlags> {
   const texts = new Map<string, string>();
-  const flags: Record<string, string | string[]> = {};
+  const flags: Record<string, string | string[] | boolean> = {};
+  if (wordsOf(template.container).includes("--enable-endpoints")) flags["enableEndpoints"] = true;
   for (const [name, values] of valuesOf(template.container, reading)) {
     const files = FILES.includes(name) ? await Promise.all(values.map((path) => fileOf(path, template, reading))) : [];
     for (const file of files) texts.set(file.name, file.text);
@@ -154,21 +176,29 @@ interface FoundFile {
 
 /** A file of the container: a key of the Secret or ConfigMap that is mounted there. */
 async function fileOf(path: string, { container, volumes }: PodTemplate, reading: Reading): Promise<FoundFile> {
-  const mounts = recordsOf(container["volumeMounts"]).map((mount) => ({
-    mount,
-    folder: posix.normalize(`${String(mount["mountPath"])}/`),
-  }));
-  const found = mounts.filter(({ folder }) => path.startsWith(folder)).sort((one, other) => other.folder.length - one.folder.length)[0];
+  const mounts = recordsOf(container["volumeMounts"]).flatMap((mount) => mountOf(path, mount) ?? []);
+  const found = mounts.sort((one, other) => other.depth - one.depth)[0];
   const volume = volumes.find(({ name }) => name === found?.mount["name"]);
   const sources = volume === undefined ? [] : [volume, ...recordsOf(at(volume, "projected", "sources"))];
   for (const source of sources) {
-    const file = found && (await fileIn(source, path.slice(found.folder.length), reading));
+    const file = found && (await fileIn(source, found.inside, reading));
     if (file !== undefined) return file;
   }
   const hint = "Give that file with its flag";
   throw new EngineError("CONFIG_FILE", `${path} of Deployment "${reading.reference}" is in no Secret or ConfigMap that it mounts`, {
     details: { hint },
   });
+}
+
+/** A mount that holds a file, and the path of the file in its volume; `subPath` mounts one file or folder of the volume. */
+function mountOf(
+  path: string,
+  mount: Record<string, unknown>,
+): { mount: Record<string, unknown>; inside: string; depth: number } | undefined {
+  const folder = posix.normalize(`${String(mount["mountPath"])}/`);
+  const subPath = typeof mount["subPath"] === "string" ? mount["subPath"] : "";
+  if (!`${path}/`.startsWith(folder)) return undefined;
+  return { mount, inside: posix.join(subPath, path.slice(folder.length)), depth: folder.length };
 }
 
 async function fileIn(source: Record<string, unknown>, path: string, { namespace, client }: Reading): Promise<FoundFile | undefined> {

@@ -9,7 +9,6 @@ import { systemClock } from "../../base/clock.ts";
 import { resolveConnection } from "../../kube/client/connection.ts";
 import { createHttpClient } from "../../kube/client/http-client.ts";
 import type { ClusterClient } from "../../kube/object/cluster-client.ts";
-import type { ServicesMode } from "../../engine/reconcile/rules/rules.ts";
 import { addOptionalClusterFlags, loadKubeConfigs } from "../input/cluster-flags.ts";
 import type { ClusterFlags } from "../input/cluster-flags.ts";
 import { outputOption } from "../process/command.ts";
@@ -22,15 +21,12 @@ import { tellFailure } from "../output/messages.ts";
 import type { OutputFormat } from "../output/output.ts";
 import { refuseSameCluster, withCluster } from "../run/startup.ts";
 import { completeFlags, dropUnsaid, readingAlso } from "../input/deployment.ts";
+import type { StartedFlags } from "../input/deployment.ts";
 import { createTeardown } from "../process/teardown.ts";
 import type { Teardown } from "../process/teardown.ts";
 
 /** The options of commands that look, as commander hands them over. */
-export interface InspectionFlags extends ClusterFlags {
-  readonly services: ServicesMode;
-  readonly enableEndpoints?: boolean;
-  readonly adopt?: string;
-  readonly adoptCluster?: string;
+export interface InspectionFlags extends ClusterFlags, StartedFlags {
   readonly confirmDeletes?: number;
   readonly output?: OutputFormat;
 }
@@ -68,7 +64,7 @@ export async function withInspection(
     const tenant = reachCluster({ side: "tenant", kubeConfig: kubeConfigs.tenant, env, teardown });
     const host = reachCluster({ side: "host", kubeConfig: kubeConfigs.host, env, teardown });
     await refuseSameCluster({ tenant, host });
-    const { services, adopt, adoptCluster, confirmDeletes } = flags;
+    const { services = "managed", adopt, adoptCluster, confirmDeletes } = flags;
     const adopted = { ...(adopt !== undefined && { adopt }), ...(adoptCluster !== undefined && { adoptCluster }) };
     const asked = { services, confirmDeletes, ...adopted };
     const clients = { tenant: tenant.client, host: host.client };

@@ -58,6 +58,8 @@ const FIRST_README = `# Patches of the virtual cluster blue
 | \`endpoints.yaml\` | an object to try the patches on |
 | \`patch-tests/\` | tests of every patch |
 
+Where endpoint-sync is installed in a folder of npm, begin each line with \`npx\`.
+
 \`\`\`sh
 endpoint-sync validate vcluster.yaml --settings settings.yaml --laws
 endpoint-sync render --config vcluster.yaml --settings settings.yaml -f endpoints.yaml --name blue --namespace vc-blue
@@ -71,15 +73,19 @@ After a change of the patches, \`endpoint-sync test init\` writes tests of new o
 export async function initProject(context: CommandContext, folder: string): Promise<void> {
   const files = { [CONFIG]: FIRST_CONFIG, [SETTINGS]: FIRST_SETTINGS, "endpoints.yaml": FIRST_OBJECT, "README.md": FIRST_README };
   for (const [name, text] of Object.entries(files)) await make(context.terminal, { file: join(folder, name), text });
-  await initTests(context, folder);
+  await writeTests(context, folder);
 }
 
 /** Writes a test of every patch of a folder's configuration, and a configuration where there is none. Nothing is overwritten. */
 export async function initTests(context: CommandContext, folder: string): Promise<void> {
+  await make(context.terminal, { file: join(folder, CONFIG), text: FIRST_CONFIG });
+  await writeTests(context, folder);
+}
+
+async function writeTests(context: CommandContext, folder: string): Promise<void> {
   const { terminal } = context;
   const config = join(folder, CONFIG);
   const settings = (await isThere(join(folder, SETTINGS))) ? join(folder, SETTINGS) : undefined;
-  await make(terminal, { file: config, text: FIRST_CONFIG });
   const loaded = await loadConfiguration(context, { ...VCLUSTER, config: [config], ...(settings !== undefined && { settings }) });
   if (loaded === undefined) return;
   if (samplesFor(loaded.config).length === 0) throw noPatches(config);
@@ -89,7 +95,12 @@ export async function initTests(context: CommandContext, folder: string): Promis
   const files = await skeletonOf({ loaded, file, names, read });
   const schema = { file: join(folder, TESTS, SCHEMA_FILE), text: formatValue(PATCH_TEST_JSON_SCHEMA(), "json") };
   for (const one of [...files, schema]) await make(terminal, one);
-  terminal.out(visible(`Run them with: endpoint-sync test${folder === "." ? "" : ` ${folder}`}\n`));
+  terminal.out(visible(`Run them with: endpoint-sync test${folder === "." ? "" : ` ${asWord(folder)}`}\n`));
+}
+
+/** As a shell takes it for one word. */
+function asWord(text: string): string {
+  return /^[\w./@:+,%=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 /** Writes a file unless there is one, and tells which. @throws CONFIG_FILE when it cannot be written. */

@@ -27,9 +27,9 @@ export const ENDPOINTS_KIND: SyncedKind = {
   mustRecreate: () => false,
 };
 
-/** Where who tells readers is decided, that says so; else the slices beside the copy do. */
+/** The slices beside the copy say so, where they are counted; else what is decided or handed back. */
 function ownLabels(_tenant: KubeObject, { slices, host, backends }: LabelSurroundings): Record<string, string> {
-  const value = backends === undefined ? (replacesMirror(slices, host) ? "true" : undefined) : backends.skipMirror;
+  const value = replacesMirror(slices, host) ? "true" : backends?.skipMirror;
   return value === undefined ? {} : { [SKIP_MIRROR]: value };
 }
 

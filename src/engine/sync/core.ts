@@ -82,7 +82,7 @@ export interface SyncCore {
   readonly synced: boolean;
   /** Takes note of a copy of a referenced object that an earlier process has made; there is none where none are made. */
   readonly found?: (kind: ReferenceKind, copy: KubeObject) => void;
-  /** Hands what was made of copies back to the host's mirror; there is none where slices are synced. */
+  /** Hands what was made of copies back to the host's mirror; there is none where who tells readers is decided. */
   readonly handBack?: HandBack["run"];
   /** What is known of every object that was looked at. */
   records(): readonly SyncRecord[];
@@ -102,11 +102,13 @@ function nothingToDo(requeueAfterMs: number | undefined): Request {
   return { type: "done", ending: { result: "settled", ...(requeueAfterMs !== undefined && { requeueAfterMs }) } };
 }
 
-/** Where Endpoints alone are copied, something may be left of a time when slices were made of them. */
-function handBackOf({ rules, logger, enqueue }: SyncCoreOptions): HandBack | undefined {
+/** Where nothing is decided, something may be left of a time when slices were made of Endpoints. */
+function handBackOf({ rules, host, logger, enqueue }: SyncCoreOptions): HandBack | undefined {
   const endpoints = rules.find(({ kind, enabled }) => enabled && kind.resource === ENDPOINTS);
-  if (endpoints === undefined || rules.some(({ kind }) => kind.resource === ENDPOINT_SLICES)) return undefined;
-  return createHandBack({ rules: endpoints, logger, enqueue });
+  const slices = rules.find(({ kind }) => kind.resource === ENDPOINT_SLICES);
+  if (endpoints === undefined || slices?.decidesBackends === true) return undefined;
+  const synced = slices && { slices: () => host.source(ENDPOINT_SLICES).list() };
+  return createHandBack({ rules: endpoints, logger, enqueue, ...synced });
 }
 
 /** Subscribes to the caches and hands out the ids of what they hold. Starts nothing. */

@@ -78,7 +78,7 @@ export interface Reconciler {
    * never twice at the same time. On failure the caller decides when to try again, with a growing delay.
    *
    * @throws CLUSTER_IDENTITY when the host's copies belong to another tenant cluster, or both clusters are swapped; then nothing is written.
-   * @throws CONFIG_VALUE when Endpoints are not used, and the host still mirrors copies of them.
+   * @throws CONFIG_VALUE when Endpoints are not used, and the host still has slices of copies of them.
    * @throws API_… when a cluster cannot answer now.
    */
   reconcile(key: string): Promise<Reconciled>;

@@ -1,5 +1,7 @@
 /** From `backends: auto` to Endpoints alone, by choice or for want of rights, and what it costs. */
 import { describe, expect, test } from "vitest";
+import { EngineError } from "../../../src/base/errors.ts";
+import { silentLogger } from "../../../src/base/logger.ts";
 import type { ClusterClient } from "../../../src/kube/object/cluster-client.ts";
 import { ENDPOINT_SLICES, SERVICES } from "../../../src/kube/object/resource.ts";
 import { clock, fill, start, stopAll, useRunningSyncers } from "./running-syncers.ts";
@@ -64,6 +66,47 @@ describe("the way back to Endpoints alone", () => {
   });
 });
 
+describe("the way to copies of the tenant's slices", () => {
+  for (const [tenantMirrors, hostMirrors] of [
+    [true, true],
+    [true, false],
+    [false, true],
+  ] as const)
+    test(`is without a gap and leaves nothing, with mirrors ${tenantMirrors} and ${hostMirrors}`, async () => {
+      const sides = await sidesWith(tenantMirrors, hostMirrors);
+      await fill(sides.tenant, "shop", ["web"]);
+      await write(sides.tenant, [{ addresses: ips(1_001), ports: [{ port: 80 }] }]);
+      await start({ ...sides, settings: AUTO });
+      await write(sides.tenant, [{ addresses: ips(3), ports: [{ port: 80 }] }]);
+      await clock.advance(10_000);
+      expect(await seen(sides.on)).toEqual({ addresses: ips(3).map(({ ip }) => ip), makers: [OURS] });
+      await stopAll();
+      const views: (readonly string[])[] = [];
+      await start({ ...sides, settings: { backends: "both" }, through: watching(sides.on, views) });
+      await clock.advance(20_000);
+      for (const view of views) expect(view).toEqual(ips(3).map(({ ip }) => ip));
+      await write(sides.tenant, [{ addresses: ips(2, 7), ports: [{ port: 80 }] }]);
+      await clock.advance(10_000);
+      expect(await seen(sides.on)).toEqual({ addresses: ips(2, 7).map(({ ip }) => ip), makers: [tenantMirrors ? OURS : MIRROR] });
+      expect((await copyIn(sides.on))?.metadata.labels?.[SKIP]).toBe(tenantMirrors ? "true" : undefined);
+    });
+
+  test("keeps what was made where nothing takes its place, and slices alone are refused", async () => {
+    const sides = await sidesWith(false, false);
+    await fill(sides.tenant, "shop", ["web"]);
+    await start({ ...sides, settings: AUTO });
+    await stopAll();
+    await start({ ...sides, settings: { backends: "both" } });
+    await clock.advance(20_000);
+    expect(await seen(sides.on)).toEqual({ addresses: ["10.0.0.1"], makers: [OURS] });
+    await stopAll();
+    await expect(start({ ...sides, settings: { backends: "slices" } })).rejects.toMatchObject({
+      code: "CONFIG_VALUE",
+      message: "Cannot write slices alone: the host still has slices of 1 copy of Endpoints: vc/web-x-shop-x-blue",
+    });
+  });
+});
+
 describe("rights", () => {
   /** A host that allows all but these verbs on slices. */
   function without(verbs: readonly string[], asked: string[] = []) {
@@ -112,6 +155,42 @@ describe("rights", () => {
     expect(await seen(sides.on)).toEqual({ addresses: ["10.0.0.1"], makers: [OURS] });
   });
 });
+
+test("a slice that the host refuses is told once, with what the host says, and tried again", async () => {
+  const sides = await sidesWith(true, false);
+  await fill(sides.tenant, "shop", ["web"]);
+  let refuses = true;
+  let tried = 0;
+  const through = (client: ClusterClient, side: string): ClusterClient =>
+    side === "tenant"
+      ? client
+      : new Proxy(client, {
+          get(target, name) {
+            const value: unknown = Reflect.get(target, name);
+            if (typeof value !== "function") return value;
+            return async (resource: { plural: string }, ...rest: unknown[]) => {
+              if (name === "create" && resource.plural === "endpointslices") {
+                tried += 1;
+                if (refuses) throw new EngineError("API_INVALID", "No such slices here", { details: { status: INVALID } });
+              }
+              return (value as (...args: unknown[]) => unknown).call(target, resource, ...rest);
+            };
+          },
+        });
+  const told: unknown[] = [];
+  const logger = { ...silentLogger, warn: (message: string, fields?: unknown) => void told.push([message, fields]) };
+  await start({ ...sides, settings: AUTO, through, logger });
+  await clock.advance(150_000);
+  expect(tried).toBeGreaterThan(2);
+  const refusals = told.filter((line) => JSON.stringify(line).includes("refuses a slice"));
+  expect(refusals).toHaveLength(1);
+  expect(JSON.stringify(refusals)).toContain("ports: not here");
+  refuses = false;
+  await clock.advance(70_000);
+  expect((await seen(sides.on)).addresses).toEqual(["10.0.0.1"]);
+});
+
+const INVALID = { details: { causes: [{ field: "ports", message: "not here" }] } };
 
 test("beside slices of another syncer none are made", async () => {
   const sides = await sidesWith(true, false);

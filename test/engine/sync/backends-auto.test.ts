@@ -1,6 +1,5 @@
 /** The setting `backends: auto`, between clusters whose controllers work or do not. */
 import { describe, expect, test } from "vitest";
-import { EngineError } from "../../../src/base/errors.ts";
 import type { EmbeddedCluster } from "../../../src/cluster/cluster.ts";
 import { viewOfSlices } from "../../../src/kube/object/endpoints/reader-view.ts";
 import type { ClusterClient } from "../../../src/kube/object/cluster-client.ts";
@@ -201,6 +200,68 @@ describe("slices that are made", () => {
     expect(await slicesIn(sides.on)).toHaveLength(0);
   });
 
+  test("are told on while a copy is missing that somebody deleted", async () => {
+    const sides = {
+      tenant: await cluster("shop"),
+      on: await clusterWith({ endpointSliceMirroring: false, garbageCollector: false }, "vc"),
+    };
+    await fill(sides.tenant, "shop", ["web"]);
+    const views: (readonly string[])[] = [];
+    await start({ ...sides, namespace: "vc", settings: AUTO, through: watching(sides.on, views) });
+    views.length = 0;
+    await sides.on.client.delete(ENDPOINTS, { namespace: "vc", name: NAME });
+    await clock.advance(10_000);
+    // The copy with the label, and the slice that belongs to it now.
+    expect(views).toEqual([["10.0.0.1"], ["10.0.0.1"]]);
+    const copy = await copyIn(sides.on);
+    expect(copy?.metadata.labels?.[SKIP]).toBe("true");
+    expect((await slicesIn(sides.on)).map(({ metadata }) => metadata.ownerReferences?.[0]?.uid)).toEqual([copy?.metadata.uid]);
+  });
+
+  test("go when something else has taken the place of the copy", async () => {
+    const sides = {
+      tenant: await cluster("shop"),
+      on: await clusterWith({ endpointSliceMirroring: false, garbageCollector: false }, "vc"),
+    };
+    await fill(sides.tenant, "shop", ["web"]);
+    await start({ ...sides, namespace: "vc", settings: AUTO });
+    await stopAll();
+    const metadata = { namespace: "vc", name: NAME };
+    await sides.on.client.delete(ENDPOINTS, metadata);
+    await sides.on.client.create(ENDPOINTS, { apiVersion: "v1", kind: "Endpoints", metadata, subsets: [] } as never);
+    await start({ ...sides, namespace: "vc", settings: AUTO });
+    await clock.advance(10_000);
+    expect(await slicesIn(sides.on)).toEqual([]);
+  });
+
+  test("are made of no copy whose name no Service can have", async () => {
+    const tenant = await clusterWith({ endpointSliceMirroring: false }, "shop");
+    const on = await clusterWith({ endpointSliceMirroring: false }, "vc", "shop-host");
+    await fill(tenant, "shop", ["web"]);
+    const subsets = [{ addresses: ips(1), ports: [{ port: 80 }] }];
+    const metadata = { namespace: "shop", name: "a".repeat(64) };
+    await tenant.client.create(ENDPOINTS, { apiVersion: "v1", kind: "Endpoints", metadata, subsets } as never);
+    let refused = 0;
+    const counting = (client: ClusterClient): ClusterClient =>
+      new Proxy(client, {
+        get(target, name) {
+          const value: unknown = Reflect.get(target, name);
+          if (typeof value !== "function") return value;
+          if (name !== "create") return value.bind(target) as unknown;
+          return (...args: unknown[]) =>
+            (value as (...args: unknown[]) => Promise<unknown>).apply(target, args).catch((error: unknown) => {
+              refused += 1;
+              throw error;
+            });
+        },
+      });
+    await start({ tenant, on, namespace: "vc", mapped: { shop: "shop-host" }, settings: AUTO, through: counting });
+    await clock.advance(10_000);
+    expect((await on.client.list(ENDPOINTS, { namespace: "shop-host" })).items).toHaveLength(2);
+    expect(await slicesIn(on, "shop-host")).toHaveLength(1);
+    expect(refused).toBe(0);
+  });
+
   test("stay as they are through a restart, and cost no write at rest", async () => {
     const sides = await made([{ addresses: ips(150), ports: [{ port: 80 }] }]);
     const before = await slicesIn(sides.on);
@@ -228,135 +289,5 @@ describe("slices that are made", () => {
     expect(views.at(-1)).toEqual(["10.0.0.1", "10.5.0.1"]);
     for (const view of views) expect(view).toContain("10.0.0.1");
     expect(await slicesIn(on, "shop-host")).toHaveLength(2);
-  });
-});
-
-describe("the source", () => {
-  test("are the tenant's own slices beside its Endpoints", async () => {
-    const sides = await sidesWith(true, true);
-    await fill(sides.tenant, "shop", ["web"]);
-    await sides.tenant.client.create(ENDPOINT_SLICES, ownSlice("web-own", ["10.5.0.1"]));
-    await start({ ...sides, settings: AUTO });
-    await clock.advance(10_000);
-    expect((await seen(sides.on)).addresses).toEqual(["10.0.0.1", "10.5.0.1"]);
-  });
-
-  test("are slices alone, and Endpoints with no addresses do not hide them", async () => {
-    const sides = await sidesWith(true, false);
-    await fill(sides.tenant, "shop", ["web"]);
-    await write(sides.tenant, []);
-    await sides.tenant.client.create(ENDPOINT_SLICES, ownSlice("web-own", ["10.5.0.1"]));
-    await start({ ...sides, settings: AUTO });
-    await clock.advance(10_000);
-    expect(await seen(sides.on)).toEqual({ addresses: ["10.5.0.1"], makers: [OURS] });
-  });
-
-  test("are slices of Pods where Endpoints lack a family, also after each change", async () => {
-    const sides = { ...(await sidesWith(true, true)), tenant: await clusterWith({ endpointSliceController: false }, "shop") };
-    await fill(sides.tenant, "shop", ["web"]);
-    const derived = { [MANAGER]: "endpointslice-controller.k8s.io" };
-    await sides.tenant.client.patch(ENDPOINTS, { namespace: "shop", name: "web" }, "merge", { metadata: { labels: { [SKIP]: "true" } } });
-    await sides.tenant.client.create(ENDPOINT_SLICES, ownSlice("web-4", ["10.0.0.1"], derived));
-    await sides.tenant.client.create(ENDPOINT_SLICES, ownSlice("web-6", ["fd00::1"], derived));
-    const views: (readonly string[])[] = [];
-    await start({ ...sides, settings: AUTO });
-    await clock.advance(10_000);
-    expect(await seen(sides.on)).toEqual({ addresses: ["10.0.0.1", "fd00::1"], makers: [OURS] });
-    await stopAll();
-    await start({ ...sides, settings: AUTO, through: watching(sides.on, views) });
-    await write(sides.tenant, [{ addresses: [{ ip: "10.0.0.1" }, { ip: "10.0.0.2" }], ports: [{ port: 80 }] }]);
-    await clock.advance(2_000);
-    await sides.tenant.client.patch(ENDPOINT_SLICES, { namespace: "shop", name: "web-4" }, "merge", {
-      endpoints: ["10.0.0.1", "10.0.0.2"].map((address) => ({ addresses: [address], conditions: { ready: true } })),
-    });
-    await clock.advance(10_000);
-    expect(await seen(sides.on)).toEqual({ addresses: ["10.0.0.1", "10.0.0.2", "fd00::1"], makers: [OURS] });
-    for (const view of views) expect(view).toEqual(expect.arrayContaining(["10.0.0.1", "fd00::1"]));
-  });
-
-  test("are Endpoints of a leader election, which the tenant never mirrors", async () => {
-    const sides = await sidesWith(true, false);
-    await fill(sides.tenant, "shop", ["web"]);
-    const annotations = { "control-plane.alpha.kubernetes.io/leader": "{}" };
-    await sides.tenant.client.patch(ENDPOINTS, { namespace: "shop", name: "web" }, "merge", { metadata: { annotations } });
-    await sides.tenant.settled();
-    await start({ ...sides, settings: AUTO });
-    expect(await seen(sides.on)).toEqual({ addresses: ["10.0.0.1"], makers: [OURS] });
-  });
-
-  test("changes from Endpoints to slices and back without a gap", async () => {
-    for (const hostMirrors of [true, false]) {
-      const sides = await sidesWith(false, hostMirrors);
-      await fill(sides.tenant, "shop", ["web"]);
-      const views: (readonly string[])[] = [];
-      await start({ ...sides, settings: AUTO, through: watching(sides.on, views) });
-      await clock.advance(5_000);
-      views.length = 0;
-      await sides.tenant.client.create(ENDPOINT_SLICES, ownSlice("web-own", ["10.0.0.1"]));
-      await sides.tenant.client.delete(ENDPOINTS, { namespace: "shop", name: "web" });
-      await clock.advance(10_000);
-      expect(await seen(sides.on)).toEqual({ addresses: ["10.0.0.1"], makers: [OURS] });
-      const metadata = { namespace: "shop", name: "web" };
-      await sides.tenant.client.create(ENDPOINTS, {
-        apiVersion: "v1",
-        kind: "Endpoints",
-        metadata,
-        subsets: [{ addresses: [{ ip: "10.0.0.1" }], ports: [{ name: "http", port: 80 }] }],
-      } as never);
-      await sides.tenant.client.delete(ENDPOINT_SLICES, { namespace: "shop", name: "web-own" });
-      await clock.advance(20_000);
-      expect(await seen(sides.on)).toEqual({ addresses: ["10.0.0.1"], makers: [hostMirrors ? MIRROR : OURS] });
-      for (const view of views) expect(view).toContain("10.0.0.1");
-      await stopAll();
-    }
-  });
-
-  test("changes without a gap also where the copy of the slice comes late", async () => {
-    const sides = await sidesWith(false, false);
-    await fill(sides.tenant, "shop", ["web"]);
-    const views: (readonly string[])[] = [];
-    let refuses = 0;
-    const watched = watching(sides.on, views);
-    const through = (client: ClusterClient, side: "tenant" | "host"): ClusterClient =>
-      new Proxy(watched(client, side), {
-        get(target, name) {
-          const value: unknown = Reflect.get(target, name);
-          if (typeof value !== "function") return value;
-          if (side === "tenant" || name !== "create") return value.bind(target) as unknown;
-          return async (...args: unknown[]) => {
-            if ((args[0] as { plural: string }).plural === "endpointslices" && refuses > 0) {
-              refuses -= 1;
-              throw new EngineError("API_UNAVAILABLE", "The host does not answer");
-            }
-            return (value as (...args: unknown[]) => unknown).apply(target, args);
-          };
-        },
-      });
-    await start({ ...sides, settings: AUTO, through });
-    expect(await seen(sides.on)).toEqual({ addresses: ["10.0.0.1"], makers: [OURS] });
-    views.length = 0;
-    refuses = 2;
-    await sides.tenant.client.create(ENDPOINT_SLICES, ownSlice("web-own", ["10.0.0.1"]));
-    await sides.tenant.client.delete(ENDPOINTS, { namespace: "shop", name: "web" });
-    await clock.advance(20_000);
-    expect(refuses).toBe(0);
-    expect(await seen(sides.on)).toEqual({ addresses: ["10.0.0.1"], makers: [OURS] });
-    expect(await copyIn(sides.on)).toBeUndefined();
-    for (const view of views) expect(view).toContain("10.0.0.1");
-  });
-
-  test("is no copy of what a mirror of the tenant has made: it goes when something else is seen", async () => {
-    const sides = await sidesWith(true, false);
-    await fill(sides.tenant, "shop", ["web"]);
-    await sides.tenant.settled();
-    await start({ ...sides, settings: { backends: "both" } });
-    expect(await seen(sides.on)).toEqual({ addresses: ["10.0.0.1"], makers: [OURS] });
-    await stopAll();
-    const views: (readonly string[])[] = [];
-    await start({ ...sides, settings: AUTO, through: watching(sides.on, views) });
-    await clock.advance(10_000);
-    const slices = await slicesIn(sides.on);
-    expect(slices.map(({ metadata }) => metadata.annotations?.["sync.platform/object-kind"])).toEqual(["v1/Endpoints"]);
-    for (const view of views) expect(view).toEqual(["10.0.0.1"]);
   });
 });

@@ -11,8 +11,14 @@ const PODS = { count: 2, copied: 0, filled: true, families: V4 };
 
 function decide(seen: Partial<BackendsSeen>) {
   return decideBackends({
-    ...{ endpoints: undefined, patched: false, own: NONE, derived: { ...NONE, filled: false, families: new Set() } },
-    ...{ copy: undefined, mirror: "none", made: "none", madeShown: false, others: false, mirrorWaited: false },
+    ...{
+      endpoints: undefined,
+      mirroredInTenant: false,
+      patched: false,
+      own: NONE,
+      derived: { ...NONE, filled: false, families: new Set() },
+    },
+    ...{ copy: undefined, mirror: "none", made: "none", madeShown: false, others: false, mirrorWaited: false, copyWaited: false },
     ...seen,
   });
 }
@@ -96,7 +102,9 @@ describe("what takes a place is seen before what had it goes", () => {
       seen: { ...MADE, copy: COPY, derived: { ...PODS, copied: 2 } },
       is: { dropsMade: true, skipsMirror: true },
     },
-    { why: "and not before", seen: { ...MADE, copy: COPY, derived: PODS }, is: { dropsMade: false, skipsMirror: false } },
+    { why: "and not before", seen: { ...MADE, copy: COPY, derived: PODS }, is: { dropsMade: false, skipsMirror: false, makes: true } },
+    { why: "what was made waits for another copy", seen: { ...MADE, endpoints: ENDPOINTS }, is: { dropsMade: false, skipsMirror: true } },
+    { why: "and goes without one", seen: { ...MADE, endpoints: ENDPOINTS, copyWaited: true }, is: { dropsMade: true } },
   ] as const)("$why", ({ seen, is }) => {
     expect(decide(seen as Partial<BackendsSeen>)).toMatchObject(is);
   });

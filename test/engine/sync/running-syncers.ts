@@ -2,6 +2,7 @@
 import { afterEach, beforeEach } from "vitest";
 import { systemChance } from "../../../src/base/chance.ts";
 import { silentLogger } from "../../../src/base/logger.ts";
+import type { Logger } from "../../../src/base/logger.ts";
 import { noMetrics } from "../../../src/base/metrics.ts";
 import { createEmbeddedCluster } from "../../../src/cluster/cluster.ts";
 import type { EmbeddedClusterOptions, EmbeddedCluster } from "../../../src/cluster/cluster.ts";
@@ -71,6 +72,7 @@ export interface Start {
   readonly adopt?: string;
   readonly adoptCluster?: string;
   readonly hooks?: SyncHooks;
+  readonly logger?: Logger;
   /** Stands between the syncer and a cluster. */
   readonly through?: (client: ClusterClient, side: "tenant" | "host") => ClusterClient;
 }

@@ -11,7 +11,7 @@ import type { ObjectKey } from "../../../kube/object/key.ts";
 import { ENDPOINT_SLICES, ENDPOINTS } from "../../../kube/object/resource.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import type { Ending, Request, Response } from "../../reconcile/machine.ts";
-import type { Operation } from "../../reconcile/plan-types.ts";
+import type { Note, Operation } from "../../reconcile/plan-types.ts";
 import type { ReconcileRun, SyncHooks } from "../run/reconcile.ts";
 import type { Expectations } from "../state/expectations.ts";
 
@@ -36,6 +36,8 @@ export interface BackendsReconcileOptions {
   isStill(found: KubeObject | undefined): boolean;
   /** Hears of a slice that is stored now, or gone. */
   wrote(key: ObjectKey, stored: boolean): void;
+  /** Hears what the host's API server says to a slice that it refuses. */
+  refused(key: ObjectKey, note: Note | undefined): void;
   /** Hears that the world is not as it was planned from: this slice, or the copy. */
   outdated(key: ObjectKey): void;
   /** Hears that all was written. Returns after how many milliseconds to look again, if ever. */
@@ -117,8 +119,12 @@ class RunningBackends implements ReconcileRun {
     metrics.count("endpoint_sync_writes_total", { cluster: side, action, result });
     logger.debug("Applied", { id, action, side, reason, result });
     if (response.type === "outdated") return this.#outdated();
-    if (response.type === "refused") return this.#done(REFUSED_RETRY_MS);
-    wrote(operation.action === "delete" ? operation.key : keyOf(operation.object), response.type === "object");
+    const key = operation.action === "delete" ? operation.key : keyOf(operation.object);
+    if (response.type === "refused") {
+      this.#options.refused(key, response.note);
+      return this.#done(REFUSED_RETRY_MS);
+    }
+    wrote(key, response.type === "object");
     this.#written += 1;
     this.#index += 1;
     this.#operate();

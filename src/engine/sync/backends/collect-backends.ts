@@ -8,7 +8,7 @@ import { endpointsBehind, madeFrom, slicesOfCopy } from "../../kinds/made-slices
 import { controllerOf, MIRROR, serviceOfSlice, SKIP_MIRROR, SLICE_MANAGER } from "../../kinds/slice-labels.ts";
 import { isCopyOf } from "../../reconcile/copy/ownership.ts";
 import { decideCopy } from "../../reconcile/predicate/should-copy.ts";
-import type { Rules } from "../../reconcile/rules/rules.ts";
+import type { Rules, Surroundings } from "../../reconcile/rules/rules.ts";
 import { remembered } from "../../reconcile/rules/remembered.ts";
 import { isMarkedBySyncer } from "../../translate/foreign-markers.ts";
 import { ourMarkers, whose } from "../../translate/identity.ts";
@@ -40,7 +40,7 @@ export interface KnownBackends {
 
 /** What is decided from, and the objects behind it. */
 export interface CollectedBackends {
-  readonly seen: Omit<BackendsSeen, "mirrorWaited">;
+  readonly seen: Omit<BackendsSeen, "mirrorWaited" | "copyWaited">;
   readonly hostKey: ObjectKey | undefined;
   /** Our copy of Endpoints. */
   readonly copy: Endpoints | undefined;
@@ -55,6 +55,9 @@ export interface CollectedBackends {
 /** A mirror takes so many addresses of one subset. Source: `--mirroring-max-endpoints-per-subset` of kube-controller-manager. */
 const MIRRORED_MAX = 1_000;
 
+/** Longer is no name of a Service, and no value of the label by which a slice says whose it is. */
+const SERVICE_NAME_MAX = 63;
+
 /** Reads what is known into what is decided from: linear in the slices of the Service. */
 export function collectBackends(known: KnownBackends): CollectedBackends {
   const { service, hostKey, endpoints, slices, hostSlices } = known;
@@ -66,7 +69,8 @@ export function collectBackends(known: KnownBackends): CollectedBackends {
   const mirrored = standing.filter((slice) => isMirrored(known, slice));
   const tenant = countTenant(known);
   let slicesOf: readonly EndpointSlice[] | undefined;
-  const desired = () => (slicesOf ??= copy === undefined ? [] : slicesOfCopy(prefix, copy, made, (name) => isTaken(known, name)));
+  const isServed = copy !== undefined && (copy.metadata.name ?? "").length <= SERVICE_NAME_MAX;
+  const desired = () => (slicesOf ??= !isServed ? [] : slicesOfCopy(prefix, copy, made, (name) => isTaken(known, name)));
   return {
     seen: {
       endpoints: seenEndpoints(known),
@@ -107,14 +111,17 @@ const viewOf = remembered((copy: Endpoints) => viewOfEndpoints(copy));
 
 function seenEndpoints({ service, endpoints: { rules, tenant }, services }: KnownBackends): BackendsSeen["endpoints"] {
   if (tenant === undefined || tenant.metadata.deletionTimestamp) return undefined;
-  const around = {
-    tenantService: services.tenant as Service | undefined,
-    hostService: services.host as Service | undefined,
-    ...(services.ownsHost === true && { ownsHostService: true }),
-  };
   const { filled, families } = summaryOf(tenant);
   const overCapacity = tenant.metadata.annotations?.["endpoints.kubernetes.io/over-capacity"] === "truncated";
-  return { filled, families, overCapacity, wanted: decideCopy(rules, service, tenant, around).action === "copy" };
+  return { filled, families, overCapacity, wanted: decideCopy(rules, service, tenant, aroundOf(services)).action === "copy" };
+}
+
+function aroundOf({ tenant, host, ownsHost }: KnownBackends["services"]): Surroundings {
+  return {
+    tenantService: tenant as Service | undefined,
+    hostService: host as Service | undefined,
+    ...(ownsHost === true && { ownsHostService: true }),
+  };
 }
 
 /** Both ask for it again and again: whether there are addresses at all, and of which families. */
@@ -130,15 +137,21 @@ function isShown({ slices: { rules }, shown }: KnownBackends, slice: EndpointSli
   return there !== undefined && isAsMade(rules, there, slice);
 }
 
-function countTenant(known: KnownBackends): Pick<BackendsSeen, "own" | "derived"> {
-  const { slices, tenantSlices } = known;
+function countTenant(known: KnownBackends): Pick<BackendsSeen, "own" | "derived" | "mirroredInTenant"> {
+  const { slices, tenantSlices, services } = known;
+  const around = aroundOf(services);
   const own = { count: 0, copied: 0 };
   const derived = { count: 0, copied: 0, filled: false, families: new Set<string>() };
+  let mirroredInTenant = false;
   for (const key of tenantSlices) {
     const slice = slices.tenant.get(key) as EndpointSlice | undefined;
     const controller = slice && controllerOf(slice);
+    if (slice === undefined || slice.metadata.deletionTimestamp) continue;
     // What a mirror made of Endpoints says nothing of its own.
-    if (slice === undefined || slice.metadata.deletionTimestamp || controller === MIRROR) continue;
+    mirroredInTenant ||= controller === MIRROR;
+    if (controller === MIRROR) continue;
+    // One that gets no copy, a paused one for example, is not waited for.
+    if (controller === undefined && decideCopy(slices.rules, key, slice, around).action !== "copy") continue;
     const counted: { count: number; copied: number } = controller === undefined ? own : derived;
     counted.count += 1;
     if (isCopied(known, slice)) counted.copied += 1;
@@ -146,7 +159,7 @@ function countTenant(known: KnownBackends): Pick<BackendsSeen, "own" | "derived"
     derived.filled = true;
     derived.families.add(slice.addressType);
   }
-  return { own: own satisfies CountedSlices, derived };
+  return { own: own satisfies CountedSlices, derived, mirroredInTenant };
 }
 
 /** The copy of an earlier slice of the name, one that goes or one that still backs another Service does not count. */

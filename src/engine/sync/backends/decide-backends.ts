@@ -20,6 +20,8 @@ export interface BackendsSeen {
   readonly endpoints:
     | { readonly filled: boolean; readonly overCapacity: boolean; readonly families: ReadonlySet<string>; readonly wanted: boolean }
     | undefined;
+  /** The tenant's mirror has made slices of the Endpoints: its readers see them beside what was made of Pods. */
+  readonly mirroredInTenant: boolean;
   /** Patches of Endpoints are configured: what they say is wanted on the host. */
   readonly patched: boolean;
   /** Slices that users and operators have written in the tenant. */
@@ -38,6 +40,8 @@ export interface BackendsSeen {
   readonly others: boolean;
   /** The host's mirror has had its time for this copy, or is known not to work at all. */
   readonly mirrorWaited: boolean;
+  /** A copy that is to be made again had its time, and does not stand. */
+  readonly copyWaited: boolean;
 }
 
 /** Who tells readers on the host. */
@@ -71,7 +75,7 @@ export interface BackendsDecision {
  * decideBackends(seen).teller; // "mirror"
  */
 export function decideBackends(seen: BackendsSeen): BackendsDecision {
-  if (fromSlices(seen)) return tellBySlices(seen);
+  if (fromSlices(seen)) return isToldBeside(seen) ? tellByBoth(seen) : tellBySlices(seen);
   if (seen.endpoints !== undefined && seen.endpoints.wanted) return tellByEndpoints(seen);
   return withoutSource(seen);
 }
@@ -88,6 +92,16 @@ function fromSlices({ endpoints, derived, patched, copy }: BackendsSeen): boolea
   return !patched && (derived.copied > 0 || [...derived.families].some((family) => !endpoints.families.has(family)));
 }
 
+/** Endpoints that the tenant's mirror takes for written by hand, and slices of Pods that a Service without selector has kept. */
+function isToldBeside({ endpoints, mirroredInTenant }: BackendsSeen): boolean {
+  return mirroredInTenant && endpoints?.wanted === true && endpoints.filled;
+}
+
+function tellByBoth(seen: BackendsSeen): BackendsDecision {
+  const decision = tellByEndpoints(seen);
+  return { ...decision, copiesDerived: true, releasesSlices: decision.releasesSlices && isCopied(seen) };
+}
+
 function tellBySlices(seen: BackendsSeen): BackendsDecision {
   const complete = isCopied(seen);
   const skipsMirror = seen.copy !== undefined && (complete || seen.copy.skipsMirror);
@@ -97,7 +111,8 @@ function tellBySlices(seen: BackendsSeen): BackendsDecision {
     releasesSlices: complete,
     releasesCopy: complete,
     skipsMirror,
-    makes: false,
+    // What stands until then must not go stale.
+    makes: !complete && seen.made !== "none",
     dropsMade: complete && seen.made !== "none",
     dropsMirrored: complete && seen.copy?.skipsMirror === true && seen.mirror !== "none",
     waitsForMirror: false,
@@ -115,8 +130,10 @@ function tellByEndpoints(seen: BackendsSeen): BackendsDecision {
   const released = own.copied >= own.count;
   // A copy whose slices we shall make anyway is born with the label.
   if (copy === undefined) {
-    const parts = { teller: "nobody", releasesSlices: false, skipsMirror: seen.mirrorWaited && !seen.others, makes: false } as const;
-    return { ...FROM_ENDPOINTS, ...parts, dropsMade: made !== "none" };
+    const skipsMirror = (seen.mirrorWaited || made !== "none") && !seen.others;
+    // What was made of the copy before is told on until there is another one.
+    const dropsMade = made !== "none" && seen.copyWaited;
+    return { ...FROM_ENDPOINTS, teller: "nobody", releasesSlices: false, skipsMirror, makes: false, dropsMade };
   }
   if (seen.others && !copy.skipsMirror && made === "none")
     return { ...FROM_ENDPOINTS, teller: "others", releasesSlices: released, skipsMirror: false, makes: false };

@@ -1,7 +1,7 @@
 /**
- * The way back from `backends: auto`: where Endpoints alone are copied, slices that were made of them would go stale. The label that keeps
- * the host's mirror away goes first, then what was made, once the mirror shows the same. Only copies that carry the label are looked at: a
- * syncer that has never made slices asks for none.
+ * The way back from `backends: auto`: where nothing is decided, slices that were made of Endpoints would go stale. The label that keeps
+ * the host's mirror away goes first, then what was made, once the mirror shows the same, or copies of the tenant's slices take its place.
+ * Where Endpoints alone are copied, only copies that carry the label are looked at: a syncer that has never made slices asks for none.
  *
  * @module
  */
@@ -34,6 +34,8 @@ export interface HandBackOptions {
   /** Those of Endpoints. */
   readonly rules: Rules;
   readonly logger: Logger;
+  /** Slices of the host, where they are synced: what was made is among them. */
+  readonly slices?: (() => readonly KubeObject[]) | undefined;
   enqueue(id: string): void;
 }
 
@@ -52,16 +54,24 @@ class RunningHandBack implements HandBack {
   readonly #options: HandBackOptions;
   /** Host keys of copies: what is made of them stands still, or is gone. */
   readonly #states = new Map<string, "made" | "done">();
+  /** Host keys of copies that copies of the tenant's slices take the place of. */
+  readonly #replaced = new Set<string>();
+  /** Host keys of copies of which slices stood there when they were first looked at; undefined where slices are not synced. */
+  #left: ReadonlySet<string> | undefined;
   #times = 0;
 
   constructor(options: HandBackOptions) {
     this.#options = options;
   }
 
-  around(_id: string, { kind }: Rules, { host }: PlannedObject): ServedBackends | undefined {
+  around(_id: string, { kind }: Rules, { host, slices }: PlannedObject): ServedBackends | undefined {
     const label = host?.metadata.labels?.[SKIP_MIRROR];
     if (kind.resource !== ENDPOINTS || host === undefined || (label !== "true" && label !== "false")) return undefined;
-    const state = this.#states.get(formatKey(keyOf(host)));
+    const place = formatKey(keyOf(host));
+    if (!this.#mayBeLeft(place)) return undefined;
+    if (slices !== undefined && slices.copied > 0 && slices.copied >= slices.total) this.#replaced.add(place);
+    else this.#replaced.delete(place);
+    const state = this.#states.get(place);
     // Before anybody has looked for what was made, nothing changes.
     const skipMirror = state === undefined ? label : state === "made" ? "false" : undefined;
     return { isSource: true, mayGo: true, skipMirror };
@@ -69,14 +79,14 @@ class RunningHandBack implements HandBack {
 
   async run(host: ClusterAccess): Promise<{ readonly requeueAfterMs?: number }> {
     const { rules, logger } = this.#options;
-    const labelled = host
+    const copies = host
       .source(ENDPOINTS)
       .list()
-      .filter((copy) => this.#isLabelled(copy)) as Endpoints[];
-    if (labelled.length === 0) return {};
+      .filter((copy) => this.#isLeft(copy)) as Endpoints[];
+    if (copies.length === 0) return {};
     const slices = await this.#slicesOf(host);
     const left = [];
-    for (const copy of labelled) if (!(await this.#handBack(host, copy, slices))) left.push(formatKey(keyOf(copy)));
+    for (const copy of copies) if (!(await this.#handBack(host, copy, slices))) left.push(formatKey(keyOf(copy)));
     if (left.length === 0) return {};
     this.#times += 1;
     if (this.#times === SILENT_TIMES)
@@ -88,9 +98,19 @@ class RunningHandBack implements HandBack {
     return { requeueAfterMs: Math.min(WAIT_MS * 2 ** (this.#times - 1), WAIT_MAX_MS) };
   }
 
-  #isLabelled(copy: KubeObject): boolean {
-    const isOurs = copy.metadata.labels?.[SKIP_MIRROR] !== undefined && ourMarkers(this.#options.rules, copy, ENDPOINTS) !== undefined;
-    return isOurs && this.#states.get(formatKey(keyOf(copy))) !== "done";
+  #isLeft(copy: KubeObject): boolean {
+    const place = formatKey(keyOf(copy));
+    if (this.#options.slices === undefined && copy.metadata.labels?.[SKIP_MIRROR] === undefined) return false;
+    return this.#states.get(place) !== "done" && this.#mayBeLeft(place) && ourMarkers(this.#options.rules, copy, ENDPOINTS) !== undefined;
+  }
+
+  /** Slices may be left that were made of the copy. */
+  #mayBeLeft(place: string): boolean {
+    const { slices, rules } = this.#options;
+    if (slices === undefined) return true;
+    const prefix = rules.translator.markerPrefix;
+    this.#left ??= new Set(slices().flatMap((slice) => placeOf(madeFrom(prefix, slice)) ?? []));
+    return this.#left.has(place);
   }
 
   /** Without the right to see slices nobody can have made any; what the label says is the mirror's again then. */
@@ -115,11 +135,11 @@ class RunningHandBack implements HandBack {
   async #handBack({ writer }: ClusterAccess, copy: Endpoints, slices: readonly EndpointSlice[]): Promise<boolean> {
     const prefix = this.#options.rules.translator.markerPrefix;
     const id = formatKey(keyOf(copy));
-    const isOf = (source: ReturnType<typeof madeFrom>) => source !== undefined && `${source.hostNamespace}/${source.hostName}` === id;
+    const isOf = (source: ReturnType<typeof madeFrom>) => placeOf(source) === id;
     const made = slices.filter((slice) => isOf(madeFrom(prefix, slice)));
     if (made.length > 0 && copy.metadata.labels?.[SKIP_MIRROR] === "true") this.#note(copy, "made");
     const mirrored = slices.filter((slice) => slice.metadata.labels?.[SLICE_MANAGER] === MIRROR && isOf(endpointsBehind(prefix, slice)));
-    if (made.length > 0 && !shows(copy, mirrored)) return false;
+    if (made.length > 0 && !this.#replaced.has(id) && !shows(copy, mirrored)) return false;
     for (const slice of made) {
       const { uid, resourceVersion } = slice.metadata;
       await writer.delete(ENDPOINT_SLICES, keyOf(slice), { ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) });
@@ -135,6 +155,10 @@ class RunningHandBack implements HandBack {
     const source = ourMarkers(this.#options.rules, copy, ENDPOINTS);
     if (source !== undefined) this.#options.enqueue(syncId(ENDPOINTS.plural, source));
   }
+}
+
+function placeOf(source: ReturnType<typeof madeFrom>): string | undefined {
+  return source && formatKey({ namespace: source.hostNamespace, name: source.hostName });
 }
 
 function shows(copy: Endpoints, mirrored: readonly EndpointSlice[]): boolean {

@@ -33,7 +33,7 @@ import { planMadeSlices } from "./plan-made-slices.ts";
 
 /** A mirror has so long to make slices of a copy, in milliseconds; where none works, that is known from then on. */
 const MIRROR_WAIT_MS = 3_000;
-/** What took the place of something may take so long to be seen, in milliseconds: then it goes nevertheless. */
+/** What takes the place of something may take so long to be seen, in milliseconds: then that goes nevertheless. */
 const RELEASE_WAIT_MS = 5_000;
 
 /** After so many outdated reconciles in a row the caches are listed again. */
@@ -71,6 +71,8 @@ interface Known {
   mirrorBehindSince: number | undefined;
   /** Since when something waits until it may go. */
   heldSince: number | undefined;
+  /** Since when there is no copy of what slices were made of. */
+  copylessSince: number | undefined;
   /** Since when a mirror has left slices beside ours. */
   leftSince: number | undefined;
   /** Names of slices that this process has made, which an index may not show yet. */
@@ -78,6 +80,8 @@ interface Known {
   /** Ids of what is gone and whose copy waits. */
   readonly held: Set<string>;
   outdatedTimes: number;
+  /** What was told of a slice that the host refuses. */
+  refusal: string | undefined;
 }
 
 /** Nothing is decided yet. */
@@ -157,15 +161,18 @@ class DecidedBackends implements ServiceBackends {
     const collected = this.#collect(service, before?.made ?? new Map());
     const since = before?.mirrorBehindSince;
     const wait = { mirrorWaited: this.#mirrorRests || this.#isOver(since, MIRROR_WAIT_MS) };
-    const decision = decideBackends({ ...collected.seen, ...wait });
+    const copylessSince = lacksCopy(collected) ? (before?.copylessSince ?? clock.monotonic()) : undefined;
+    const decision = decideBackends({ ...collected.seen, ...wait, copyWaited: this.#isOver(copylessSince, RELEASE_WAIT_MS) });
     const known: Known = before ?? {
-      ...{ version, decision, hasCopy: false, mirrorBehindSince: undefined, heldSince: undefined, leftSince: undefined, outdatedTimes: 0 },
+      ...{ version, decision, hasCopy: false, outdatedTimes: 0, refusal: undefined },
+      ...{ mirrorBehindSince: undefined, heldSince: undefined, copylessSince: undefined, leftSince: undefined },
       made: new Map<string, ObjectKey>(),
       held: new Set<string>(),
     };
     known.decision = decision;
     known.version = version;
     known.hasCopy = collected.copy !== undefined;
+    known.copylessSince = copylessSince;
     if (collected.seen.mirror === "equal" && collected.copy !== undefined) this.#mirrorRests = false;
     const waits = decision.waitsForMirror && !wait.mirrorWaited;
     // Slices that have begun to be made say that the mirror had its time, whatever it does now.
@@ -221,9 +228,11 @@ class DecidedBackends implements ServiceBackends {
         if (stored) this.#options.router.backends!.expect(key, service);
         else known.made.delete(formatKey(key));
       },
+      refused: (key, note) => tellRefusal(logger, known, { slice: formatKey(key), ...note }),
       outdated: (key) => this.#contradicted(known, key, collected.hostKey),
       settled: (count) => {
         known.outdatedTimes = 0;
+        if (writes.operations.length === count) known.refusal = undefined;
         if (count > 0) writeLimiter.wrote(id, version);
         if (writeWaitMs > 0) writeLimiter.held(id);
         if (count > 0) this.#lookAndTell(service);
@@ -284,11 +293,13 @@ class DecidedBackends implements ServiceBackends {
 
   #againInMs(service: ObjectKey, known: Known, writeWaitMs: number): number | undefined {
     const now = this.#options.clock.monotonic();
+    const until = (since: number | undefined, ms: number) => (since === undefined || this.#isOver(since, ms) ? [] : [since + ms - now]);
     const waits = [
       ...(writeWaitMs > 0 ? [writeWaitMs] : []),
       ...(known.mirrorBehindSince === undefined ? [] : [known.mirrorBehindSince + MIRROR_WAIT_MS - now]),
-      ...(known.heldSince === undefined || this.#isOver(known.heldSince, RELEASE_WAIT_MS) ? [] : [known.heldSince + RELEASE_WAIT_MS - now]),
-      ...(known.leftSince === undefined || this.#isOver(known.leftSince, MIRROR_WAIT_MS) ? [] : [known.leftSince + MIRROR_WAIT_MS - now]),
+      ...until(known.heldSince, RELEASE_WAIT_MS),
+      ...until(known.copylessSince, RELEASE_WAIT_MS),
+      ...until(known.leftSince, MIRROR_WAIT_MS),
     ];
     if (waits.length > 0) return Math.max(1, Math.min(...waits));
     this.#forgetRested(service, known);
@@ -300,6 +311,23 @@ class DecidedBackends implements ServiceBackends {
     const isGone = this.#endpoints.tenant.get(service) === undefined && this.#options.router.slices!.of(service).length === 0;
     if (isGone && known.held.size === 0 && this.#options.router.backends!.of(service).length === 0) this.#known.delete(formatKey(service));
   }
+}
+
+/** Told once, however often it is tried: people must hear why readers see too little. */
+function tellRefusal(
+  logger: Logger,
+  known: Known,
+  about: { readonly slice: string; readonly code?: string; readonly message?: string },
+): void {
+  const refusal = `${about.slice} ${about.message ?? ""}`;
+  if (known.refusal === refusal) return;
+  known.refusal = refusal;
+  logger.warn("The host refuses a slice that is made of a copy of Endpoints", about);
+}
+
+/** Slices were made of a copy that is gone and will be made again. */
+function lacksCopy({ copy, seen: { endpoints, made } }: CollectedBackends): boolean {
+  return copy === undefined && endpoints?.wanted === true && made !== "none";
 }
 
 /** What a new copy is born with, one that is there already gets only when its slices are; and none loses it. */

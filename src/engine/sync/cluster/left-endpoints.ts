@@ -2,6 +2,7 @@ import { EngineError } from "../../../base/errors.ts";
 import { formatKey } from "../../../kube/object/key.ts";
 import { ENDPOINT_SLICES, ENDPOINTS } from "../../../kube/object/resource.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
+import { madeFrom } from "../../kinds/made-slices.ts";
 import { controllerOf } from "../../kinds/slice-labels.ts";
 import type { Rules } from "../../reconcile/rules/rules.ts";
 import { whose } from "../../translate/identity.ts";
@@ -12,8 +13,9 @@ import type { ClusterCaches } from "./access.ts";
 const EXAMPLES_MAX = 3;
 
 /**
- * Where Endpoints are not used any more, refuses to go on while the host mirrors copies of them: nobody would keep those current, and
- * their backends would be seen beside the slices. Endpoints themselves are not asked for: what the host makes of them has their marks.
+ * Where Endpoints are not used any more, refuses to go on while the host has slices of copies of them, mirrored or made: nobody would
+ * keep those current, and their backends would be seen beside the slices. Endpoints themselves are not asked for: what is made of them has
+ * their marks.
  *
  * @throws CONFIG_VALUE when there are some; the hint says how they go without a gap.
  */
@@ -32,18 +34,18 @@ export function checkLeftEndpoints(host: ClusterCaches, rules: readonly Rules[])
   if (left.length === 0) return;
   const count = left.length === 1 ? "1 copy" : `${left.length} copies`;
   const names = `${left.slice(0, EXAMPLES_MAX).join(", ")}${left.length > EXAMPLES_MAX ? ", …" : ""}`;
-  throw new EngineError("CONFIG_VALUE", `Cannot write slices alone: the host still mirrors ${count} of Endpoints: ${names}`, {
+  throw new EngineError("CONFIG_VALUE", `Cannot write slices alone: the host still has slices of ${count} of Endpoints: ${names}`, {
     details: { hint: HINT },
   });
 }
 
 const HINT =
-  "Start with backends: both first, until slices have taken the place of what is mirrored. What is left then has no slices in the tenant: `endpoint-sync cleanup --kind endpoints` removes it, with its backends";
+  "Start with backends: both first, until the tenant's slices have taken the place of these. What is left then has no slices in the tenant: `endpoint-sync cleanup --kind endpoints` removes it, with its backends";
 
-/** The host name of our copy of Endpoints that a slice mirrors. */
+/** The host name of our copy of Endpoints that a slice was made of, by a mirror or by us. */
 function copyBehind(rules: Rules, slice: KubeObject): string | undefined {
-  if (controllerOf(slice) === undefined) return undefined;
-  const source = readMarkers(rules.translator.markerPrefix, slice);
+  const prefix = rules.translator.markerPrefix;
+  const source = controllerOf(slice) === undefined ? madeFrom(prefix, slice) : readMarkers(prefix, slice);
   if (source?.kind !== formatKind(ENDPOINTS) || whose(rules, source) !== "ours") return undefined;
   return formatKey({ namespace: source.hostNamespace, name: source.hostName });
 }

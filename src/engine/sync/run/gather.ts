@@ -29,6 +29,8 @@ export interface PlannedObject {
   readonly key: ObjectKey;
   readonly tenant: KubeObject | undefined;
   readonly host: KubeObject | undefined;
+  /** Of Endpoints: the slices beside them, where nothing is decided. */
+  readonly slices?: SliceCount | undefined;
 }
 
 /** Knows what was decided about the backends of Services. */
@@ -55,7 +57,8 @@ export function createGather(options: GatherOptions): Gather {
 
   /** Only Endpoints ask, whose mirror the slices replace. */
   function slicesOf(rules: Rules, key: ObjectKey, hostKey: ObjectKey | undefined): SliceCount | undefined {
-    if (rules.kind.resource !== ENDPOINTS || syncedSlices === undefined || hostKey === undefined || backends) return undefined;
+    if (rules.kind.resource !== ENDPOINTS || syncedSlices === undefined || hostKey === undefined) return undefined;
+    if (syncedSlices.rules.decidesBackends === true) return undefined;
     const pairs = router.slices!.of(key).flatMap((slice) => {
       const slicePlace = rules.translator.toHost(slice, ENDPOINT_SLICES);
       const found = syncedSlices.tenant.get(slice);
@@ -75,14 +78,15 @@ export function createGather(options: GatherOptions): Gather {
     const serviceKey = tenantObject && side.rules.kind.serviceOf(key, tenantObject);
     const hostServiceKey = serviceKey && side.rules.translator.toHost(serviceKey, SERVICES);
     const hostObject = hostKey && side.host.get(hostKey);
-    const decided = backends?.around(id, side.rules, { key, tenant: tenantObject, host: hostObject });
+    const slices = slicesOf(side.rules, key, hostKey);
+    const decided = backends?.around(id, side.rules, { key, tenant: tenantObject, host: hostObject, slices });
     return {
       key,
       tenant: tenantObject,
       host: hostObject,
       tenantService: serviceKey && service("tenant", serviceKey),
       ...(hostServiceKey && hostService(side.rules, hostServiceKey)),
-      slices: slicesOf(side.rules, key, hostKey),
+      slices,
       ...(decided && { backends: decided }),
       owner: ownerReference(ownerService && host.source(SERVICES).get(ownerService)),
       deletesHeld: brake.holds(id),
