@@ -5,7 +5,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { parseManagementConfig } from "../../../src/management/config/config.ts";
 import { at, MERGE_PATCH, startPlatform } from "../platform.ts";
 import type { Client, Platform } from "../platform.ts";
-import { PERSONS_TOKEN } from "./doubles/cluster-manager.ts";
+import { BEARER_TOKEN, clusterManager, HOST, PERSONS_TOKEN } from "./doubles/cluster-manager.ts";
 import { CASES } from "./doubles/cases.ts";
 import type { Case, Restriction } from "./doubles/cases.ts";
 import { FILES } from "./doubles/cases.ts";
@@ -179,6 +179,24 @@ describe("groups", () => {
     expect(provider.oauth!.complaints).toEqual([]);
   });
 
+  test("follow the provider also where somebody would take away what it is asked with", async () => {
+    const provider = makeCase();
+    await start(provider, "sourceHostB");
+    const login = await signIn("sourceHostB");
+    const path = `/ownedaccesskeys/${login.name}`;
+    const patched = await login.send("PATCH", path, { spec: { identity: null } }, MERGE_PATCH);
+    expect([patched.code, at(patched, "message")]).toEqual([403, expect.stringContaining("spec.identity is written by the platform")]);
+    const read = await login.send("GET", path);
+    const { identity: _identity, ...spec } = at(read, "spec") as Record<string, unknown>;
+    expect((await login.send("PUT", path, { ...read.body, spec })).code).toBe(403);
+    // What was read can be written back.
+    expect((await login.send("PUT", path, { ...read.body, spec: { ...(at(read, "spec") as object), displayName: "mine" } })).code).toBe(
+      200,
+    );
+    provider.leave();
+    expect(await after(login)).toBe(401);
+  });
+
   test("tokens are in no answer", async () => {
     const provider = makeCase();
     await start(provider, "sourceHostB");
@@ -271,6 +289,38 @@ describe("administrators", () => {
   });
 });
 
+describe("clusterManager", () => {
+  const group = "github_team://1";
+
+  async function begin(auth: object): Promise<Login> {
+    const double = clusterManager();
+    double.person.groups = [group];
+    world = await startWorld(double.double);
+    const section = { host: HOST, bearerToken: BEARER_TOKEN };
+    platform = await startPlatform({ config: JSON.stringify({ auth: { clusterManager: section, ...auth } }), reachProviders: world.reach });
+    return signIn("clusterManager");
+  }
+
+  test("leaves groups as they are, whose names say where they come from", async () => {
+    const login = await begin({ connectors: [{ id: "corp", oidc: { issuerUrl: "https://id.example", clientId: "platform" } }] });
+    for (const _look of [1, 2]) {
+      expect(await after(login)).toBe(200);
+      expect(await groupsOf(login)).toEqual([`clusterManager:${group}`]);
+      const users = at(await platform.admin.send("GET", "/users"), "items") as { spec: { groups?: string[] } }[];
+      expect(users.flatMap(({ spec }) => spec.groups ?? []).filter((one) => one.includes(group))).toEqual([`clusterManager:${group}`]);
+    }
+  });
+
+  test("leaves administrators what they are, until the setting is gone", async () => {
+    const probe = { metadata: { name: "probe" }, spec: {} };
+    const login = await begin({ administrators: [{ connector: "clusterManager", group }] });
+    expect(await after(login)).toBe(200);
+    expect((await login.send("POST", "/users?dryRun=All", probe)).code).toBe(201);
+    await configure({ clusterManager: { host: HOST, bearerToken: BEARER_TOKEN } });
+    expect((await login.send("POST", "/users?dryRun=All", probe)).code).toBe(403);
+  });
+});
+
 describe("oidc", () => {
   test("follows the groups by the refresh token, and ends with the person's grant", async () => {
     const provider = await startProvider();
@@ -280,6 +330,8 @@ describe("oidc", () => {
       platform = await startPlatform({ config: JSON.stringify({ auth: { oidc } }) });
       const { body } = await login({ url: platform.management.url });
       const person = { ...platform.as(String(body["accessKey"])), name: String(body["name"]) };
+      const patch = { spec: { oidcLogin: null } };
+      expect((await person.send("PATCH", `/ownedaccesskeys/${person.name}`, patch, MERGE_PATCH)).code).toBe(403);
       expect(await groupsOf(person)).toEqual(["dev", "ops"]);
       provider.claims = { ...provider.claims, groups: ["dev"] };
       expect(await after(person)).toBe(200);

@@ -30,10 +30,17 @@ export interface RefreshSettings extends SignInSettings {
   readonly identityStaleSeconds: number;
 }
 
+/** What a provider gave besides an identity. */
+export interface RefreshedTokens {
+  readonly tokens: ProviderTokens;
+  /** It cannot tell the groups again: those of the sign-in stay, and with them the right to administer. Default false. */
+  readonly groupsUnknown?: boolean;
+}
+
 /** What becomes of a login when its provider has been asked. */
 export interface RefreshedLogins {
   /** Keeps what the provider says now; its tokens are kept too. */
-  refreshLogin(key: KubeObject, identity: Identity, tokens: ProviderTokens): Promise<void>;
+  refreshLogin(key: KubeObject, identity: Identity, more: RefreshedTokens): Promise<void>;
   /** Keeps tokens that a provider put in the place of others, before anything else may fail. */
   keepTokens(key: KubeObject, tokens: ProviderTokens): Promise<void>;
   /** Ends the login, and takes back the groups that it brought. */
@@ -172,9 +179,7 @@ class Refresher implements LoginRefresher {
       }
       const taken = takenIdentity(provider, said, { settings: settings(), limits: SIGN_IN_LIMITS });
       if (taken.userId !== userId) return await this.#end(key, "the provider answers for somebody else");
-      // A product that cannot tell the groups again leaves those of the sign-in.
-      const groups = said.groupsUnknown === true ? (identity?.groups ?? []) : taken.groups;
-      await logins.refreshLogin(key, { ...taken, groups }, said.tokens);
+      await logins.refreshLogin(key, taken, said);
       return "current";
     } catch (error) {
       if (isEngineError(error, "API_FORBIDDEN", "API_UNAUTHORIZED")) return this.#end(key, messageOf(error));
