@@ -270,6 +270,19 @@ describe("a team", () => {
     expect(await Promise.all(both.map(reads))).toEqual([true, true]);
   });
 
+  test.each(["partners:ops", "partners@0123abcd:ops"])(
+    "is not entered by a plain group that is called like another connector's: %s",
+    async (group) => {
+      await start(SETUPS["two connectors, corp's names are plain"]());
+      await make("/teams", "ops", { groups: [group] });
+      await make("/teams", "own", { groups: [`oidc:${group}`] });
+      await makeSecret({ access: [{ verbs: ["get"], teams: ["ops"] }] });
+      const joe = await signIn("oidc", { sub: "1", name: "joe", groups: [group, "oidc:dev", "other:dev"] });
+      expect(await reads(joe)).toBe(false);
+      expect(at(await platform.admin.send("GET", "/users/joe"), "spec", "groups")).toEqual([`oidc:${group}`, "oidc:dev", "other:dev"]);
+    },
+  );
+
   test("of administrators is not entered through the id of a connector", async () => {
     await start({ oidc: section(corp), connectors: [{ id: "platform", oidc: section(partners) }] });
     partners.claims = { sub: "1", preferred_username: "joe", groups: ["admins"] };

@@ -134,9 +134,10 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
 
   /** Groups of a connector whose names mean nothing by themselves say where they come from. */
   #withOwnGroups(identity: Identity): Identity {
-    const prefix = identity.connector === PASSWORD_CONNECTOR ? "" : this.#options.connectors.groupsPrefixOf(identity);
-    if (prefix === "") return identity;
-    return { ...identity, groups: identity.groups.map((group) => `${prefix}${group}`).filter((group) => !isReserved(group)) };
+    if (identity.connector === PASSWORD_CONNECTOR) return identity;
+    const { connectors } = this.#options;
+    const groups = identity.groups.map((group) => `${connectors.groupsPrefixOf(identity, group)}${group}`);
+    return { ...identity, groups: groups.filter((group) => !isReserved(group)) };
   }
 
   #subjectOf(identity: Identity): string {
