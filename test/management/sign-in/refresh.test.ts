@@ -3,6 +3,9 @@
  */
 import { afterEach, describe, expect, test } from "vitest";
 import { parseManagementConfig } from "../../../src/management/config/config.ts";
+import { SIGN_IN_LIMITS } from "../../../src/management/sign-in/limits/limits.ts";
+import { takenIdentity } from "../../../src/management/sign-in/logins/taken-identity.ts";
+import { admit } from "../../../src/management/sign-in/rules/admit.ts";
 import { at, MERGE_PATCH, startPlatform } from "../platform.ts";
 import type { Client, Platform } from "../platform.ts";
 import { BEARER_TOKEN, clusterManager, HOST, PERSONS_TOKEN } from "./doubles/cluster-manager.ts";
@@ -279,6 +282,24 @@ describe("administrators", () => {
       spec: { type: "Login", user: "jane", identity: { connector: "sourceHostA", connectorData } },
     };
     expect((await login.send("POST", "/ownedaccesskeys", made)).code).toBe(403);
+  });
+
+  test("of directoryProviderB are named by the id of their group: people make groups of any name", async () => {
+    const provider = CASES.find(([kind]) => kind === "directoryProviderB")![1]();
+    provider.restrictions[0]!.join(["ops"]);
+    const id = "00000000-0000-4000-8000-0000006F7073";
+    await start(provider, "directoryProviderB", { auth: { administrators: [{ connector: "directoryProviderB", group: id }] } });
+    const other = { kind: "directoryProviderB", connector: "directoryProviderB", settings: provider.settings } as const;
+    expect(await administers(await signIn("directoryProviderB"))).toBe(true);
+    provider.restrictions[0]!.join(["op5"]);
+    expect(await administers(await signIn("directoryProviderB"))).toBe(false);
+    // A name is refused where it is written, and would mean nothing.
+    const groups = [{ name: "ops", id: "00000000-0000-4000-8000-000000000666", security: true }];
+    const account = { personal: false, tenantId: "7b3c1d2e-0000-4000-8000-000000000001" } as const;
+    const decision = admit(other, { id: "1", principalName: "joe", account, groups });
+    const settings = { administrators: [{ connector: "directoryProviderB", group: "ops" }] };
+    const taken = takenIdentity(other, { decision, tokens: {} }, { settings, limits: SIGN_IN_LIMITS });
+    expect([taken.groups, taken.administrators, taken.groupIds]).toEqual([["ops"], undefined, undefined]);
   });
 
   test("are not made by a name that looks like one of the setting", async () => {
