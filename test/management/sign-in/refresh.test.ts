@@ -12,8 +12,9 @@ import { BEARER_TOKEN, clusterManager, HOST, PERSONS_TOKEN } from "./doubles/clu
 import { CASES } from "./doubles/cases.ts";
 import type { Case, Restriction } from "./doubles/cases.ts";
 import { FILES } from "./doubles/cases.ts";
+import { tokenOf } from "./doubles/oauth.ts";
 import { startWorld } from "./doubles/world.ts";
-import type { World } from "./doubles/world.ts";
+import type { Double, World } from "./doubles/world.ts";
 import { createBrowser, login, post } from "./platform.ts";
 import { CLIENT_ID, CLIENT_SECRET, startProvider } from "./provider.ts";
 
@@ -150,6 +151,49 @@ async function configure(auth: object): Promise<void> {
   if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
   await platform.management.configure(parsed.config);
 }
+
+describe("a login that cannot be asked about", () => {
+  const [, makeCase] = CASES.find(([kind]) => kind === "sourceHostA")!;
+  const DAY_MS = 24 * 60 * MINUTE_MS;
+
+  /** Logins of one person after another; the provider refuses to say anything about the first ones. */
+  async function begin({ refused, others }: { readonly refused: number; readonly others: number }) {
+    const provider = makeCase();
+    const [restriction] = provider.restrictions as [Restriction];
+    restriction.join([restriction.name]);
+    const bad: string[] = [];
+    const blocking: Double = (asked) =>
+      bad.includes(tokenOf(asked)) && asked.place.endsWith("/user") ? { status: 403, body: { message: "blocked" } } : undefined;
+    await start({ ...provider, double: (asked) => blocking(asked) ?? provider.double(asked) }, "sourceHostA", {
+      section: restriction.settings([restriction.name]),
+    });
+    const logins: Login[] = [];
+    for (let count = 0; count < refused + others; count++) {
+      logins.push(await signIn("sourceHostA"));
+      if (count < refused) bad.push([...provider.oauth!.tokens].at(-1)!);
+    }
+    return { restriction, refused: logins.slice(0, refused), others: logins.slice(refused) };
+  }
+
+  test("ends after a day, and nobody else's does or waits", async () => {
+    const { restriction, refused, others } = await begin({ refused: 2, others: 1 });
+    const [first, other] = [refused[0]!, others[0]!];
+    for (let hours = 0; hours < 26; hours++) await after(other, 60 * MINUTE_MS);
+    expect(await after(other)).toBe(200);
+    expect((await first.send("GET", "/teams")).code).toBe(401);
+    restriction.join(["other"]);
+    expect(await after(other)).toBe(401);
+  });
+
+  test("is one of several where the provider is left alone", async () => {
+    const { others } = await begin({ refused: 0, others: 8 });
+    world.faults.set("/user", (response) => response.writeHead(500).end());
+    const asked = world.asked.length;
+    expect(await after(others[0]!)).toBe(200);
+    expect(world.asked.length - asked).toBeLessThan(8);
+    expect(await after(others[0]!, DAY_MS)).toBe(401);
+  });
+});
 
 describe("groups", () => {
   const [, makeCase] = CASES.find(([kind]) => kind === "sourceHostB")!;
