@@ -314,6 +314,19 @@ describe("administrators", () => {
     expect((await ci.send("GET", "/users")).code).toBe(401);
   });
 
+  test("do not act as somebody else, whose keys would not end with the group", async () => {
+    await begin();
+    const login = await signIn("sourceHostA");
+    const as = { headers: { "Impersonate-User": "somebody", "Impersonate-Group": "platform:admins" } };
+    const key = { metadata: { name: "root" }, spec: { user: "ci", groups: ["platform:admins"] } };
+    const made = await login.send("POST", "/ownedaccesskeys", { metadata: { name: "ci" }, spec: key.spec });
+    for (const client of [login, platform.as(String(at(made, "spec", "key")))]) {
+      const answer = await client.send("POST", "/ownedaccesskeys", key, as);
+      expect([answer.code, at(answer, "message")]).toEqual([403, expect.stringContaining("act as themselves")]);
+    }
+    expect((await platform.admin.send("POST", "/ownedaccesskeys", key, as)).code).toBe(201);
+  });
+
   test("cannot write by which group they administer", async () => {
     await begin();
     const login = await signIn("sourceHostA");
