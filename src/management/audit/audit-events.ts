@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { nextMacrotask } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import { badRequest, unavailable } from "../../apiserver/types/status.ts";
@@ -61,6 +62,8 @@ export function createAuditEvents({ store, logger }: AuditEventsOptions): AuditE
           length += line.length;
         }
         next = found.next;
+        // Some databases work on this thread, on which others wait.
+        if (next !== undefined) await nextMacrotask();
       }
     } catch (error) {
       logger.warn("The audit database cannot be read", { error: messageOf(error) });

@@ -14,6 +14,8 @@ export interface Identity {
   /** Undefined when the provider does not say. */
   readonly emailVerified?: boolean;
   readonly groups: readonly string[];
+  /** Ids of these groups, where a provider has several of one name. They are not kept. */
+  readonly groupIds?: readonly string[];
   /** Further claims, those alone that the settings name. */
   readonly extraClaims?: Readonly<Record<string, unknown>>;
   /** Id of the connector that he came through, as in the address. */

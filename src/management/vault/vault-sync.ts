@@ -139,9 +139,11 @@ class Rounds implements VaultSync {
         await this.#write(object, failed("Invalid", source), undefined);
         continue;
       }
-      const result = down ?? known.get(source.requestPath) ?? (await read(source, this.#ending.signal));
+      // Both versions may ask at the same path, and read the answer differently.
+      const asked = `${source.version} ${source.requestPath}`;
+      const result = down ?? known.get(asked) ?? (await read(source, this.#ending.signal));
       if (this.#ending.signal.aborted) return;
-      known.set(source.requestPath, result);
+      known.set(asked, result);
       if (!result.ok && result.forAll) down = result;
       if (!result.ok && result.retryAfterMs !== undefined) this.#quietUntilMs = clock.monotonic() + result.retryAfterMs;
       await this.#write(object, result, `${source.version} ${source.mount}/${source.path}`);

@@ -63,6 +63,30 @@ test("an administrator reads what the file has, newest first, by filters and in 
   expect(inFile.slice(0, all.length).reverse()).toEqual(all);
 });
 
+test("what was read is not written once more, with all that was read before in it", async () => {
+  const started = await withDatabase({ level: 4 });
+  await started.send("GET", "/teams");
+  await eventually(started, "resource=teams", 1);
+  await started.send("GET", EVENTS);
+  const lines = (await started.lines()).filter(({ requestURI }) => String(requestURI).startsWith(EVENTS));
+  expect(lines.length).toBeGreaterThan(0);
+  for (const line of lines) {
+    expect(line).not.toHaveProperty("responseObject");
+    expect(line["annotations"]).toEqual({ "management.platform/response-object": "left out: these are lines of the log" });
+  }
+});
+
+test("between two looks others have their turn", async () => {
+  const turns: string[] = [];
+  const look = async () => {
+    turns.push("look");
+    setImmediate(() => turns.push("other"));
+    return { lines: [], next: turns.length > 3 ? undefined : { at: 1, writer: "a", seq: 1 } };
+  };
+  await createAuditEvents({ store: () => ({ look }), logger: silentLogger })(new URLSearchParams());
+  expect(turns).toEqual(["look", "other", "look", "other", "look"]);
+});
+
 test("nobody else reads them, not by any method, and no key that its scope keeps away", async () => {
   const { send } = await withDatabase();
   const keyOf = async (name: string, spec: object) => {

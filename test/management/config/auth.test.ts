@@ -93,6 +93,18 @@ describe("providers", () => {
     expect(config("auth: {directoryProviderA: {scopes: []}}").auth.directoryProviderA?.scopes).toEqual(["profile", "email"]);
   });
 
+  test("administrators of directoryProviderB are named by the id of a group", () => {
+    const sections = "directoryProviderB: {}, directoryProviderA: {}, connectors: [{id: corp, directoryProviderB: {}}]";
+    const at = (connector: string, group: string) =>
+      errors(`auth: {${sections}, administrators: [{connector: ${connector}, group: ${group}}]}`);
+    const id = "00000000-0000-4000-8000-0000006F7073";
+    for (const connector of ["directoryProviderB", "corp"]) {
+      expect(at(connector, "ops")).toEqual([expect.stringContaining("auth.administrators[0].group: Expected the id of a group")]);
+      expect(at(connector, id)).toEqual([]);
+    }
+    expect(at("directoryProviderA", "ops@acme.example")).toEqual([]);
+  });
+
   test("directoryProviderA needs adminEmail when serviceAccountFilePath is set", () => {
     expect(errors("auth: {directoryProviderA: {serviceAccountFilePath: /a.json}}")).toEqual([
       'CONFIG_REQUIRED auth.directoryProviderA.adminEmail: Missing "adminEmail", which serviceAccountFilePath needs',

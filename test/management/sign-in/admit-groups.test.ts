@@ -149,6 +149,7 @@ describe("directoryProviderB", () => {
       preferredUsername: "jane@acme.example",
       email: "jane@acme.example",
       groups: ["ops", "dev", "chess"],
+      groupIds: [],
       connector: "d",
     });
   });

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { parseManagementConfig } from "../../../src/management/config/config.ts";
 import { at, MERGE_PATCH, names, startPlatform } from "../platform.ts";
 import type { Client, Platform } from "../platform.ts";
-import { login, post } from "./platform.ts";
+import { createBrowser, login, post } from "./platform.ts";
 import { CLIENT_ID, CLIENT_SECRET, startProvider } from "./provider.ts";
 import type { TestProvider } from "./provider.ts";
 
@@ -270,6 +270,19 @@ describe("a team", () => {
     expect(await Promise.all(both.map(reads))).toEqual([true, true]);
   });
 
+  test.each(["partners:ops", "partners@0123abcd:ops"])(
+    "is not entered by a plain group that is called like another connector's: %s",
+    async (group) => {
+      await start(SETUPS["two connectors, corp's names are plain"]());
+      await make("/teams", "ops", { groups: [group] });
+      await make("/teams", "own", { groups: [`oidc:${group}`] });
+      await makeSecret({ access: [{ verbs: ["get"], teams: ["ops"] }] });
+      const joe = await signIn("oidc", { sub: "1", name: "joe", groups: [group, "oidc:dev", "other:dev"] });
+      expect(await reads(joe)).toBe(false);
+      expect(at(await platform.admin.send("GET", "/users/joe"), "spec", "groups")).toEqual([`oidc:${group}`, "oidc:dev", "other:dev"]);
+    },
+  );
+
   test("of administrators is not entered through the id of a connector", async () => {
     await start({ oidc: section(corp), connectors: [{ id: "platform", oidc: section(partners) }] });
     partners.claims = { sub: "1", preferred_username: "joe", groups: ["admins"] };
@@ -336,5 +349,23 @@ describe("a second identity", () => {
     const jane = await signIn("oidc", { sub: "1", name: "jane" });
     expect((await link(jane.client.key, await codeOf("partners", { sub: "p1", name: "joe" }))).status).toBe(409);
     expect((await signIn("partners", { sub: "p1", name: "joe" })).user).toBe(joe.user);
+  });
+
+  test("that is a password is not linked: nobody could take its groups back", async () => {
+    await start(SETUPS["one connector"]());
+    const { url } = platform.management;
+    const spec = { password: "correct horse battery", groups: ["platform:admins", "payroll"] };
+    expect((await platform.admin.send("POST", "/users", { metadata: { name: "alice" }, spec })).code).toBe(201);
+    const jane = await signIn("oidc", { sub: "1", name: "jane" });
+    const verifier = randomBytes(32).toString("base64url");
+    const challenge = createHash("sha256").update(verifier).digest("base64url");
+    const form = { username: "alice", password: spec.password, redirect: "http://127.0.0.1:9/done", code_challenge: challenge };
+    const asked = await post(`${url}/auth/password/login`, new URLSearchParams(form).toString());
+    const browser = createBrowser();
+    for (const cookie of asked.headers.getSetCookie()) browser.cookies.set(...(cookie.split(";")[0]!.split("=") as [string, string]));
+    const { location } = await browser.answer(url, asked);
+    const code = new URL(location!).searchParams.get("code")!;
+    expect((await link(jane.client.key, { code, code_verifier: verifier })).status).toBe(403);
+    expect(at(await platform.admin.send("GET", "/users/jane"), "spec", "groups") ?? []).toEqual([]);
   });
 });

@@ -1,63 +1,18 @@
 /**
  * What becomes of people who are signed in when their provider says something else about them, and when the settings do.
  */
-import { afterEach, describe, expect, test } from "vitest";
-import { parseManagementConfig } from "../../../src/management/config/config.ts";
-import { at, MERGE_PATCH, startPlatform } from "../platform.ts";
-import type { Client, Platform } from "../platform.ts";
-import { PERSONS_TOKEN } from "./doubles/cluster-manager.ts";
+import { describe, expect, test } from "vitest";
+import { at, MERGE_PATCH } from "../platform.ts";
 import { CASES } from "./doubles/cases.ts";
-import type { Case, Restriction } from "./doubles/cases.ts";
-import { FILES } from "./doubles/cases.ts";
-import { startWorld } from "./doubles/world.ts";
-import type { World } from "./doubles/world.ts";
-import { createBrowser, login, post } from "./platform.ts";
+import type { Restriction } from "./doubles/cases.ts";
+import { tokenOf } from "./doubles/oauth.ts";
+import type { Double } from "./doubles/world.ts";
+import { login } from "./platform.ts";
 import { CLIENT_ID, CLIENT_SECRET, startProvider } from "./provider.ts";
+import { after, begin, configure, groupsOf, MINUTE_MS, platform, signIn, SOON_MS, start, stopAfterEach, world } from "./refresh-setting.ts";
+import type { Login } from "./refresh-setting.ts";
 
-const MINUTE_MS = 60_000;
-/** After this, anyone who has used a key has been looked at. */
-const SOON_MS = 17 * MINUTE_MS;
-
-let world: World;
-let platform: Platform;
-afterEach(() => Promise.all([platform.stop(), world.close()]));
-
-async function start(provider: Case, kind: string, { section = {}, auth = {} }: { section?: object; auth?: object } = {}): Promise<void> {
-  world = await startWorld(provider.double);
-  platform = await startPlatform({
-    config: JSON.stringify({ auth: { [kind]: { ...provider.settings, ...section }, ...auth } }),
-    reachProviders: world.reach,
-    readFile: async (path) => FILES[path] ?? "",
-  });
-}
-
-interface Login extends Client {
-  readonly name: string;
-}
-
-async function signIn(kind: string): Promise<Login> {
-  const { url } = platform.management;
-  const login = async () => {
-    if (kind === "clusterManager") return post(`${url}/auth/${kind}/login`, { token: PERSONS_TOKEN });
-    const browser = createBrowser();
-    const begun = await browser.visit(`${url}/auth/${kind}/login`);
-    return browser.visit(await world.visit(begun.location!));
-  };
-  const { status, body } = await login();
-  expect(status).toBe(200);
-  return { ...platform.as(String(body["accessKey"])), name: String(body["name"]) };
-}
-
-/** Uses a key, and lets the time pass in which its login is looked at again. */
-async function after(login: Client, ms = SOON_MS): Promise<number> {
-  await platform.clock.advance(MINUTE_MS);
-  await login.send("GET", "/teams");
-  await platform.clock.advance(ms - MINUTE_MS);
-  await platform.management.settled();
-  return (await login.send("GET", "/teams")).code;
-}
-
-const groupsOf = async (login: Login) => at(await platform.admin.send("GET", `/ownedaccesskeys/${login.name}`), "spec", "groups");
+stopAfterEach();
 
 describe.each(CASES)("%s", (kind, makeCase) => {
   // Without a place to ask, the restriction stands in the ID token.
@@ -142,11 +97,48 @@ function only(kind: string, settings: object): object {
   return Object.fromEntries(Object.entries(settings).filter(([name]) => !others.includes(name)));
 }
 
-async function configure(auth: object): Promise<void> {
-  const parsed = parseManagementConfig(JSON.stringify({ auth }));
-  if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
-  await platform.management.configure(parsed.config);
-}
+describe("a login that cannot be asked about", () => {
+  const [, makeCase] = CASES.find(([kind]) => kind === "sourceHostA")!;
+  const DAY_MS = 24 * 60 * MINUTE_MS;
+
+  /** Logins of one person after another; the provider refuses to say anything about the first ones. */
+  async function beginWith({ refused, others }: { readonly refused: number; readonly others: number }) {
+    const provider = makeCase();
+    const [restriction] = provider.restrictions as [Restriction];
+    restriction.join([restriction.name]);
+    const bad: string[] = [];
+    const blocking: Double = (asked) =>
+      bad.includes(tokenOf(asked)) && asked.place.endsWith("/user") ? { status: 403, body: { message: "blocked" } } : undefined;
+    await start({ ...provider, double: (asked) => blocking(asked) ?? provider.double(asked) }, "sourceHostA", {
+      section: restriction.settings([restriction.name]),
+    });
+    const logins: Login[] = [];
+    for (let count = 0; count < refused + others; count++) {
+      logins.push(await signIn("sourceHostA"));
+      if (count < refused) bad.push([...provider.oauth!.tokens].at(-1)!);
+    }
+    return { restriction, refused: logins.slice(0, refused), others: logins.slice(refused) };
+  }
+
+  test("ends after a day, and nobody else's does or waits", async () => {
+    const { restriction, refused, others } = await beginWith({ refused: 2, others: 1 });
+    const [first, other] = [refused[0]!, others[0]!];
+    for (let hours = 0; hours < 26; hours++) await after(other, 60 * MINUTE_MS);
+    expect(await after(other)).toBe(200);
+    expect((await first.send("GET", "/teams")).code).toBe(401);
+    restriction.join(["other"]);
+    expect(await after(other)).toBe(401);
+  });
+
+  test("is one of several where the provider is left alone", async () => {
+    const { others } = await beginWith({ refused: 0, others: 8 });
+    world.faults.set("/user", (response) => response.writeHead(500).end());
+    const asked = world.asked.length;
+    expect(await after(others[0]!)).toBe(200);
+    expect(world.asked.length - asked).toBeLessThan(8);
+    expect(await after(others[0]!, DAY_MS)).toBe(401);
+  });
+});
 
 describe("groups", () => {
   const [, makeCase] = CASES.find(([kind]) => kind === "sourceHostB")!;
@@ -179,6 +171,24 @@ describe("groups", () => {
     expect(provider.oauth!.complaints).toEqual([]);
   });
 
+  test("follow the provider also where somebody would take away what it is asked with", async () => {
+    const provider = makeCase();
+    await start(provider, "sourceHostB");
+    const login = await signIn("sourceHostB");
+    const path = `/ownedaccesskeys/${login.name}`;
+    const patched = await login.send("PATCH", path, { spec: { identity: null } }, MERGE_PATCH);
+    expect([patched.code, at(patched, "message")]).toEqual([403, expect.stringContaining("spec.identity is written by the platform")]);
+    const read = await login.send("GET", path);
+    const { identity: _identity, ...spec } = at(read, "spec") as Record<string, unknown>;
+    expect((await login.send("PUT", path, { ...read.body, spec })).code).toBe(403);
+    // What was read can be written back.
+    expect((await login.send("PUT", path, { ...read.body, spec: { ...(at(read, "spec") as object), displayName: "mine" } })).code).toBe(
+      200,
+    );
+    provider.leave();
+    expect(await after(login)).toBe(401);
+  });
+
   test("tokens are in no answer", async () => {
     const provider = makeCase();
     await start(provider, "sourceHostB");
@@ -192,94 +202,16 @@ describe("groups", () => {
   });
 });
 
-describe("administrators", () => {
-  const [, makeCase] = CASES.find(([kind]) => kind === "sourceHostA")!;
-  const administrators = [{ connector: "sourceHostA", group: "acme:Team 1" }];
-  const probe = { metadata: { name: "probe" }, spec: {} };
-  const administers = async (client: Client) => (await client.send("POST", "/users?dryRun=All", probe)).code === 201;
-
-  async function begin(): Promise<Case> {
-    const provider = makeCase();
-    provider.restrictions[0]!.join(["acme"]);
-    await start(provider, "sourceHostA", { auth: { administrators, groupsFilters: ["^nothing$"] } });
-    return provider;
-  }
-
-  test("are members of a group of the settings, by the key of their sign-in alone, for as long as they are members", async () => {
-    const provider = await begin();
-    const login = await signIn("sourceHostA");
-    expect(await administers(login)).toBe(true);
-    expect(at(await platform.admin.send("GET", "/users/jane"), "spec", "groups") ?? []).not.toContain("platform:admins");
-    provider.restrictions[0]!.join(["other"]);
-    expect(await after(login)).toBe(200);
-    expect(await administers(login)).toBe(false);
-  });
-
-  test("are none once the setting is gone, at once, and by another connector's group", async () => {
-    const provider = await begin();
-    const login = await signIn("sourceHostA");
-    const connectors = [{ id: "corp", sourceHostA: provider.settings }];
-    await configure({ sourceHostA: provider.settings, connectors, administrators: [{ connector: "corp", group: "acme:Team 1" }] });
-    expect(await administers(login)).toBe(false);
-    await configure({ sourceHostA: provider.settings, administrators });
-    expect(await administers(login)).toBe(true);
-  });
-
-  test("make keys that end with what they administer by", async () => {
-    const provider = await begin();
-    const login = await signIn("sourceHostA");
-    const made = await login.send("POST", "/ownedaccesskeys", {
-      metadata: { name: "ci" },
-      spec: { user: "ci", groups: ["platform:admins"] },
-    });
-    const ci = platform.as(String(at(made, "spec", "key")));
-    expect(await administers(ci)).toBe(true);
-    const next = await ci.send("POST", "/ownedaccesskeys", {
-      metadata: { name: "ci2" },
-      spec: { user: "ci", groups: ["platform:admins"] },
-    });
-    expect(next.code).toBe(201);
-    const ci2 = platform.as(String(at(next, "spec", "key")));
-    expect(await administers(ci2)).toBe(true);
-    await configure({ sourceHostA: provider.settings });
-    for (const key of [ci, ci2]) expect((await key.send("GET", "/users")).code).toBe(401);
-    await configure({ sourceHostA: provider.settings, administrators });
-    expect(await administers(ci)).toBe(true);
-    await login.send("DELETE", `/ownedaccesskeys/${login.name}`);
-    expect((await ci.send("GET", "/users")).code).toBe(401);
-  });
-
-  test("cannot write by which group they administer", async () => {
-    await begin();
-    const login = await signIn("sourceHostA");
-    const connectorData = JSON.stringify({ place: "sourceHostA ", administrators: ["acme:Team 1", "for good"] });
-    const patch = { spec: { identity: { connectorData } } };
-    const answer = await login.send("PATCH", `/ownedaccesskeys/${login.name}`, patch, MERGE_PATCH);
-    expect([answer.code, at(answer, "message")]).toEqual([403, expect.stringContaining("spec.identity is written by the platform")]);
-    const made = {
-      metadata: { name: "forged" },
-      spec: { type: "Login", user: "jane", identity: { connector: "sourceHostA", connectorData } },
-    };
-    expect((await login.send("POST", "/ownedaccesskeys", made)).code).toBe(403);
-  });
-
-  test("are not made by a name that looks like one of the setting", async () => {
-    const provider = makeCase();
-    provider.restrictions[1]!.join(["Team 1x"]);
-    await start(provider, "sourceHostA", { auth: { administrators } });
-    expect(await administers(await signIn("sourceHostA"))).toBe(false);
-  });
-});
-
 describe("oidc", () => {
   test("follows the groups by the refresh token, and ends with the person's grant", async () => {
     const provider = await startProvider();
-    world = await startWorld();
     try {
       const oidc = { issuerUrl: provider.issuer, clientId: CLIENT_ID, clientSecret: CLIENT_SECRET, scopes: ["offline_access"] };
-      platform = await startPlatform({ config: JSON.stringify({ auth: { oidc } }) });
+      await begin({ oidc });
       const { body } = await login({ url: platform.management.url });
       const person = { ...platform.as(String(body["accessKey"])), name: String(body["name"]) };
+      const patch = { spec: { oidcLogin: null } };
+      expect((await person.send("PATCH", `/ownedaccesskeys/${person.name}`, patch, MERGE_PATCH)).code).toBe(403);
       expect(await groupsOf(person)).toEqual(["dev", "ops"]);
       provider.claims = { ...provider.claims, groups: ["dev"] };
       expect(await after(person)).toBe(200);
@@ -293,11 +225,10 @@ describe("oidc", () => {
 
   test("without a refresh token stays as it was", async () => {
     const provider = await startProvider();
-    world = await startWorld();
     try {
       provider.refreshes = undefined;
       const oidc = { issuerUrl: provider.issuer, clientId: CLIENT_ID, clientSecret: CLIENT_SECRET };
-      platform = await startPlatform({ config: JSON.stringify({ auth: { oidc } }) });
+      await begin({ oidc });
       const { body } = await login({ url: platform.management.url });
       expect(await after(platform.as(String(body["accessKey"])), 26 * 60 * MINUTE_MS)).toBe(200);
     } finally {

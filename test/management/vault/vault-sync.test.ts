@@ -88,6 +88,17 @@ describe("a SharedSecret that names a secret of the vault", () => {
     expect([headers["x-vault-token"], headers["x-vault-request"], headers["x-vault-namespace"]]).toEqual(["root-token", "true", undefined]);
   });
 
+  test("is read by its own version where another one asks at the same path", async () => {
+    await begin();
+    vault.kv2("secret", "team/both", { password: "one" });
+    await make("first", "data/team/both", { version: "kv1" });
+    await make("second", "team/both");
+    await round(2_000);
+    await round();
+    expect(await shown("first")).toMatchObject({ data: { data: '{"password":"one"}' } });
+    expect(await shown("second")).toMatchObject({ data: { password: "one" }, message: "kv2 secret/team/both, version 1" });
+  });
+
   test.each<[string, string, () => void]>([
     ["False NotFound", "a version that was deleted", () => vault.remove("secret", "kept")],
     ["False Sealed", "a vault that is sealed", () => void (vault.sealed = true)],

@@ -113,6 +113,7 @@ function strangeOwner(caller: Caller, before: KeySpec | undefined, after: KeySpe
 }
 
 function strangeFields(before: KeySpec | undefined, after: KeySpec): string | undefined {
-  const written = SIGN_IN_FIELDS.find((field) => !jsonEqual(after[field], before?.[field]) && after[field] !== undefined);
+  // Without them nobody could ask the provider again, so they are not taken away either.
+  const written = SIGN_IN_FIELDS.find((field) => !jsonEqual(after[field], before?.[field]));
   return written === undefined ? undefined : `spec.${written} is written by the platform`;
 }

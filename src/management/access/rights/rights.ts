@@ -25,6 +25,7 @@ import {
   TEAMS,
   USERS,
 } from "../../kinds/types.ts";
+import { GRANT_EXTRA } from "../caller.ts";
 import type { Caller } from "../caller.ts";
 import { createCreators } from "./creators.ts";
 import type { Creators } from "./creators.ts";
@@ -65,6 +66,7 @@ const COLLECTION_READS: readonly string[] = ["list", "watch"];
 const RBAC_GROUP = "rbac.authorization.k8s.io";
 const OWNED_TYPES: readonly ResourceType[] = [SHARED_SECRETS, TEAMS];
 const REFUSED: AccessDecision = { allowed: false, reason: "" };
+const BY_GROUP: AccessDecision = { allowed: false, reason: "those who administer by a group of a provider act as themselves" };
 const OUT_OF_SCOPE: AccessDecision = { allowed: false, reason: "the scope of the access key does not allow it" };
 
 /**
@@ -100,6 +102,8 @@ class ManagementRights implements Rights {
     if (alwaysAllowed(attributes)) return allowed("everybody who is known may ask");
     if (!this.inScope(user, attributes)) return OUT_OF_SCOPE;
     if (!("path" in attributes) && attributes.verb === "impersonate") {
+      // What is done as somebody else would no longer end with the group by which one administers.
+      if (user.extra?.[GRANT_EXTRA] !== undefined) return BY_GROUP;
       return caller.administers && user.extra?.[SCOPE_EXTRA] === undefined ? allowed("administrator") : REFUSED;
     }
     if (caller.administers) return allowed("administrator");

@@ -30,8 +30,8 @@ export interface ConnectorIdentities {
   ownsPlainNames(connector: string): boolean;
   /** Tells whether any connector owns them: the others' people get names that show that they are theirs. */
   plainNamesAreOwned(): boolean;
-  /** What stands before groups of this connector; "" where they are taken as they are. */
-  groupsPrefixOf(identity: Told): string;
+  /** What stands before a group of this connector; "" where it is taken as it is. */
+  groupsPrefixOf(identity: Told, group: string): string;
 }
 
 const KIND = "Connector";
@@ -70,6 +70,11 @@ export function createConnectorIdentities(options: {
     if (plainNamesConnector !== "") return connector === plainNamesConnector;
     return names.size === 1 && names.get(connector) === connector;
   };
+  /** Tells whether a group is called as if it came from another connector: anyone might have named it so. */
+  const isOthers = (group: string, connector: string) => {
+    const [, id = ""] = /^([^:@]*)(?:@[^:]*)?:/.exec(group) ?? [];
+    return id !== connector && names.has(id);
+  };
   return {
     nameOf,
     ownsPlainNames,
@@ -93,11 +98,12 @@ export function createConnectorIdentities(options: {
       [current, names] = [settings, next];
     },
     plainNamesAreOwned: () => [...names.keys()].some(ownsPlainNames),
-    groupsPrefixOf(identity) {
+    groupsPrefixOf(identity, group) {
       const { connector } = identity;
       const provider = findConnector(current, connector);
       const ownPrefix = provider?.kind === "oidc" ? ((provider as Provider<"oidc">).settings.groupsPrefix ?? "") : "";
-      return ownsPlainNames(connector) || ownPrefix !== "" ? "" : `${nameOf(identity)}:`;
+      if (ownPrefix !== "") return "";
+      return ownsPlainNames(connector) && !isOthers(group, connector) ? "" : `${nameOf(identity)}:`;
     },
   };
 }

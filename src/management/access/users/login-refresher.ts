@@ -30,10 +30,17 @@ export interface RefreshSettings extends SignInSettings {
   readonly identityStaleSeconds: number;
 }
 
+/** What a provider gave besides an identity. */
+export interface RefreshedTokens {
+  readonly tokens: ProviderTokens;
+  /** It cannot tell the groups again: those of the sign-in stay, and with them the right to administer. Default false. */
+  readonly groupsUnknown?: boolean;
+}
+
 /** What becomes of a login when its provider has been asked. */
 export interface RefreshedLogins {
   /** Keeps what the provider says now; its tokens are kept too. */
-  refreshLogin(key: KubeObject, identity: Identity, tokens: ProviderTokens): Promise<void>;
+  refreshLogin(key: KubeObject, identity: Identity, more: RefreshedTokens): Promise<void>;
   /** Keeps tokens that a provider put in the place of others, before anything else may fail. */
   keepTokens(key: KubeObject, tokens: ProviderTokens): Promise<void>;
   /** Ends the login, and takes back the groups that it brought. */
@@ -65,10 +72,13 @@ const LOOK_MS = 30_000;
 /** Pauses after a provider could not be asked double from the first to the last, in milliseconds. */
 const PAUSE_MIN_MS = 60_000;
 const PAUSE_MAX_MS = 3_600_000;
+/** After so many logins in a row that could be asked about before, it is the provider that cannot be asked. */
+const FAILURES_MAX = 3;
 
 /**
  * Asks providers again about people who are signed in and whose keys are used: groups follow, and who lost the membership loses the key. One
- * question at a time for each connector; a provider that cannot be asked is left alone for a while.
+ * question at a time for each connector. A login that cannot be asked about is left alone for a while, and holds up no other one; so is a
+ * provider where several cannot.
  */
 export function startLoginRefresher(options: LoginRefresherOptions): LoginRefresher {
   const refresher = new Refresher(options);
@@ -79,10 +89,19 @@ export function startLoginRefresher(options: LoginRefresherOptions): LoginRefres
 /** What is told of a look at one login. */
 type Outcome = "current" | "ended" | "failed" | "unasked";
 
+/** Nothing is asked until then. */
+interface Pause {
+  readonly untilMs: number;
+  readonly lengthMs: number;
+}
+
 class Refresher implements LoginRefresher {
   readonly #options: LoginRefresherOptions;
-  /** Connectors that could not be asked. */
-  readonly #pauses = new Map<string, { readonly untilMs: number; readonly lengthMs: number }>();
+  /** Connectors that could not be asked, and logins, by uid, that could not be asked about. */
+  readonly #pauses = new Map<string, Pause>();
+  readonly #loginPauses = new Map<string, Pause>();
+  /** How many logins have failed in a row, by connector. Those that failed before do not count. */
+  readonly #failures = new Map<string, number>();
   /** When logins were looked at that cannot be asked about, by uid. */
   readonly #unasked = new Map<string, number>();
   #timer: Timer | undefined;
@@ -136,7 +155,7 @@ class Refresher implements LoginRefresher {
       present.add(uid);
       if (Math.max(refreshedAt(key), this.#unasked.get(uid) ?? 0) <= beforeMs) logins.push(key);
     }
-    for (const uid of this.#unasked.keys()) if (!present.has(uid)) this.#unasked.delete(uid);
+    for (const byUid of [this.#unasked, this.#loginPauses]) for (const uid of byUid.keys()) if (!present.has(uid)) byUid.delete(uid);
     return logins.filter((key) => {
       const usedMs = used.get(specOf<KeySpec>(key).user ?? "") ?? 0;
       return usedMs > refreshedAt(key) && lives.refusalOf(key) === undefined;
@@ -148,7 +167,8 @@ class Refresher implements LoginRefresher {
     for (const key of keys) {
       const provider = findConnector(settings(), connector);
       if (this.#stopped || provider === undefined || !isLive(provider) || placeOf(provider) !== keptLogin(key)?.place) continue;
-      const isPaused = (this.#pauses.get(connector)?.untilMs ?? 0) > clock.now();
+      const pauses = [this.#pauses.get(connector), this.#loginPauses.get(key.metadata.uid!)];
+      const isPaused = pauses.some((pause) => (pause?.untilMs ?? 0) > clock.now());
       const outcome = isPaused
         ? await this.#keepOrEnd(key, "the provider could not be asked for too long")
         : await this.#lookAt(key, provider);
@@ -165,30 +185,42 @@ class Refresher implements LoginRefresher {
     try {
       const client = await providers(provider);
       const said = await client.lookAgain({ userId, tokens, keep: (next) => logins.keepTokens(key, next) });
-      this.#pauses.delete(connector);
+      this.#answered(connector, key);
       if (said === undefined) {
         this.#unasked.set(key.metadata.uid!, clock.now());
         return "unasked";
       }
       const taken = takenIdentity(provider, said, { settings: settings(), limits: SIGN_IN_LIMITS });
       if (taken.userId !== userId) return await this.#end(key, "the provider answers for somebody else");
-      // A product that cannot tell the groups again leaves those of the sign-in.
-      const groups = said.groupsUnknown === true ? (identity?.groups ?? []) : taken.groups;
-      await logins.refreshLogin(key, { ...taken, groups }, said.tokens);
+      await logins.refreshLogin(key, taken, said);
       return "current";
     } catch (error) {
       if (isEngineError(error, "API_FORBIDDEN", "API_UNAUTHORIZED")) return this.#end(key, messageOf(error));
       if (isEngineError(error, "API_NOT_FOUND", "API_CONFLICT")) return undefined;
-      this.#pause(connector);
+      this.#failed(connector, key);
       logger.warn("A provider cannot be asked again about somebody who is signed in", { connector, error: messageOf(error) });
       return this.#keepOrEnd(key, "the provider could not be asked for too long");
     }
   }
 
-  #pause(connector: string): void {
-    const { clock } = this.#options;
-    const lengthMs = Math.min(PAUSE_MAX_MS, (this.#pauses.get(connector)?.lengthMs ?? PAUSE_MIN_MS / 2) * 2);
-    this.#pauses.set(connector, { untilMs: clock.now() + lengthMs, lengthMs });
+  #answered(connector: string, { metadata }: KubeObject): void {
+    this.#pauses.delete(connector);
+    this.#failures.delete(connector);
+    this.#loginPauses.delete(metadata.uid!);
+  }
+
+  /** A provider may refuse one person, whom it has blocked: the others must not wait for that. */
+  #failed(connector: string, { metadata }: KubeObject): void {
+    const uid = metadata.uid!;
+    const failures = (this.#failures.get(connector) ?? 0) + (this.#loginPauses.has(uid) ? 0 : 1);
+    this.#failures.set(connector, failures);
+    this.#pause(this.#loginPauses, uid);
+    if (failures >= FAILURES_MAX) this.#pause(this.#pauses, connector);
+  }
+
+  #pause(pauses: Map<string, Pause>, name: string): void {
+    const lengthMs = Math.min(PAUSE_MAX_MS, (pauses.get(name)?.lengthMs ?? PAUSE_MIN_MS / 2) * 2);
+    pauses.set(name, { untilMs: this.#options.clock.now() + lengthMs, lengthMs });
   }
 
   /** An administrator's mistake, or a provider that is away, must not sign all out, but does so after a time. */

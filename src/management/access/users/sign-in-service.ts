@@ -20,8 +20,8 @@ import type { Linked, ProviderTokens, SignedIn, SignInPorts } from "../../sign-i
 import type { AccessKeys } from "../keys/access-keys.ts";
 import { isReserved } from "../caller.ts";
 import type { ConnectorIdentities } from "./connector-identities.ts";
-import { keptOf } from "../keys/kept-login.ts";
-import type { RefreshedLogins } from "./login-refresher.ts";
+import { keptLogin, keptOf } from "../keys/kept-login.ts";
+import type { RefreshedLogins, RefreshedTokens } from "./login-refresher.ts";
 import type { FormerUsers } from "./former-users.ts";
 import { passwordMark } from "../keys/key-lives.ts";
 import type { KeyLives } from "../keys/key-lives.ts";
@@ -122,8 +122,8 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
     };
   }
 
-  async refreshLogin(key: KubeObject, told: Identity, tokens: ProviderTokens): Promise<void> {
-    const identity = this.#withOwnGroups(told);
+  async refreshLogin(key: KubeObject, told: Identity, { tokens, groupsUnknown = false }: RefreshedTokens): Promise<void> {
+    const identity = groupsUnknown ? withGroupsOf(key, told) : this.#withOwnGroups(told);
     const known = this.#find(identity);
     const user = known === undefined ? { name: specOf<KeySpec>(key).user ?? "" } : await this.#refresh(known, identity);
     if (user.name !== specOf<KeySpec>(key).user) throw forbiddenRequest(OWNED_ACCESS_KEYS, key.metadata.name!, "it is another user's now");
@@ -134,9 +134,10 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
 
   /** Groups of a connector whose names mean nothing by themselves say where they come from. */
   #withOwnGroups(identity: Identity): Identity {
-    const prefix = identity.connector === PASSWORD_CONNECTOR ? "" : this.#options.connectors.groupsPrefixOf(identity);
-    if (prefix === "") return identity;
-    return { ...identity, groups: identity.groups.map((group) => `${prefix}${group}`).filter((group) => !isReserved(group)) };
+    if (identity.connector === PASSWORD_CONNECTOR) return identity;
+    const { connectors } = this.#options;
+    const groups = identity.groups.map((group) => `${connectors.groupsPrefixOf(identity, group)}${group}`);
+    return { ...identity, groups: groups.filter((group) => !isReserved(group)) };
   }
 
   #subjectOf(identity: Identity): string {
@@ -304,6 +305,8 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
     const user = objects.get(USERS, { namespace: "", name });
     if (!isOfSignIn(key) || scope !== undefined || user === undefined)
       throw forbiddenRequest(OWNED_ACCESS_KEYS, key.metadata.name!, "only the key of a sign-in whose user has a User can link an identity");
+    // Its groups would be copies of another User's, which nobody could take back there.
+    if (told.connector === PASSWORD_CONNECTOR) throw forbiddenRequest(USERS, name, "a login by password cannot be linked to another user");
     const identity = this.#withOwnGroups(told);
     const subject = this.#subjectOf(identity);
     const spec = specOf<UserSpec>(user);
@@ -360,6 +363,12 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
       ...(oidcLogin?.idToken !== undefined && { idToken: oidcLogin.idToken }),
     };
   }
+}
+
+/** What was said, with the groups that the login has: they say already where they come from. */
+function withGroupsOf(key: KubeObject, { administrators: _unknown, ...told }: Identity): Identity {
+  const administrators = keptLogin(key)?.administrators;
+  return { ...told, groups: specOf<KeySpec>(key).identity?.groups ?? [], ...(administrators && { administrators }) };
 }
 
 /** Whom a key is made for. */

@@ -115,7 +115,25 @@ function idsOf(auth: Spot): readonly string[] {
 /** A misspelled id would leave nobody to administer, which shows at the first sign-in only. */
 function checkAdministrators(auth: Spot): void {
   const ids = idsOf(auth);
-  for (const item of itemsOf(spotBelow(auth, "administrators"))) demandConnector(spotBelow(item, "connector"), ids);
+  const withIds = new Set(ids.filter((id) => isDirectoryB(auth, id)));
+  for (const item of itemsOf(spotBelow(auth, "administrators"))) {
+    const [connector, group] = [spotBelow(item, "connector"), spotBelow(item, "group")];
+    demandConnector(connector, ids);
+    const name = writtenText(group) ?? "";
+    if (name === "" || !withIds.has(writtenText(connector) ?? "") || GROUP_ID.test(name)) continue;
+    const message = "Expected the id of a group: names of directoryProviderB are not unique, and people can make groups";
+    refuseAt(group, { message, hint: "Write the object id, such as 00000000-0000-4000-8000-0000006f7073" });
+  }
+}
+
+/** The id of a group of directoryProviderB. */
+const GROUP_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Whether people of this id come from directoryProviderB. */
+function isDirectoryB(auth: Spot, id: string): boolean {
+  if (id === "directoryProviderB") return true;
+  const connector = itemsOf(spotBelow(auth, "connectors")).find((one) => writtenText(spotBelow(one, "id")) === id);
+  return connector !== undefined && isWritten(spotBelow(connector, "directoryProviderB"));
 }
 
 function demandConnector(owner: Spot, ids: readonly string[]): void {

@@ -81,7 +81,11 @@ export const AUTH = {
         description: "A group of a provider.",
         fields: {
           connector: { ...textField("Id of the connector, or name of the section."), required: true, minLength: 1 },
-          group: { ...textField("The group as the provider names it, without prefix."), required: true, minLength: 1 },
+          group: {
+            ...textField("The group as the provider names it, without prefix; of directoryProviderB its id."),
+            required: true,
+            minLength: 1,
+          },
         },
       },
       description: "Groups whose members administer the platform with the key of their sign-in, for as long as they are members.",

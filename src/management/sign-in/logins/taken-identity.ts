@@ -24,21 +24,26 @@ export function takenIdentity(
   const excess = tooMuch(identity, limits);
   if (excess !== undefined) throw forbiddenPath(excess);
   const administrators = administratorsIn(provider, identity, settings);
+  const { groupIds: _ids, ...kept } = identity;
   return {
-    ...identity,
+    ...kept,
     place: placeOf(provider),
     groups: filterGroups(identity.groups, settings.groupsFilters),
     ...(administrators.length > 0 && { administrators }),
   };
 }
 
-/** The groups of the provider's own that `administrators` names: before filters, and without the prefix. */
+/**
+ * The groups of the provider's own that `administrators` names: before filters, and without the prefix. By id where a provider has several of
+ * one name: anyone may make another one.
+ */
 function administratorsIn(
   { connector, settings: section }: Provider,
-  { groups }: Identity,
+  { groups, groupIds }: Identity,
   { administrators = [] }: SignInSettings,
 ): readonly string[] {
   const { groupsPrefix = "" } = section as { readonly groupsPrefix?: string };
-  const told = new Set(groups);
-  return administrators.flatMap((one) => (one.connector === connector && told.has(`${groupsPrefix}${one.group}`) ? [one.group] : []));
+  const told = new Set(groupIds === undefined ? groups : groupIds.map((id) => id.toLowerCase()));
+  const toldAs = (group: string) => (groupIds === undefined ? `${groupsPrefix}${group}` : group.toLowerCase());
+  return administrators.flatMap((one) => (one.connector === connector && told.has(toldAs(one.group)) ? [one.group] : []));
 }

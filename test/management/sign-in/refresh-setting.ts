@@ -1,0 +1,82 @@
+/**
+ * A platform whose people's providers are asked again, and the time that passes until they are.
+ */
+import { afterEach, expect } from "vitest";
+import { parseManagementConfig } from "../../../src/management/config/config.ts";
+import { at, startPlatform } from "../platform.ts";
+import type { Client, Platform } from "../platform.ts";
+import { PERSONS_TOKEN } from "./doubles/cluster-manager.ts";
+import { FILES } from "./doubles/cases.ts";
+import type { Case } from "./doubles/cases.ts";
+import { startWorld } from "./doubles/world.ts";
+import type { Double, World } from "./doubles/world.ts";
+import { createBrowser, post } from "./platform.ts";
+
+export const MINUTE_MS = 60_000;
+/** After this, anyone who has used a key has been looked at. */
+export const SOON_MS = 17 * MINUTE_MS;
+
+/** Those of the test that runs. */
+export let world: World;
+export let platform: Platform;
+
+/** To be called once in a file. */
+export function stopAfterEach(): void {
+  afterEach(() => Promise.all([platform.stop(), world.close()]));
+}
+
+/** Starts both, with these doubles and settings of `auth`. */
+export async function begin(auth: object, ...doubles: readonly Double[]): Promise<void> {
+  world = await startWorld(...doubles);
+  platform = await startPlatform({
+    config: JSON.stringify({ auth }),
+    ...(doubles.length > 0 && { reachProviders: world.reach, readFile: async (path) => FILES[path] ?? "" }),
+  });
+}
+
+/** The same with one provider, as the section of its kind. */
+export async function start(
+  provider: Case,
+  kind: string,
+  { section = {}, auth = {} }: { section?: object; auth?: object } = {},
+): Promise<void> {
+  await begin({ [kind]: { ...provider.settings, ...section }, ...auth }, provider.double);
+}
+
+/** A key that a sign-in made. */
+export interface Login extends Client {
+  readonly name: string;
+}
+
+/** A sign-in of the one person whom the double knows. */
+export async function signIn(kind: string): Promise<Login> {
+  const { url } = platform.management;
+  const login = async () => {
+    if (kind === "clusterManager") return post(`${url}/auth/${kind}/login`, { token: PERSONS_TOKEN });
+    const browser = createBrowser();
+    const begun = await browser.visit(`${url}/auth/${kind}/login`);
+    return browser.visit(await world.visit(begun.location!));
+  };
+  const { status, body } = await login();
+  expect(status).toBe(200);
+  return { ...platform.as(String(body["accessKey"])), name: String(body["name"]) };
+}
+
+/** Uses a key, and lets the time pass in which its login is looked at again. */
+export async function after(login: Client, ms = SOON_MS): Promise<number> {
+  await platform.clock.advance(MINUTE_MS);
+  await login.send("GET", "/teams");
+  await platform.clock.advance(ms - MINUTE_MS);
+  await platform.management.settled();
+  return (await login.send("GET", "/teams")).code;
+}
+
+/** The groups on the key. */
+export const groupsOf = async (login: Login) => at(await platform.admin.send("GET", `/ownedaccesskeys/${login.name}`), "spec", "groups");
+
+/** Other settings of `auth`. */
+export async function configure(auth: object): Promise<void> {
+  const parsed = parseManagementConfig(JSON.stringify({ auth }));
+  if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
+  await platform.management.configure(parsed.config);
+}
