@@ -123,7 +123,7 @@ describe("the endpoints controller", () => {
 
   test("clears leftovers when it starts, but for leader locks", async () => {
     const store = createMemoryStore();
-    const before = await setup({ store, endpointsController: false });
+    const before = await setup({ store, controllers: ["*", "-endpoints-controller"] });
     const annotations = { "control-plane.alpha.kubernetes.io/leader": "{}" };
     for (const metadata of [{ name: "leftover" }, { name: "lock", annotations }])
       await before.registry.create(ENDPOINTS, "default", { metadata });
@@ -133,7 +133,7 @@ describe("the endpoints controller", () => {
   });
 
   test("can be switched off", async () => {
-    const { service, registry, endpoints, key } = await setup({ endpointsController: false });
+    const { service, registry, endpoints, key } = await setup({ controllers: ["*", "-endpoints-controller"] });
     await service("db", { selector: null });
     await registry.create(ENDPOINTS, "default", { metadata: { name: "db" } });
     await registry.delete(SERVICES, key("db"));

@@ -86,7 +86,7 @@ describe("mirrored slices", () => {
       metadata: { annotations: { "control-plane.alpha.kubernetes.io/leader": "{}" } },
     },
   ])("$why", async ({ spec, metadata }) => {
-    const { service, write, shown } = await setup({ endpointsController: false });
+    const { service, write, shown } = await setup({ controllers: ["*", "-endpoints-controller"] });
     if (spec !== undefined) await service("db", spec);
     await write("db", [one("10.1.0.1")], metadata);
     expect(await shown()).toEqual([]);
@@ -131,7 +131,7 @@ describe("mirrored slices", () => {
   });
 
   test("come with the Service and go when it gets a selector", async () => {
-    const { service, write, shown, client, key } = await setup({ endpointsController: false });
+    const { service, write, shown, client, key } = await setup({ controllers: ["*", "-endpoints-controller"] });
     await write("db", [one("10.1.0.1")]);
     expect(await shown()).toEqual([]);
     await service("db");
@@ -182,7 +182,11 @@ describe("mirrored slices", () => {
     }
     await before.settled();
     await before.stop();
-    const between = await setup({ store, endpointSliceMirroring: false, garbageCollector: false, chance: createSeededChance(2) });
+    const between = await setup({
+      store,
+      controllers: ["*", "-endpointslice-mirroring-controller", "-garbage-collector-controller"],
+      chance: createSeededChance(2),
+    });
     await between.registry.delete(SERVICES, between.key("gone"));
     expect(await between.shown()).toEqual(["IPv4 10.1.0.1", "IPv4 10.1.0.2"]);
     const after = await setup({ store, chance: createSeededChance(3) });
@@ -201,7 +205,7 @@ describe("mirrored slices", () => {
   });
 
   test("can be switched off", async () => {
-    const { service, write, shown } = await setup({ endpointSliceMirroring: false });
+    const { service, write, shown } = await setup({ controllers: ["*", "-endpointslice-mirroring-controller"] });
     await service("db");
     await write("db", [one("10.1.0.1")]);
     expect(await shown()).toEqual([]);
@@ -228,7 +232,7 @@ describe("slices of a Service with a selector", () => {
   });
 
   test("can be switched off", async () => {
-    const { service, write, shown } = await setup({ endpointSliceController: false, endpointsController: false });
+    const { service, write, shown } = await setup({ controllers: ["*", "-endpointslice-controller", "-endpoints-controller"] });
     await service("web", { selector: { app: "web" } });
     await write("web", [one("10.1.0.1")]);
     expect(await shown(ORDINARY)).toEqual([]);
