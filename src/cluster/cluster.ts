@@ -52,6 +52,11 @@ export interface EmbeddedClusterOptions {
    * await createEmbeddedCluster({ controllers: ["*", "-endpointslice-mirroring-controller"] });
    */
   readonly controllers?: readonly string[];
+  /**
+   * The API server regroups subsets of Endpoints on every write, as before Kubernetes 1.36: one for each set of addresses, in an order of
+   * its own. Default false: they are stored as they are written.
+   */
+  readonly regroupsEndpoints?: boolean;
   /** A platform whose tokens the cluster accepts. Default: only its own. */
   readonly platform?: PlatformTrust;
 }
@@ -126,7 +131,10 @@ export async function createEmbeddedCluster(options: EmbeddedClusterOptions = {}
     definitions.some(({ type }) => type.namespaced && type.plural === plural && groupOf(type) === group);
   const access = await createAccess({ store, chance, clock, logger, isNamespaced, platform: options.platform });
   const admit = createCreationAdmission(access.authorizer, createNamespaceLifecycle(store));
-  const definitions: readonly ResourceDefinition[] = [...createCoreKinds(chance, access), ...access.kinds];
+  const definitions: readonly ResourceDefinition[] = [
+    ...createCoreKinds(chance, { ...access, regroupsEndpoints: options.regroupsEndpoints ?? false }),
+    ...access.kinds,
+  ];
   const registry = createRegistry({ store, definitions, clock, chance, admit });
   await registry.restore();
   await bootstrap(registry);
