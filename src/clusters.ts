@@ -5,6 +5,8 @@
  */
 export { createEmbeddedCluster, startCluster } from "./cluster/cluster.ts";
 export type { Cluster, ClusterOptions, EmbeddedCluster, EmbeddedClusterOptions } from "./cluster/cluster.ts";
+export type { Controllers } from "./cluster/controllers/running/running-controllers.ts";
+export type { ControllerName } from "./cluster/controllers/running/controller-selection.ts";
 export { createInProcessClient } from "./cluster/in-process-client.ts";
 export type { InProcessClient } from "./cluster/in-process-client.ts";
 export { createClusterCredentials } from "./cluster/credentials.ts";

@@ -41,7 +41,14 @@ same file. Reports carry the titles of this page. What it needs and what it does
 - Cases that need a cluster to forget its history, to break a stream or to be asked without credentials do not run: a real cluster
   offers no way to do the first two, and answers the third as its administrator chose.
 - Messages and defaults are those of Kubernetes ${VERSION}; the words of a message can differ in other versions.
+- Endpoints are stored as in Kubernetes 1.36. Earlier versions regroup subsets on every write, and fail the three cases that cite its
+  \`Canonicalize\`. An embedded cluster with \`regroupsEndpoints\` does the same as they do.
 
+## What its controllers do otherwise
+
+The controllers of an embedded cluster behave as those of Kubernetes 1.36, but for this:
+
+${table(["Controller", "Kubernetes", "Here"], DIFFERENCES)}
 ## Subjects
 
 ${table(["Subject", "Cases"], subjects.map(subjectRow))}
@@ -52,6 +59,23 @@ ${subjects.map(subjectSection).join("\n")}
 
 ${table(["Name", "Where"], citedDocuments().map(documentRow))}`;
 }
+
+/** Of controllers about Services, which readers of Endpoints and slices can notice. */
+const DIFFERENCES: string[][] = [
+  ["endpoints", "Keeps 1,000 addresses, and annotates Endpoints that had more", "Keeps all of them"],
+  ["endpoints", "Annotates when the change behind a write happened", "Does not"],
+  ["endpoints", "Takes the address of a Pod in the first family of the Service", "Takes the first address of the Pod"],
+  ["endpoint slices", "Makes slices from Pods", "Makes them from Endpoints, so it needs the endpoints controller"],
+  ["endpoint slices", "Has slices of each family of a dual-stack Service", "Has those of the family that is in the Endpoints"],
+  [
+    "endpoint slices",
+    "Keeps Pods that are being deleted, as terminating",
+    "Leaves them out, but for Services that publish addresses that are not ready",
+  ],
+  ["endpoint slices", "Has one slice without endpoints for a Service without backends", "Has none"],
+  ["endpoint slices", "Says zones and hints, and when the change behind a write happened", "Does not"],
+  ["endpoint slice mirroring", "Tells by an Event of addresses that do not fit", "Does not"],
+].map(([controller = "", ...rest]) => [controller, ...rest.map(prose)]);
 
 /** Whose words and defaults the suites expect. */
 const VERSION = "1.34";

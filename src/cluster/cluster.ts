@@ -19,15 +19,11 @@ import { createBearerAuthentication } from "../apiserver/access/tokens.ts";
 import { createAccess, createCreationAdmission } from "./access.ts";
 import type { Access } from "./access.ts";
 import { bootstrap } from "./bootstrap.ts";
-import { startEndpointSliceController } from "./controllers/slices/endpoint-slice-controller.ts";
-import { startEndpointSliceMirroring } from "./controllers/slices/endpoint-slice-mirroring.ts";
 import type { ClusterController } from "./controllers/controller.ts";
-import { startEndpointsController } from "./controllers/endpoints-controller.ts";
-import { startGarbageCollector } from "./controllers/garbage-collector.ts";
 import { startGracePeriodController } from "./controllers/grace-period-controller.ts";
-import { startNamespaceController } from "./controllers/namespace-controller.ts";
-import { startRoleAggregation } from "./controllers/role-aggregation.ts";
-import { startServiceAccountController } from "./controllers/service-account-controller.ts";
+import { selectControllers } from "./controllers/running/controller-selection.ts";
+import { createControllerSet } from "./controllers/running/running-controllers.ts";
+import type { Controllers } from "./controllers/running/running-controllers.ts";
 import { createCoreKinds } from "./core-kinds.ts";
 import { createClusterCredentials } from "./credentials.ts";
 import type { ClusterCredentials } from "./credentials.ts";
@@ -48,17 +44,19 @@ export interface EmbeddedClusterOptions {
   readonly history?: number;
   /** Where objects are kept; the cluster closes it. Default: a new memory store with `history`. */
   readonly store?: Store;
-  /** Endpoints follow their Services, as in a real cluster. Default true. */
-  readonly endpointsController?: boolean;
   /**
-   * Objects go with their owners. Without it objects that are deleted in the foreground or leaving orphans wait for
-   * somebody else. Default true.
+   * Controllers that run, as kube-controller-manager's `--controllers` names them: `*` is all of them, a name after `-` is left out.
+   * Default `["*"]`. Without the garbage collector, objects that are deleted in the foreground or leaving orphans wait for another one.
+   *
+   * @example
+   * await createEmbeddedCluster({ controllers: ["*", "-endpointslice-mirroring-controller"] });
    */
-  readonly garbageCollector?: boolean;
-  /** Services with a selector have EndpointSlices, made from their Endpoints. Default true. */
-  readonly endpointSliceController?: boolean;
-  /** Endpoints of Services without a selector are copied into EndpointSlices. Default true. */
-  readonly endpointSliceMirroring?: boolean;
+  readonly controllers?: readonly string[];
+  /**
+   * The API server regroups subsets of Endpoints on every write, as before Kubernetes 1.36: one for each set of addresses, in an order of
+   * its own. Default false: they are stored as they are written.
+   */
+  readonly regroupsEndpoints?: boolean;
   /** A platform whose tokens the cluster accepts. Default: only its own. */
   readonly platform?: PlatformTrust;
 }
@@ -69,6 +67,8 @@ export interface EmbeddedCluster {
   readonly client: InProcessClient;
   /** Who is known and what they may do; the client in process may do everything. */
   readonly access: Access;
+  /** Stops and starts the cluster's controllers while it runs. */
+  readonly controllers: Controllers;
   /** Forgets the history: a watch or page that starts before this moment is answered 410. */
   compact(): Promise<void>;
   /** Resolves when the cluster's own controllers have caught up. */
@@ -117,45 +117,46 @@ const VERSION = { major: "1", minor: "34", gitVersion: "v1.34.0+endpoint-sync" }
 /**
  * A cluster in this process: registry, first objects, controllers and a client.
  *
+ * @throws USAGE when `controllers` names one that there is not; the store is then as it was, and open.
  * @example
  * const cluster = await createEmbeddedCluster({ clock, chance });
  * await cluster.client.list(NAMESPACES);
  */
 export async function createEmbeddedCluster(options: EmbeddedClusterOptions = {}): Promise<EmbeddedCluster> {
   const { clock = systemClock, chance = systemChance, logger = silentLogger, history } = options;
+  const selected = selectControllers(options.controllers ?? ["*"]);
   const store = options.store ?? createMemoryStore(history === undefined ? {} : { history });
   // The kinds of access are among those of the cluster, which it is asked about only later.
   const isNamespaced = (group: string, plural: string) =>
     definitions.some(({ type }) => type.namespaced && type.plural === plural && groupOf(type) === group);
   const access = await createAccess({ store, chance, clock, logger, isNamespaced, platform: options.platform });
   const admit = createCreationAdmission(access.authorizer, createNamespaceLifecycle(store));
-  const definitions: readonly ResourceDefinition[] = [...createCoreKinds(chance, access), ...access.kinds];
+  const definitions: readonly ResourceDefinition[] = [
+    ...createCoreKinds(chance, { ...access, regroupsEndpoints: options.regroupsEndpoints ?? false }),
+    ...access.kinds,
+  ];
   const registry = createRegistry({ store, definitions, clock, chance, admit });
   await registry.restore();
   await bootstrap(registry);
   const parts = { registry, store, logger };
-  const aggregation = await startRoleAggregation(parts);
-  // Nobody sees a cluster whose roles are still empty.
-  await aggregation.settled();
-  const controllers: ClusterController[] = [
-    aggregation,
-    await startNamespaceController(parts),
-    await startServiceAccountController(parts),
-    await startGracePeriodController({ ...parts, clock }),
-  ];
-  if (options.endpointsController !== false) controllers.push(await startEndpointsController(parts));
-  if (options.garbageCollector !== false) controllers.push(await startGarbageCollector(parts));
-  if (options.endpointSliceController !== false) controllers.push(await startEndpointSliceController(parts));
-  if (options.endpointSliceMirroring !== false) controllers.push(await startEndpointSliceMirroring(parts));
+  const controllers = createControllerSet(parts);
+  for (const name of selected) {
+    await controllers.start(name);
+    // No caller sees a cluster whose roles are still empty: their controller is the first.
+    if (name === "clusterrole-aggregation-controller") await controllers.all()[0]!.settled();
+  }
+  const graces = await startGracePeriodController({ ...parts, clock });
   const client = createInProcessClient(registry);
   return {
     registry,
     client,
     access,
+    controllers,
     compact: () => store.compact(),
-    settled: () => settled(store, controllers),
+    settled: () => settled(store, () => [graces, ...controllers.all()]),
     async stop() {
-      controllers.forEach((controller) => controller.stop());
+      controllers.end();
+      graces.stop();
       access.stop();
       await client.close();
       await store.close();
@@ -164,9 +165,9 @@ export async function createEmbeddedCluster(options: EmbeddedClusterOptions = {}
 }
 
 /** One controller's writes are another one's work, so it takes a round in which nothing was written. */
-async function settled(store: Store, controllers: readonly ClusterController[]): Promise<void> {
+async function settled(store: Store, controllers: () => readonly ClusterController[]): Promise<void> {
   for (let before = -1, now = await store.revision(); before !== now; before = now, now = await store.revision()) {
-    for (const controller of controllers) await controller.settled();
+    for (const controller of controllers()) await controller.settled();
   }
 }
 

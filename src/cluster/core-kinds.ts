@@ -4,7 +4,7 @@ import { configMaps } from "./kinds/config-maps.ts";
 import { deployments } from "./kinds/deployments.ts";
 import { disruptionBudgets } from "./kinds/disruption-budgets.ts";
 import { endpointSlices } from "./kinds/endpoint-slices.ts";
-import { endpoints } from "./kinds/endpoints.ts";
+import { endpoints, regroupedEndpoints } from "./kinds/endpoints.ts";
 import { events } from "./kinds/events.ts";
 import { leases } from "./kinds/leases.ts";
 import { namespaces } from "./kinds/namespaces.ts";
@@ -20,12 +20,25 @@ import { statefulSets } from "./kinds/stateful-sets.ts";
 export interface CoreKindsOptions {
   /** Questions about ServiceAccounts. Default: none. */
   readonly accountQuestions?: NonNullable<ResourceDefinition["questions"]>;
+  /** Subsets of Endpoints are regrouped on every write, as by API servers before Kubernetes 1.36. Default false. */
+  readonly regroupsEndpoints?: boolean;
 }
 
 /** The kinds of one embedded cluster. They hold the addresses that were given out, so every cluster needs its own. */
-export function createCoreKinds(chance: Chance, { accountQuestions }: CoreKindsOptions = {}): readonly ResourceDefinition[] {
+export function createCoreKinds(chance: Chance, options: CoreKindsOptions = {}): readonly ResourceDefinition[] {
+  const { accountQuestions, regroupsEndpoints = false } = options;
   const accounts = { ...serviceAccounts, ...(accountQuestions && { questions: accountQuestions }) };
   const services = createServices({ fraction: () => chance.fraction() });
-  const core = [configMaps, endpoints, events, namespaces, nodes, pods, secrets, accounts, services];
+  const core = [
+    configMaps,
+    regroupsEndpoints ? regroupedEndpoints : endpoints,
+    events,
+    namespaces,
+    nodes,
+    pods,
+    secrets,
+    accounts,
+    services,
+  ];
   return [...core, deployments, statefulSets, leases, endpointSlices, networkPolicies, disruptionBudgets];
 }

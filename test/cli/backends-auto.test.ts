@@ -11,7 +11,10 @@ import { CLUSTERS, folder, freshClusters, NAMED, object, sides, subsets } from "
 import type { Sides } from "./inspected-clusters.ts";
 import { createTestTerminal, run } from "./support.ts";
 
-freshClusters({ tenant: { endpointSliceMirroring: false }, host: { endpointSliceMirroring: false } });
+freshClusters({
+  tenant: { controllers: ["*", "-endpointslice-mirroring-controller"] },
+  host: { controllers: ["*", "-endpointslice-mirroring-controller"] },
+});
 
 const ALL = ["get", "list", "watch", "create", "update", "delete"];
 const files = { "vcluster.yaml": "sync: { toHost: {} }\n", "settings.yaml": "backends: auto\n" };

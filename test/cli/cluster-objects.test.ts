@@ -1,6 +1,7 @@
 /** `cluster --filename`: what a cluster begins with. */
 import { writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { CLUSTER_ROLES } from "../../src/cluster/rbac/resources.ts";
 import { NAMESPACES, SERVICES } from "../../src/kube/object/resource.ts";
 import { useServingCommands } from "./serving-commands.ts";
 import { run } from "./support.ts";
@@ -67,4 +68,19 @@ test.each([
   const ended = await run(["cluster", "--name", "filled", "--kubeconfig", newPath("kubeconfig"), ...filesOf(JSON.stringify(object))]);
   expect(ended).toMatchObject({ code: 2 });
   expect(ended.stderr).toContain(message);
+});
+
+test("a cluster runs the controllers that --controllers names", async () => {
+  const { client, stop } = await begin("--controllers", "*, -clusterrole-aggregation-controller");
+  // A cluster that runs it has rules before it serves.
+  expect(await client.get(CLUSTER_ROLES, { namespace: "", name: "view" })).toMatchObject({ rules: [] });
+  expect(await stop()).toBe(0);
+});
+
+test.each([
+  { names: "*,-endpoint-controller", told: /No controller is called "endpoint-controller"\. Did you mean "endpoints-controller"\?/ },
+  { names: "-endpoints-controller", told: /only leaves controllers out starts none\. Put "\*" before it: \*,-endpoints-controller/ },
+])("--controllers $names is refused", async ({ names, told }) => {
+  const { code, stderr } = await run(["cluster", "--name", "filled", "--controllers", names]);
+  expect([code, stderr]).toEqual([2, expect.stringMatching(told)]);
 });

@@ -81,7 +81,7 @@ describe("on a host that mirrors", () => {
 });
 
 describe("on a host that does not", () => {
-  freshClusters({ host: { endpointSliceMirroring: false } });
+  freshClusters({ host: { controllers: ["*", "-endpointslice-mirroring-controller"] } });
 
   test("Endpoints alone are told, with the remedy of a tenant that mirrors", async () => {
     await copied("Endpoints", "plain.yaml");
@@ -111,7 +111,7 @@ describe("on a host that does not", () => {
 });
 
 describe("where nobody mirrors", () => {
-  const off = { endpointSliceMirroring: false };
+  const off = { controllers: ["*", "-endpointslice-mirroring-controller"] };
   freshClusters({ tenant: off, host: off });
 
   test.each(["plain.yaml", "slices.yaml"])("the host's mirror is what helps, with %s", async (config) => {

@@ -93,6 +93,37 @@ describe("the endpoints controller", () => {
     expect((await endpoints("web"))!.subsets).toMatchObject([{ addresses: [{ ip: "10.1.0.2" }] }]);
   });
 
+  test.each([
+    { published: false, found: undefined },
+    { published: true, found: [{ addresses: [{ ip: "10.1.0.1" }] }] },
+  ])("keeps a Pod that is being deleted where addresses that are not ready are published: $published", async ({ published, found }) => {
+    const { service, pod, endpoints, registry, key } = await setup();
+    await service("web", { publishNotReadyAddresses: published });
+    const created = await pod("web-1", ready("10.1.0.1"));
+    const metadata = { ...created.metadata, finalizers: ["example.com/wait"] };
+    await registry.update(PODS, key("web-1"), { ...created, metadata });
+    await registry.delete(PODS, key("web-1"));
+    const { subsets } = (await endpoints("web"))!;
+    if (found === undefined) expect(subsets).toBeUndefined();
+    else expect(subsets).toMatchObject(found);
+  });
+
+  test("finds a port that a sidecar names, but not one of an init container that ends", async () => {
+    const { service, registry, endpoints } = await setup();
+    await service("web", { ports: [{ name: "a", port: 80, targetPort: "proxy" }, { name: "b", port: 81, targetPort: "setup" }] }); // prettier-ignore
+    const image = "example.com/web:1";
+    const initContainers = [
+      { name: "setup", image, ports: [{ name: "setup", containerPort: 7_000 }] },
+      { name: "proxy", image, restartPolicy: "Always", ports: [{ name: "proxy", containerPort: 7_001 }] },
+    ];
+    const spec = { initContainers, containers: [{ name: "main", image }] };
+    const created = await registry.create(PODS, "default", { metadata: { name: "web-1", labels: { app: "web" } }, spec });
+    const key = { namespace: "default", name: "web-1" };
+    await registry.update(PODS, key, { ...created, status: ready("10.1.0.1") }, { subresource: "status" });
+    expect((await endpoints("web"))!.subsets).toMatchObject([{ ports: [{ name: "a", port: 7_001 }] }]);
+    expect((await endpoints("web"))!.subsets![0]!.ports).toHaveLength(1);
+  });
+
   test("leaves Endpoints of a Service without selector to their author, until the Service goes", async () => {
     const { service, registry, endpoints, key } = await setup();
     await service("db", { selector: null, ports: [{ port: 5_432 }] });
@@ -123,7 +154,7 @@ describe("the endpoints controller", () => {
 
   test("clears leftovers when it starts, but for leader locks", async () => {
     const store = createMemoryStore();
-    const before = await setup({ store, endpointsController: false });
+    const before = await setup({ store, controllers: ["*", "-endpoints-controller"] });
     const annotations = { "control-plane.alpha.kubernetes.io/leader": "{}" };
     for (const metadata of [{ name: "leftover" }, { name: "lock", annotations }])
       await before.registry.create(ENDPOINTS, "default", { metadata });
@@ -133,7 +164,7 @@ describe("the endpoints controller", () => {
   });
 
   test("can be switched off", async () => {
-    const { service, registry, endpoints, key } = await setup({ endpointsController: false });
+    const { service, registry, endpoints, key } = await setup({ controllers: ["*", "-endpoints-controller"] });
     await service("db", { selector: null });
     await registry.create(ENDPOINTS, "default", { metadata: { name: "db" } });
     await registry.delete(SERVICES, key("db"));

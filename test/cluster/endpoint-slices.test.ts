@@ -76,6 +76,49 @@ describe("mirrored slices", () => {
     expect(await shown()).toEqual(["IPv4 10.1.0.1", "IPv4 10.1.0.2", "IPv6 2001:db8::1"]);
   });
 
+  test("are one for subsets of the same ports, in whatever order these are written", async () => {
+    const { service, write, shown, slices } = await setup();
+    await service("db");
+    const ports = [{ name: "a", port: 80 }, { name: "b", port: 81 }]; // prettier-ignore
+    await write("db", [
+      { addresses: [{ ip: "10.1.0.2" }], ports },
+      { addresses: [{ ip: "10.1.0.1" }], ports: ports.toReversed() },
+    ]);
+    expect(await shown()).toEqual(["IPv4 10.1.0.1 10.1.0.2"]);
+    expect((await slices())[0]!.ports).toHaveLength(2);
+  });
+
+  test("say what is written last of an address that is written twice", async () => {
+    const { service, write, slices } = await setup();
+    await service("db");
+    const ready = one("10.1.0.1");
+    const notReady = { notReadyAddresses: ready.addresses!, ports: ready.ports! };
+    const said = async () => (await slices()).map(({ endpoints }) => endpoints!.map(({ conditions }) => conditions?.ready));
+    await write("db", [ready, notReady]);
+    expect(await said()).toEqual([[false]]);
+    await write("db", [notReady, ready]);
+    expect(await said()).toEqual([[true]]);
+    await write("db", [{ ...ready, ...notReady }]);
+    expect(await said()).toEqual([[false]]);
+  });
+
+  test("are not written when the same Endpoints are written in another order", async () => {
+    const { service, write, slices } = await setup();
+    await service("db");
+    await write("db", [one("10.1.0.1", "10.1.0.2")]);
+    const before = await slices();
+    await write("db", [one("10.1.0.2"), one("10.1.0.1")]);
+    expect(await slices()).toEqual(before);
+  });
+
+  test("of subsets of the same ports hold 1,000 addresses together", async () => {
+    const { service, write, slices } = await setup();
+    await service("db");
+    const block = (part: number) => one(...Array.from({ length: 600 }, (_none, index) => `10.${part}.${index >> 8}.${index & 255}`));
+    await write("db", [block(1), block(2)]);
+    expect((await slices()).map(({ endpoints }) => endpoints!.length)).toEqual([1_000]);
+  });
+
   test.each([
     { why: "without a Service there are none", spec: undefined, metadata: {} },
     { why: "a Service with a selector has its own", spec: { selector: { app: "web" } }, metadata: {} },
@@ -86,7 +129,7 @@ describe("mirrored slices", () => {
       metadata: { annotations: { "control-plane.alpha.kubernetes.io/leader": "{}" } },
     },
   ])("$why", async ({ spec, metadata }) => {
-    const { service, write, shown } = await setup({ endpointsController: false });
+    const { service, write, shown } = await setup({ controllers: ["*", "-endpoints-controller"] });
     if (spec !== undefined) await service("db", spec);
     await write("db", [one("10.1.0.1")], metadata);
     expect(await shown()).toEqual([]);
@@ -131,7 +174,7 @@ describe("mirrored slices", () => {
   });
 
   test("come with the Service and go when it gets a selector", async () => {
-    const { service, write, shown, client, key } = await setup({ endpointsController: false });
+    const { service, write, shown, client, key } = await setup({ controllers: ["*", "-endpoints-controller"] });
     await write("db", [one("10.1.0.1")]);
     expect(await shown()).toEqual([]);
     await service("db");
@@ -182,7 +225,11 @@ describe("mirrored slices", () => {
     }
     await before.settled();
     await before.stop();
-    const between = await setup({ store, endpointSliceMirroring: false, garbageCollector: false, chance: createSeededChance(2) });
+    const between = await setup({
+      store,
+      controllers: ["*", "-endpointslice-mirroring-controller", "-garbage-collector-controller"],
+      chance: createSeededChance(2),
+    });
     await between.registry.delete(SERVICES, between.key("gone"));
     expect(await between.shown()).toEqual(["IPv4 10.1.0.1", "IPv4 10.1.0.2"]);
     const after = await setup({ store, chance: createSeededChance(3) });
@@ -201,7 +248,7 @@ describe("mirrored slices", () => {
   });
 
   test("can be switched off", async () => {
-    const { service, write, shown } = await setup({ endpointSliceMirroring: false });
+    const { service, write, shown } = await setup({ controllers: ["*", "-endpointslice-mirroring-controller"] });
     await service("db");
     await write("db", [one("10.1.0.1")]);
     expect(await shown()).toEqual([]);
@@ -228,7 +275,7 @@ describe("slices of a Service with a selector", () => {
   });
 
   test("can be switched off", async () => {
-    const { service, write, shown } = await setup({ endpointSliceController: false, endpointsController: false });
+    const { service, write, shown } = await setup({ controllers: ["*", "-endpointslice-controller", "-endpoints-controller"] });
     await service("web", { selector: { app: "web" } });
     await write("web", [one("10.1.0.1")]);
     expect(await shown(ORDINARY)).toEqual([]);

@@ -192,7 +192,7 @@ describe("orphans", () => {
 describe("the collector", () => {
   test("works off what happened while it was away", async () => {
     const store = createMemoryStore();
-    const before = await setup({ store, garbageCollector: false });
+    const before = await setup({ store, controllers: ["*", "-garbage-collector-controller"] });
     await before.make("child", [before.refer(await before.make("gone"))]);
     await before.make("kept", [before.refer(await before.make("stays"))]);
     await before.make("orphan", [before.refer(await before.make("leaver"))]);

@@ -133,7 +133,10 @@ describe("claims of Services", () => {
     });
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 6, maxLength: 20 }), async (steps) => {
-        const { registry, stop } = await createEmbeddedCluster({ chance: createSeededChance(), endpointsController: false });
+        const { registry, stop } = await createEmbeddedCluster({
+          chance: createSeededChance(),
+          controllers: ["*", "-endpoints-controller"],
+        });
         for (const { name, verb, dryRun, spec } of steps) {
           const key = { namespace: "default", name };
           const call =

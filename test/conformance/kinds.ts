@@ -5,7 +5,6 @@ import { describe, expect, test } from "vitest";
 import { keyOf } from "../../src/kube/object/key.ts";
 import { CONFIG_MAPS, ENDPOINT_SLICES, ENDPOINTS, EVENTS, LEASES, NAMESPACES, SECRETS, SERVICES } from "../../src/kube/object/resource.ts";
 import type { ResourceType } from "../../src/kube/object/resource.ts";
-import { subsetsFingerprint } from "../../src/kube/object/endpoints/subsets.ts";
 import type { Endpoints, KubeObject, Service } from "../../src/kube/object/types.ts";
 import { codeOf } from "./setting.ts";
 import type { Setting } from "./setting.ts";
@@ -154,40 +153,42 @@ function endpointsCases(setting: () => Setting): void {
     const create = (name: string, subsets: unknown) =>
       setting().client.create(ENDPOINTS, setting().objects.endpoints(name, subsets)) as Promise<Endpoints>;
 
-    test("subsets are regrouped: one per set of addresses, whatever the author wrote", async () => {
+    test("subsets are stored as they are written, in their order, with that of addresses and ports", async () => {
       const written = [
-        { addresses: [{ ip: "10.1.0.2" }], ports: [{ name: "a", port: 80 }] },
-        { addresses: [{ ip: "10.1.0.1" }], ports: [{ name: "a", port: 80 }] },
-        { addresses: [{ ip: "10.1.0.1" }, { ip: "10.1.0.2" }], ports: [{ name: "b", port: 81 }] },
+        { addresses: [{ ip: "10.1.0.2" }], ports: [{ name: "a", port: 80, protocol: "TCP" }] },
+        { addresses: [{ ip: "10.1.0.1" }], ports: [{ name: "a", port: 80, protocol: "TCP" }] },
+        {
+          addresses: [{ ip: "10.1.0.2" }, { ip: "10.1.0.1" }],
+          ports: [
+            { name: "c", port: 82, protocol: "TCP" },
+            { name: "b", port: 81, protocol: "UDP" },
+          ],
+        },
       ];
-      const { subsets = [] } = await create("regrouped", written);
-      expect(subsets).toHaveLength(1);
-      expect(subsets[0]!.addresses).toEqual([{ ip: "10.1.0.1" }, { ip: "10.1.0.2" }]);
-      expect(subsetsFingerprint(subsets)).toBe(subsetsFingerprint(written));
+      expect((await create("written", written)).subsets).toEqual(written);
     });
 
-    test("of one address twice the first spelling stays, and not ready wins", async () => {
-      const { subsets = [] } = await create("twice", [
-        { addresses: [{ ip: "10.1.0.1", nodeName: "first" }], ports: [{ port: 80 }] },
-        { notReadyAddresses: [{ ip: "10.1.0.1", nodeName: "second" }], ports: [{ port: 80 }] },
-      ]);
-      expect(subsets).toEqual([{ notReadyAddresses: [{ ip: "10.1.0.1", nodeName: "first" }], ports: [{ port: 80, protocol: "TCP" }] }]);
+    test("one address twice stays twice, ready and not", async () => {
+      const ports = [{ port: 80, protocol: "TCP" }];
+      const written = [
+        { addresses: [{ ip: "10.1.0.1", nodeName: "first" }], ports },
+        { notReadyAddresses: [{ ip: "10.1.0.1", nodeName: "second" }], ports },
+      ];
+      expect((await create("twice", written)).subsets).toEqual(written);
     });
 
-    test("the order of subsets is nobody's: neither the author's nor that of addresses or ports", async () => {
-      const ports = [1, 2, 3, 4, 5, 6, 7, 8];
-      const written = ports.map((port) => ({ addresses: [{ ip: `10.1.0.${port}` }], ports: [{ port }] }));
-      const { subsets = [] } = await create("unordered", written);
-      const found = subsets.map((subset) => subset.ports![0]!.port);
-      expect([...found].sort()).toEqual(ports);
-      expect(found).not.toEqual(ports);
+    test("the protocol of a port is completed, and empty lists are left out", async () => {
+      const { subsets } = await create("completed", [{ addresses: [{ ip: "10.1.0.1" }], notReadyAddresses: [], ports: [{ port: 80 }] }]);
+      expect(subsets).toEqual([{ addresses: [{ ip: "10.1.0.1" }], ports: [{ port: 80, protocol: "TCP" }] }]);
     });
 
-    test("a write that means the same as what is stored is no write", async () => {
+    test("the same addresses in other subsets are a write", async () => {
       const { client } = setting();
       const created = await create("same", [{ addresses: [{ ip: "10.1.0.1" }, { ip: "10.1.0.2" }], ports: [{ port: 80 }] }]);
       const split = ["10.1.0.2", "10.1.0.1"].map((ip) => ({ addresses: [{ ip }], ports: [{ port: 80, protocol: "TCP" }] }));
-      expect(await client.update(ENDPOINTS, { ...created, subsets: split })).toEqual(created);
+      const updated = await client.update(ENDPOINTS, { ...created, subsets: split });
+      expect(updated["subsets"]).toEqual(split);
+      expect(updated.metadata.resourceVersion).not.toBe(created.metadata.resourceVersion);
     });
 
     test("addresses without ports are legal, as are no subsets at all", async () => {

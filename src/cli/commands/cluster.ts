@@ -10,7 +10,7 @@ import type { DataFolder } from "../files/data-folder.ts";
 import { createMissing } from "../input/first-objects.ts";
 import { checkKubeconfigFile, writeKubeconfigFile } from "../files/kubeconfig-file.ts";
 import { readObjects } from "../input/objects.ts";
-import { parseLabel, parsePort } from "../input/options.ts";
+import { parseControllers, parseLabel, parsePort } from "../input/options.ts";
 import { addPlatformFlags, readPlatformFlags } from "../input/platform-flags.ts";
 import type { PlatformFlags } from "../input/platform-flags.ts";
 import type { Terminal } from "../process/terminal.ts";
@@ -21,6 +21,7 @@ interface ClusterOptions extends PlatformFlags {
   readonly kubeconfig?: string;
   readonly data?: string;
   readonly filename?: readonly string[];
+  readonly controllers?: readonly string[];
 }
 
 /** `cluster`: one embedded cluster until it is stopped. */
@@ -30,13 +31,19 @@ export function defineCluster(command: Command, context: CommandContext): void {
     .option("--port <port>", "TCP port on loopback (default: a free port, or with --data the previous port)", parsePort)
     .option("--kubeconfig <file>", "where to write the kubeconfig (default: <name>.kubeconfig)")
     .option("--data <folder>", "folder that keeps objects and credentials for the next start (default: in memory)")
-    .option("-f, --filename <file>", "initial objects, YAML or JSON; existing objects do not change; repeatable", collect);
+    .option("-f, --filename <file>", "initial objects, YAML or JSON; existing objects do not change; repeatable", collect)
+    .option(
+      "--controllers <names>",
+      "controllers that run, separated by commas: * is all, -name leaves one out; names as kube-controller-manager's (default: *)",
+      parseControllers,
+    );
   addPlatformFlags(withPlace)
     .addHelpText(
       "after",
       examples(
         "endpoint-sync cluster --name tenant --port 7001 --data tenant-data",
         "endpoint-sync cluster --name tenant -f objects.yaml",
+        "endpoint-sync cluster --name tenant --controllers '*,-endpointslice-mirroring-controller'",
         "kubectl --kubeconfig tenant.kubeconfig get namespaces",
         "endpoint-sync cluster --name c1 --platform-issuer https://platform.example --platform-keys jwks.json --platform-target cluster=c1",
       ),
@@ -70,7 +77,7 @@ interface Setting {
   readonly terminal: Terminal;
 }
 
-async function startCluster({ name, port: asked }: ClusterOptions, { folder, platform, terminal }: Setting): Promise<Cluster> {
+async function startCluster({ name, port: asked, controllers }: ClusterOptions, { folder, platform, terminal }: Setting): Promise<Cluster> {
   const clusters = await import("../../cluster/cluster.ts");
   const port = asked ?? folder?.port;
   const logger = createLineLogger({ level: "warn", now: systemClock.now, write: (line) => terminal.err(line) });
@@ -81,6 +88,7 @@ async function startCluster({ name, port: asked }: ClusterOptions, { folder, pla
       ...(port !== undefined && { port }),
       ...(folder && { store: folder.store, credentials: folder.credentials }),
       ...(platform && { platform }),
+      ...(controllers && { controllers }),
     });
   } catch (error) {
     await folder?.store.close();

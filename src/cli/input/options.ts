@@ -1,5 +1,7 @@
 import { InvalidArgumentError, Option } from "commander";
 import type { Command } from "commander";
+import { isEngineError } from "../../base/errors.ts";
+import { selectControllers } from "../../cluster/controllers/running/controller-selection.ts";
 import { createAddressOf } from "../../apiserver/http/client-address.ts";
 import { collect } from "../process/command.ts";
 import { DEFAULT_VCLUSTER } from "./configuration.ts";
@@ -74,6 +76,22 @@ export function parseNetworks(text: string): readonly string[] {
     return networks;
   } catch {
     throw new InvalidArgumentError("Wanted IP addresses or networks, as in 10.0.0.0/8,2001:db8::1.");
+  }
+}
+
+/**
+ * Names of controllers, separated by commas.
+ *
+ * @throws InvalidArgumentError for a list that {@link selectControllers} refuses.
+ */
+export function parseControllers(text: string): readonly string[] {
+  const names = text.split(",").flatMap((name) => name.trim() || []);
+  try {
+    selectControllers(names);
+    return names;
+  } catch (error) {
+    if (!isEngineError(error, "USAGE")) throw error;
+    throw new InvalidArgumentError(`${error.message}. ${String(error.details.hint)}`);
   }
 }
 

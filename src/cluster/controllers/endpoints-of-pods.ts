@@ -4,19 +4,27 @@ import { isHeadless, serviceSpecOf } from "../kinds/services.ts";
 
 /**
  * The subsets of a Service with a selector, before the API server groups them: one per Pod and port, ready or not.
- * A Pod without an address, one that has ended, and a port that the Pod does not name are left out.
+ * A Pod without an address, one that has ended, and a port that the Pod does not name are left out; a Pod that is being deleted, too,
+ * unless the Service publishes addresses that are not ready. Source: `ShouldPodBeInEndpoints`, `FindPort`.
  */
 export function subsetsOf(service: KubeObject, pods: readonly Pod[]): EndpointSubset[] {
-  return pods.filter(isPlaced).flatMap((pod) => {
-    const address = addressOf(service, pod);
-    const list = isReady(pod) || serviceSpecOf(service).publishNotReadyAddresses === true ? "addresses" : "notReadyAddresses";
-    return portsOf(service, pod).map((ports) => ({ [list]: [address], ports }));
-  });
+  const published = serviceSpecOf(service).publishNotReadyAddresses === true;
+  return pods
+    .filter((pod) => isPlaced(pod) && (published || !isTerminating(pod)))
+    .flatMap((pod) => {
+      const address = addressOf(service, pod);
+      const list = isReady(pod) || published ? "addresses" : "notReadyAddresses";
+      return portsOf(service, pod).map((ports) => ({ [list]: [address], ports }));
+    });
 }
 
-function isPlaced({ metadata, status = {} }: Pod): boolean {
+function isTerminating({ metadata }: Pod): boolean {
+  return typeof metadata.deletionTimestamp === "string";
+}
+
+function isPlaced({ status = {} }: Pod): boolean {
   const ended = status.phase === "Succeeded" || status.phase === "Failed";
-  return (status.podIP ?? "") !== "" && !ended && typeof metadata.deletionTimestamp !== "string";
+  return (status.podIP ?? "") !== "" && !ended;
 }
 
 function isReady({ status = {} }: Pod): boolean {
@@ -50,6 +58,8 @@ function endpointPort({ name, protocol = "TCP", appProtocol }: ServicePort, port
 
 function portNumber({ targetPort, port, protocol = "TCP" }: ServicePort, { spec = {} }: Pod): number | undefined {
   if (typeof targetPort !== "string") return targetPort ?? port;
-  const ports = (spec.containers ?? []).flatMap((container) => container.ports ?? []);
+  // A sidecar is an init container that stays.
+  const sidecars = (spec.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === "Always");
+  const ports = [...(spec.containers ?? []), ...sidecars].flatMap((container) => container.ports ?? []);
   return ports.find((candidate) => candidate.name === targetPort && (candidate.protocol ?? "TCP") === protocol)?.containerPort;
 }

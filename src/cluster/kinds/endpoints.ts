@@ -68,10 +68,7 @@ const SUBSET = described(
 /** Protocols of a port. */
 export const PROTOCOLS = ["SCTP", "TCP", "UDP"];
 
-/**
- * `v1` Endpoints. Two of their habits are traps for writers: subsets are regrouped on every write, and a PUT creates what is
- * not there.
- */
+/** `v1` Endpoints. Subsets are stored as they are written, and a PUT creates what is not there, which is a trap for writers. */
 export const endpoints: ResourceDefinition = {
   type: ENDPOINTS,
   singular: "endpoints",
@@ -83,24 +80,39 @@ export const endpoints: ResourceDefinition = {
       {
         description: "Where the Service of the same name is reached. Newer clients read EndpointSlices instead.",
         fields: {
-          subsets: "All addresses, grouped by the ports that they have. The server regroups them on every write, in an order of its own.",
+          subsets:
+            "All addresses, grouped by the ports that they have. The server stores them as they are written; before Kubernetes 1.36 it regroups them on every write.",
         },
       },
     ),
     { metadata: 1, subsets: 2 },
   ),
   columns: ENDPOINTS_COLUMNS,
-  strategy: { nameRule: dnsSubdomain, createOnUpdate: true, prepare, validate, canonicalize },
+  strategy: { nameRule: dnsSubdomain, createOnUpdate: true, prepare, validate },
 };
 
+/** The same in an API server before Kubernetes 1.36, which regroups subsets on every write, in an order of its own. */
+export const regroupedEndpoints: ResourceDefinition = {
+  ...endpoints,
+  strategy: { ...endpoints.strategy, canonicalize: regroup },
+};
+
+/** Lists without items are left out, as everywhere in the API. */
 function prepare(object: KubeObject): KubeObject {
-  const subsets = (object as Endpoints).subsets ?? [];
-  const withProtocol = (port: EndpointPort) => ({ ...port, protocol: port.protocol ?? "TCP" });
-  return { ...object, subsets: subsets.map((subset) => ({ ...subset, ports: (subset.ports ?? []).map(withProtocol) })) };
+  return { ...object, subsets: ((object as Endpoints).subsets ?? []).map(prepareSubset) };
+}
+
+function prepareSubset({ addresses = [], notReadyAddresses = [], ports = [], ...rest }: EndpointSubset): EndpointSubset {
+  return {
+    ...rest,
+    ...(addresses.length > 0 && { addresses }),
+    ...(notReadyAddresses.length > 0 && { notReadyAddresses }),
+    ...(ports.length > 0 && { ports: ports.map((port) => ({ ...port, protocol: port.protocol ?? "TCP" })) }),
+  };
 }
 
 /** Subsets and their ports come in the order of a digest, as in the real thing: anyone who relies on any order finds out here. */
-function canonicalize(object: KubeObject): KubeObject {
+function regroup(object: KubeObject): KubeObject {
   const packed = repackSubsets((object as Endpoints).subsets ?? []);
   const subsets = packed.map((subset) => (subset.ports ? { ...subset, ports: byDigest(subset.ports) } : subset));
   return { ...object, subsets: byDigest(subsets) };

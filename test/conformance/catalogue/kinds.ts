@@ -3,7 +3,7 @@
  */
 import type { CatalogueSection, Citation } from "./citations.ts";
 
-const repack: Citation = ["upstream", "`RepackSubsets`"];
+const stored: Citation = ["upstream", "`Canonicalize` of Endpoints, empty since 1.36"];
 const addressIp: Citation = ["Endpoints v1", "subsets.addresses.ip"];
 const nonSpecialIp: Citation = ["upstream", "`ValidateNonSpecialIP`"];
 const endpointPorts: Citation = ["Endpoints v1", "subsets.ports.name"];
@@ -17,10 +17,10 @@ export const KIND_SECTIONS: readonly CatalogueSection[] = [
     suite: "client",
     group: "endpoints",
     cases: {
-      "subsets are regrouped: one per set of addresses, whatever the author wrote": repack,
-      "of one address twice the first spelling stays, and not ready wins": repack,
-      "the order of subsets is nobody's: neither the author's nor that of addresses or ports": repack,
-      "a write that means the same as what is stored is no write": repack,
+      "subsets are stored as they are written, in their order, with that of addresses and ports": stored,
+      "one address twice stays twice, ready and not": stored,
+      "the protocol of a port is completed, and empty lists are left out": ["upstream", "`SetDefaults_Endpoints`"],
+      "the same addresses in other subsets are a write": stored,
       "addresses without ports are legal, as are no subsets at all": ["Endpoints v1", "subsets"],
       "Endpoints go when their Service goes": ["upstream", "endpoints controller, `syncService`"],
       "nodeName may change": ["upstream", "`ValidateEndpointsUpdate`"],

@@ -29,7 +29,10 @@ describe("the source", () => {
   });
 
   test("are slices of Pods where Endpoints lack a family, also after each change", async () => {
-    const sides = { ...(await sidesWith(true, true)), tenant: await clusterWith({ endpointSliceController: false }, "shop") };
+    const sides = {
+      ...(await sidesWith(true, true)),
+      tenant: await clusterWith({ controllers: ["*", "-endpointslice-controller"] }, "shop"),
+    };
     await fill(sides.tenant, "shop", ["web"]);
     const derived = { [MANAGER]: "endpointslice-controller.k8s.io" };
     await sides.tenant.client.patch(ENDPOINTS, { namespace: "shop", name: "web" }, "merge", { metadata: { labels: { [SKIP]: "true" } } });
@@ -53,7 +56,10 @@ describe("the source", () => {
 
   test("are Endpoints as well as slices of Pods where the tenant's readers see both", async () => {
     for (const hostMirrors of [true, false]) {
-      const sides = { ...(await sidesWith(true, hostMirrors)), tenant: await clusterWith({ endpointSliceController: false }, "shop") };
+      const sides = {
+        ...(await sidesWith(true, hostMirrors)),
+        tenant: await clusterWith({ controllers: ["*", "-endpointslice-controller"] }, "shop"),
+      };
       await fill(sides.tenant, "shop", ["web"]);
       const derived = { [MANAGER]: "endpointslice-controller.k8s.io" };
       await sides.tenant.client.create(ENDPOINT_SLICES, ownSlice("web-4", ["10.0.0.1"], derived));
@@ -68,7 +74,10 @@ describe("the source", () => {
   });
 
   test("do not wait for a slice that is paused", async () => {
-    const sides = { ...(await sidesWith(false, false)), tenant: await clusterWith({ endpointSliceController: false }, "shop") };
+    const sides = {
+      ...(await sidesWith(false, false)),
+      tenant: await clusterWith({ controllers: ["*", "-endpointslice-controller"] }, "shop"),
+    };
     await fill(sides.tenant, "shop", ["web"]);
     const paused = ownSlice("web-own", ["10.5.0.1"]);
     const annotations = { "sync.platform/pause": "true" };

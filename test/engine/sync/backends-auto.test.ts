@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { EmbeddedCluster } from "../../../src/cluster/cluster.ts";
 import { viewOfSlices } from "../../../src/kube/object/endpoints/reader-view.ts";
 import type { ClusterClient } from "../../../src/kube/object/cluster-client.ts";
-import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../src/kube/object/resource.ts";
+import { ENDPOINT_SLICES, ENDPOINTS } from "../../../src/kube/object/resource.ts";
 import type { EndpointSubset } from "../../../src/kube/object/types.ts";
 import { clock, cluster, clusterWith, fill, start, stopAll, useRunningSyncers } from "./running-syncers.ts";
 import {
@@ -72,24 +72,13 @@ describe("the host's mirror", () => {
     const sides = await sidesWith(true, true);
     await fill(sides.tenant, "shop", ["web"]);
     await start({ ...sides, settings: AUTO });
-    const [stale] = await slicesIn(sides.on);
-    await stopAll();
-    const copied = await sides.on.client.list(ENDPOINTS, { namespace: "vc" });
-    const services = await sides.on.client.list(SERVICES, { namespace: "vc" });
-    // The same host, whose mirror does not run any more.
-    const on = await clusterWith({ endpointSliceMirroring: false, garbageCollector: false }, "vc");
-    const bare = <T extends { metadata: object }>(object: T) => {
-      const { uid: _uid, resourceVersion: _version, ...metadata } = object.metadata as Record<string, unknown>;
-      return { ...object, metadata } as never;
-    };
-    for (const service of services.items) await on.client.create(SERVICES, bare(service));
-    for (const endpoints of copied.items) await on.client.create(ENDPOINTS, bare(endpoints));
-    await on.client.create(ENDPOINT_SLICES, bare(stale!));
+    await sides.on.controllers.stop("endpointslice-mirroring-controller");
     const views: (readonly string[])[] = [];
+    await stopAll();
     await write(sides.tenant, [{ addresses: [{ ip: "10.0.0.1" }, { ip: "10.0.0.2" }], ports: [{ port: 80 }] }]);
-    await start({ ...sides, on, settings: AUTO, through: watching(on, views) });
+    await start({ ...sides, settings: AUTO, through: watching(sides.on, views) });
     await clock.advance(20_000);
-    expect(await seen(on)).toEqual({ addresses: ["10.0.0.1", "10.0.0.2"], makers: [OURS] });
+    expect(await seen(sides.on)).toEqual({ addresses: ["10.0.0.1", "10.0.0.2"], makers: [OURS] });
     for (const view of views) expect(view).toContain("10.0.0.1");
   });
 });
@@ -184,7 +173,7 @@ describe("slices that are made", () => {
   test("go with their Endpoints, also where nobody collects what has no owner", async () => {
     const sides = {
       tenant: await cluster("shop"),
-      on: await clusterWith({ endpointSliceMirroring: false, garbageCollector: false }, "vc"),
+      on: await clusterWith({ controllers: ["*", "-endpointslice-mirroring-controller", "-garbage-collector-controller"] }, "vc"),
     };
     await fill(sides.tenant, "shop", ["web", "api"]);
     await start({ ...sides, namespace: "vc", settings: AUTO });
@@ -203,7 +192,7 @@ describe("slices that are made", () => {
   test("are told on while a copy is missing that somebody deleted", async () => {
     const sides = {
       tenant: await cluster("shop"),
-      on: await clusterWith({ endpointSliceMirroring: false, garbageCollector: false }, "vc"),
+      on: await clusterWith({ controllers: ["*", "-endpointslice-mirroring-controller", "-garbage-collector-controller"] }, "vc"),
     };
     await fill(sides.tenant, "shop", ["web"]);
     const views: (readonly string[])[] = [];
@@ -221,7 +210,7 @@ describe("slices that are made", () => {
   test("go when something else has taken the place of the copy", async () => {
     const sides = {
       tenant: await cluster("shop"),
-      on: await clusterWith({ endpointSliceMirroring: false, garbageCollector: false }, "vc"),
+      on: await clusterWith({ controllers: ["*", "-endpointslice-mirroring-controller", "-garbage-collector-controller"] }, "vc"),
     };
     await fill(sides.tenant, "shop", ["web"]);
     await start({ ...sides, namespace: "vc", settings: AUTO });
@@ -235,8 +224,8 @@ describe("slices that are made", () => {
   });
 
   test("are made of no copy whose name no Service can have", async () => {
-    const tenant = await clusterWith({ endpointSliceMirroring: false }, "shop");
-    const on = await clusterWith({ endpointSliceMirroring: false }, "vc", "shop-host");
+    const tenant = await clusterWith({ controllers: ["*", "-endpointslice-mirroring-controller"] }, "shop");
+    const on = await clusterWith({ controllers: ["*", "-endpointslice-mirroring-controller"] }, "vc", "shop-host");
     await fill(tenant, "shop", ["web"]);
     const subsets = [{ addresses: ips(1), ports: [{ port: 80 }] }];
     const metadata = { namespace: "shop", name: "a".repeat(64) };
@@ -274,8 +263,8 @@ describe("slices that are made", () => {
   });
 
   test("give way to a slice of the tenant that has their name", async () => {
-    const tenant = await clusterWith({ endpointSliceMirroring: false }, "shop");
-    const on = await clusterWith({ endpointSliceMirroring: false }, "vc", "shop-host");
+    const tenant = await clusterWith({ controllers: ["*", "-endpointslice-mirroring-controller"] }, "shop");
+    const on = await clusterWith({ controllers: ["*", "-endpointslice-mirroring-controller"] }, "vc", "shop-host");
     await fill(tenant, "shop", ["web"]);
     const mapped = { shop: "shop-host" };
     await start({ tenant, on, namespace: "vc", mapped, settings: AUTO });

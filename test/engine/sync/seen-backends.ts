@@ -1,5 +1,5 @@
 /** Clusters whose mirrors work or do not, and what readers of slices on the host see. */
-import type { EmbeddedCluster } from "../../../src/cluster/cluster.ts";
+import type { EmbeddedCluster, EmbeddedClusterOptions } from "../../../src/cluster/cluster.ts";
 import { viewOfSlices } from "../../../src/kube/object/endpoints/reader-view.ts";
 import type { ClusterClient } from "../../../src/kube/object/cluster-client.ts";
 import { ENDPOINT_SLICES, ENDPOINTS } from "../../../src/kube/object/resource.ts";
@@ -53,10 +53,14 @@ export async function sidesWith(
   hostMirrors: boolean,
 ): Promise<{ tenant: EmbeddedCluster; on: EmbeddedCluster; namespace: string }> {
   return {
-    tenant: await clusterWith({ endpointSliceMirroring: tenantMirrors }, "shop"),
-    on: await clusterWith({ endpointSliceMirroring: hostMirrors }, "vc"),
+    tenant: await clusterWith(mirroring(tenantMirrors), "shop"),
+    on: await clusterWith(mirroring(hostMirrors), "vc"),
     namespace: "vc",
   };
+}
+
+function mirroring(works: boolean): EmbeddedClusterOptions {
+  return works ? {} : { controllers: ["*", "-endpointslice-mirroring-controller"] };
 }
 
 /** Remembers after each write of the syncer which addresses a reader sees. */

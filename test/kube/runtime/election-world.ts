@@ -73,7 +73,15 @@ const CALL_MS = 5_000;
 
 export async function createElectionWorld(): Promise<ElectionWorld> {
   const clock = createFakeClock();
-  const quiet = { endpointsController: false, garbageCollector: false, endpointSliceController: false, endpointSliceMirroring: false };
+  const quiet = {
+    controllers: [
+      "*",
+      "-endpoints-controller",
+      "-garbage-collector-controller",
+      "-endpointslice-controller",
+      "-endpointslice-mirroring-controller",
+    ],
+  };
   const cluster = await createEmbeddedCluster({ clock, ...quiet });
   await cluster.client.create(NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata: { name: LEASE.namespace } });
   const candidates: Candidate[] = [];

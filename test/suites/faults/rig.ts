@@ -122,7 +122,12 @@ export async function temporaryFolder(): Promise<string> {
 
 /** A cluster and the proxy before it, both closed after the test. */
 export async function startSide(name: string, clock: Clock): Promise<RigSide> {
-  const cluster = await startCluster({ name, clock, tls: false, endpointSliceController: false, endpointSliceMirroring: false });
+  const cluster = await startCluster({
+    name,
+    clock,
+    tls: false,
+    controllers: ["*", "-endpointslice-controller", "-endpointslice-mirroring-controller"],
+  });
   closeLater({ close: () => cluster.stop() });
   const proxy = await startFaultProxy(cluster.url, clock);
   closeLater(proxy);

@@ -1,9 +1,11 @@
-import type { Endpoints, KubeObject, StringMap } from "../../../kube/object/types.ts";
+import { canonicalJson } from "../../../base/json.ts";
+import type { Endpoints, KubeObject, SliceEndpoint, SlicePort, StringMap } from "../../../kube/object/types.ts";
 import { serviceSpecOf } from "../../kinds/services.ts";
 import type { ClusterController, ClusterControllerOptions } from "../controller.ts";
 import { startSliceController } from "./slice-controller.ts";
 import type { DesiredSlices } from "./slice-controller.ts";
 import { slicesOf } from "../../../kube/object/endpoints/slices-of-endpoints.ts";
+import type { SliceContent } from "../../../kube/object/endpoints/slices-of-endpoints.ts";
 
 const MANAGED_BY = "endpointslicemirroring-controller.k8s.io";
 const SKIP_LABEL = "endpointslice.kubernetes.io/skip-mirror";
@@ -11,7 +13,7 @@ const LEADER_ANNOTATION = "control-plane.alpha.kubernetes.io/leader";
 /** They say something about the Endpoints themselves. */
 const OWN_ANNOTATIONS = ["endpoints.kubernetes.io/last-change-trigger-time", "kubectl.kubernetes.io/last-applied-configuration"];
 
-/** Addresses of a subset that are mirrored, so that it fits one slice. */
+/** Addresses of a subset that are mirrored, and endpoints of one slice. Source: the controller manager's default. */
 const ADDRESSES_MAX = 1_000;
 
 /**
@@ -26,8 +28,31 @@ function desired(service: KubeObject | undefined, endpoints: Endpoints | undefin
   if (service === undefined || serviceSpecOf(service).selector !== undefined) return undefined;
   if (endpoints === undefined || !isMirrored(endpoints)) return undefined;
   const { labels = {}, annotations = {} } = endpoints.metadata;
-  const contents = slicesOf(endpoints, { addressesMax: ADDRESSES_MAX, endpointsMax: ADDRESSES_MAX, conditions: () => ({}) });
+  const contents = mergeSlices(slicesOf(endpoints, { addressesMax: ADDRESSES_MAX, endpointsMax: ADDRESSES_MAX, conditions: () => ({}) }));
   return { owner: endpoints, labels, annotations: without(annotations, OWN_ANNOTATIONS), contents };
+}
+
+/**
+ * One slice for each address family and set of ports, however many subsets name them: the last of an address and hostname counts, and
+ * what does not fit is left out. The order of addresses and ports means nothing.
+ */
+function mergeSlices(contents: readonly SliceContent[]): SliceContent[] {
+  const groups = new Map<string, { readonly content: Omit<SliceContent, "endpoints">; readonly endpoints: Map<string, SliceEndpoint> }>();
+  for (const { addressType, ports, endpoints } of contents) {
+    const sorted = ports && ports.toSorted(byText);
+    const id = canonicalJson([addressType, sorted]);
+    const group = groups.get(id) ?? { content: { addressType, ports: sorted }, endpoints: new Map<string, SliceEndpoint>() };
+    groups.set(id, group);
+    for (const endpoint of endpoints ?? []) group.endpoints.set(canonicalJson([endpoint.addresses, endpoint.hostname ?? ""]), endpoint);
+  }
+  return [...groups.values()].map(({ content, endpoints }) => {
+    const kept = [...endpoints].slice(0, ADDRESSES_MAX).sort(([one], [other]) => (one < other ? -1 : 1));
+    return { ...content, endpoints: kept.map(([, endpoint]) => endpoint) };
+  });
+}
+
+function byText(one: SlicePort, other: SlicePort): number {
+  return canonicalJson(one) < canonicalJson(other) ? -1 : 1;
 }
 
 function isMirrored({ metadata: { labels = {}, annotations = {} } }: Endpoints): boolean {

@@ -1,7 +1,8 @@
 /**
  * What an Endpoints object says, independent of how it is written down.
  *
- * The API server repacks subsets on every write (`RepackSubsets`): each port collects its addresses, and ports that end up
+ * An API server before Kubernetes 1.36 repacks subsets on every write (`RepackSubsets`), a later one stores them as they are written.
+ * Nothing that is compared may depend on which of the two it is. Repacked, each port collects its addresses, and ports that end up
  * with the same addresses become one subset. The result is sorted by a digest of a Go dump, so that its order cannot be
  * predicted. Subsets are therefore compared as sets of (port, address, ready) after the server's own merging:
  * - An address is what has one IP and one targetRef.uid, anywhere in the object. Its first spelling replaces the others.
@@ -71,9 +72,10 @@ export function subsetsFingerprint(subsets: readonly EndpointSubset[] | null | u
 }
 
 /**
- * Subsets as the API server stores them, but for its order: one subset per distinct set of addresses, addresses by IP.
+ * Subsets as an API server before Kubernetes 1.36 stores them, but for its order: one subset per distinct set of addresses, addresses by IP.
  *
- * Source of the rule: `RepackSubsets` of the API server, applied to every create and update of Endpoints.
+ * Source of the rule: `RepackSubsets`, applied to every create and update of Endpoints before Kubernetes 1.36, and by the endpoints
+ * controller still.
  *
  * @example
  * repackSubsets([

@@ -55,7 +55,7 @@ export async function createSimulatedCluster({ side, resources, clock, onChange 
   let uids = 0;
   const chance = { fraction: () => random.fraction(), uuid: () => `${side}-${++uids}`, bytes: noBytes };
   const store = createMemoryStore({ history: 1 });
-  const registry = createRegistry({ store, definitions: createCoreKinds(chance), clock, chance });
+  const registry = createRegistry({ store, definitions: createCoreKinds(chance, { regroupsEndpoints: true }), clock, chance });
   let last = 0;
   const kinds = new Map(
     resources.map((resource) => [resource.plural, { changes: [] as StoreChange[], objects: new Map<string, KubeObject>() }]),

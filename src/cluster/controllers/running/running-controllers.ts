@@ -1,0 +1,89 @@
+import { EngineError } from "../../../base/errors.ts";
+import type { ClusterController, ClusterControllerOptions } from "../controller.ts";
+import { startEndpointsController } from "../endpoints-controller.ts";
+import { startGarbageCollector } from "../garbage-collector.ts";
+import { startNamespaceController } from "../namespace-controller.ts";
+import { startRoleAggregation } from "../role-aggregation.ts";
+import { startServiceAccountController } from "../service-account-controller.ts";
+import { startEndpointSliceController } from "../slices/endpoint-slice-controller.ts";
+import { startEndpointSliceMirroring } from "../slices/endpoint-slice-mirroring.ts";
+import { CONTROLLER_NAMES, controllerNamed } from "./controller-selection.ts";
+import type { ControllerName } from "./controller-selection.ts";
+
+/** The controllers of an embedded cluster, which can be stopped and started while it runs. */
+export interface Controllers {
+  /** Those that run, by their names. */
+  running(): readonly ControllerName[];
+  /**
+   * Stops one. Resolves when it writes no more; one that does not run stays so.
+   *
+   * @throws USAGE for an unknown name.
+   * @example
+   * await cluster.controllers.stop("endpointslice-mirroring-controller");
+   */
+  stop(name: ControllerName): Promise<void>;
+  /**
+   * Starts one, which looks at everything that is stored. Resolves when it follows the cluster; `settled` of the cluster waits for
+   * what it finds to do. One that runs goes on.
+   *
+   * @throws USAGE for an unknown name, and when the cluster has been stopped.
+   */
+  start(name: ControllerName): Promise<void>;
+}
+
+/** The same for the cluster that has them. */
+export interface ControllerSet extends Controllers {
+  /** Those that run. */
+  all(): readonly ClusterController[];
+  /** Stops all of them for good, without waiting. */
+  end(): void;
+}
+
+const STARTS: Readonly<Record<ControllerName, (options: ClusterControllerOptions) => Promise<ClusterController>>> = {
+  "clusterrole-aggregation-controller": startRoleAggregation,
+  "namespace-controller": startNamespaceController,
+  "serviceaccount-controller": startServiceAccountController,
+  "endpoints-controller": startEndpointsController,
+  "garbage-collector-controller": startGarbageCollector,
+  "endpointslice-controller": startEndpointSliceController,
+  "endpointslice-mirroring-controller": startEndpointSliceMirroring,
+};
+
+/** A set of controllers of which none runs yet. */
+export function createControllerSet(options: ClusterControllerOptions): ControllerSet {
+  const running = new Map<ControllerName, ClusterController>();
+  let ended = false;
+  /** What was asked for is done one after the other, so that a controller never runs twice. */
+  let turn: Promise<void> = Promise.resolve();
+  const inTurn = (step: () => Promise<void>) => {
+    const result = turn.then(step);
+    turn = result.catch(() => undefined);
+    return result;
+  };
+  return {
+    running: () => CONTROLLER_NAMES.filter((name) => running.has(name)),
+    all: () => [...running.values()],
+    stop: (text) =>
+      inTurn(async () => {
+        const name = controllerNamed(text);
+        const controller = running.get(name);
+        running.delete(name);
+        controller?.stop();
+        await controller?.settled();
+      }),
+    start: (text) =>
+      inTurn(async () => {
+        const name = controllerNamed(text);
+        if (ended) throw new EngineError("USAGE", "The cluster has been stopped, and its controllers with it");
+        if (running.has(name)) return;
+        const controller = await STARTS[name](options);
+        if (ended) controller.stop();
+        else running.set(name, controller);
+      }),
+    end() {
+      ended = true;
+      for (const controller of running.values()) controller.stop();
+      running.clear();
+    },
+  };
+}
