@@ -324,6 +324,11 @@ describe("demo", () => {
     await client.patch(ENDPOINTS, key, "merge", { metadata: { annotations: { "example.com/team": "blue-ops" } } });
     await team(tenant, { namespace: "shop", name: "web" }, "ops");
     await until("the table is drawn again", () => terminal.stdout.includes("\u001b[H\u001b[J"));
+    const [host, back] = [
+      /^ {2}host Endpoints vc-blue\/web-x-shop-x-blue metadata\.annotations\["example\.com\/team"\]: "\S+" → "blue-ops"$/m,
+      /^ {2}tenant Endpoints shop\/web metadata\.annotations\["example\.com\/team"\]: "\S+" → "ops"$/m,
+    ];
+    await until("the values are shown", () => host.test(terminal.stdout) && back.test(terminal.stdout));
     terminal.interrupt();
     expect(await ended).toBe(0);
     expect(() => readFileSync(path)).toThrow("ENOENT");
