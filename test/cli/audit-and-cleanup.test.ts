@@ -110,6 +110,14 @@ describe("cleanup", () => {
     expect([await names(ENDPOINTS), await names(SERVICES), await names(SECRETS)]).toEqual([["other"], ["web-x-shop-x-blue"], ["theirs"]]);
   });
 
+  test("counts one object as one", async () => {
+    await settle();
+    const { stderr } = await cli("cleanup", ["--kind", "secrets"]);
+    expect(stderr).toContain("Nothing was removed: 1 object needs confirmation");
+    const { stdout } = await cli("cleanup", ["--kind", "secrets", "--yes"]);
+    expect(stdout).toMatch(/^1 object of virtual cluster [^]*\nRemoved 1 object\.\n$/);
+  });
+
   test.each([
     { why: "nobody is there to confirm it", answer: undefined },
     { why: "somebody says no", answer: "y" },

@@ -104,7 +104,7 @@ testCommand("eval", [
       "--name",
       "blue",
     ],
-    out: "- blue\n- default\n- true\n",
+    out: "- blue\n- vc-blue\n- true\n",
   },
   {
     why: "translates DNS names by the configuration",

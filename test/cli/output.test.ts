@@ -2,6 +2,8 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { EngineError } from "../../src/base/errors.ts";
 import { changedLines } from "../../src/cli/demo/demo-table.ts";
+import { demoValues, valueChanges } from "../../src/cli/demo/demo-values.ts";
+import type { KubeObject } from "../../src/kube/object/types.ts";
 import { tellFailure } from "../../src/cli/output/messages.ts";
 import { formatObjects, visible } from "../../src/cli/output/output.ts";
 import { formatTable } from "../../src/cli/output/table.ts";
@@ -68,6 +70,20 @@ describe("formatTable", () => {
 
 test("of two tables only the lines that changed are told", () => {
   expect(changedLines("HEAD\na 1\nb 1\n", "HEAD\na 1\nb 2\nc 1\n")).toBe("b 2\nc 1\n");
+});
+
+test("a demonstration names the values that changed, and not what the syncer notes for itself", () => {
+  const object = (name: string, annotations: Record<string, string>, rest: object = {}) =>
+    ({ apiVersion: "v1", kind: "Endpoints", metadata: { namespace: "a", name, resourceVersion: "1", annotations }, ...rest }) as KubeObject;
+  const values = (...objects: KubeObject[]) => demoValues([{ side: "host", objects }]);
+  const before = values(object("w", { "sync.platform/x": "1", team: "b" }, { subsets: [] }), object("old", {}));
+  const after = values(object("w", { "sync.platform/x": "2", team: "c" }, { subsets: [{ ports: [] }] }), object("new", {}));
+  expect(valueChanges(before, after)).toEqual([
+    "host Endpoints a/new: new",
+    "host Endpoints a/old: gone",
+    "host Endpoints a/w subsets[0].ports: nothing → []",
+    'host Endpoints a/w metadata.annotations.team: "b" → "c"',
+  ]);
 });
 
 describe("showsColours", () => {

@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 import { createLineLogger } from "../../src/base/logger.ts";
 import { createMetrics } from "../../src/base/metrics.ts";
+import { createProblemTeller } from "../../src/cli/run/problem-teller.ts";
 import { watchConfiguration } from "../../src/cli/run/reload.ts";
 import type { ConfigurationOptions, LoadedConfiguration } from "../../src/cli/input/configuration.ts";
 import { createFakeClock } from "../support/fake-clock.ts";
@@ -9,11 +10,14 @@ import { createTestTerminal } from "./support.ts";
 
 const FAILURES = "endpoint_sync_config_reload_failures_total";
 
-async function watching(files: Record<string, string>, { config = ["vcluster.yaml"], ...more }: ConfigurationOptions = {}) {
+async function watching(
+  files: Record<string, string>,
+  { config = ["vcluster.yaml"], format = "text", ...more }: ConfigurationOptions & { format?: "json" | "text" } = {},
+) {
   const terminal = createTestTerminal({ files });
   const clock = createFakeClock();
   const metrics = createMetrics();
-  const logger = createLineLogger({ level: "info", format: "text", now: () => 0, write: (line) => terminal.err(line) });
+  const logger = createLineLogger({ level: "info", format, now: () => 0, write: (line) => terminal.err(line) });
   const applied: LoadedConfiguration[] = [];
   let refusal: Error | undefined;
   const apply = async (loaded: LoadedConfiguration) => {
@@ -21,7 +25,8 @@ async function watching(files: Record<string, string>, { config = ["vcluster.yam
     applied.push(loaded);
     return "changed" as const;
   };
-  const stop = watchConfiguration({ terminal, files: { config, settings: "settings.yaml", ...more }, clock, logger, metrics, apply });
+  const tell = createProblemTeller({ terminal, logger, format });
+  const stop = watchConfiguration({ terminal, files: { config, settings: "settings.yaml", ...more }, clock, logger, metrics, tell, apply });
   await clock.advance(0);
   const failures = () => Number(new RegExp(`^${FAILURES} (\\d+)$`, "m").exec(metrics.text())?.[1]);
   return { terminal, clock, applied, failures, stop, refuse: (error: Error | undefined) => (refusal = error) };
@@ -67,6 +72,28 @@ test("a text with errors is told and counted once, and the next good one is appl
   files["settings.yaml"] = "onError: skip-patch";
   await clock.advance(10_000);
   expect([applied.length, failures()]).toEqual([1, 1]);
+  await stop();
+});
+
+test("every line about a text with errors is JSON where the log is, with the place and what to write", async () => {
+  const files = { "vcluster.yaml": "", "settings.yaml": "" };
+  const { terminal, clock, stop } = await watching(files, { format: "json" });
+  files["settings.yaml"] = "onEror: skip-patch";
+  await clock.advance(60_000);
+  const lines = terminal.stderr
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+  expect(lines).toEqual([
+    expect.objectContaining({
+      code: "CONFIG_UNKNOWN_FIELD",
+      file: "settings.yaml",
+      line: 1,
+      column: 1,
+      hint: expect.stringContaining("onError"),
+    }),
+    expect.objectContaining({ error: "The files have errors" }),
+  ]);
   await stop();
 });
 

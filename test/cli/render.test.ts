@@ -8,12 +8,12 @@ testCommand("render", [
     why: "prints one object as itself",
     argv: ["render", "--config", "empty.yaml", "-f", "-"],
     stdin: "{apiVersion: v1, kind: Endpoints, metadata: {name: web, namespace: shop}, subsets: [{addresses: [{ip: 10.0.0.1}]}]}",
-    out: "apiVersion: v1\nkind: Endpoints\nmetadata:\n  name: web-x-shop-x-vcluster\n  namespace: default\nsubsets:\n  - addresses:\n      - ip: 10.0.0.1\n",
+    out: "apiVersion: v1\nkind: Endpoints\nmetadata:\n  name: web-x-shop-x-blue\n  namespace: vc-blue\nsubsets:\n  - addresses:\n      - ip: 10.0.0.1\n",
   },
   {
     why: "prints several objects as a List, and tells what is left out",
     argv: ["render", "--config", "mapped.yaml", "-f", "several.yaml", "-o", "json"],
-    out: /^\{\n {2}"apiVersion": "v1",\n {2}"kind": "List",\n {2}"items": \[\n[^]*"namespace": "vcluster-team-1"[^]*"namespace": "default"/,
+    out: /^\{\n {2}"apiVersion": "v1",\n {2}"kind": "List",\n {2}"items": \[\n[^]*"namespace": "blue-team-1"[^]*"namespace": "default"/,
     err: [
       'warning NAME_NOT_MAPPED: Endpoints other/a is left out: Cannot translate "other/a": the namespace is not mapped',
       "warning Pod shop/p is left out: objects of this kind are not synced",

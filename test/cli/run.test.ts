@@ -100,7 +100,9 @@ describe("run", () => {
 
   test("writes log lines as JSON, and tells that endpoints are switched off", async () => {
     const [tenant, host] = await Promise.all([cluster("tenant"), cluster("host")]);
-    const terminal = createTestTerminal({ files: { ...files, "off.yaml": "sync: {toHost: {endpoints: {enabled: false}}}" } });
+    const terminal = createTestTerminal({
+      files: { ...files, "off.yaml": "sync: {toHost: {endpoints: {enabled: false}}}\nendpoints: {}" },
+    });
     const clusters = ["--tenant-kubeconfig", tenant.path, "--host-kubeconfig", host.path];
     const { ended } = begin(["run", ...clusters, ...CONFIGURED, "--config", "off.yaml", ...QUIET, "--log-format", "json"], terminal);
     await until("it syncs", () => terminal.stderr.includes('"Syncing"'));
@@ -110,7 +112,13 @@ describe("run", () => {
       .trim()
       .split("\n")
       .map((line) => JSON.parse(line) as { message: string });
-    expect(lines[0]).toMatchObject({ level: "info", message: "Starting", name: "blue", tenant: tenant.url, host: host.url });
+    expect(lines[0]).toMatchObject({
+      level: "warn",
+      message: "The configuration has a warning",
+      file: "off.yaml",
+      code: "CONFIG_UNKNOWN_FIELD",
+    });
+    expect(lines[1]).toMatchObject({ level: "info", message: "Starting", name: "blue", tenant: tenant.url, host: host.url });
     expect(lines.map(({ message }) => message)).toContain(
       "Endpoints are not synced: the configuration switches them off; --enable-endpoints overrides it",
     );
@@ -316,6 +324,11 @@ describe("demo", () => {
     await client.patch(ENDPOINTS, key, "merge", { metadata: { annotations: { "example.com/team": "blue-ops" } } });
     await team(tenant, { namespace: "shop", name: "web" }, "ops");
     await until("the table is drawn again", () => terminal.stdout.includes("\u001b[H\u001b[J"));
+    const [host, back] = [
+      /^ {2}host Endpoints vc-blue\/web-x-shop-x-blue metadata\.annotations\["example\.com\/team"\]: "\S+" → "blue-ops"$/m,
+      /^ {2}tenant Endpoints shop\/web metadata\.annotations\["example\.com\/team"\]: "\S+" → "ops"$/m,
+    ];
+    await until("the values are shown", () => host.test(terminal.stdout) && back.test(terminal.stdout));
     terminal.interrupt();
     expect(await ended).toBe(0);
     expect(() => readFileSync(path)).toThrow("ENOENT");

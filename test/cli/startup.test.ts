@@ -132,13 +132,13 @@ describe("a start", () => {
     expect(clock.pending).toBe(0);
   });
 
-  test("ends where waiting does not make a certificate better", async () => {
-    const cause = Object.assign(new Error("self-signed certificate"), { code: "DEPTH_ZERO_SELF_SIGNED_CERT" });
+  test.each([
+    { code: "DEPTH_ZERO_SELF_SIGNED_CERT", hint: "Check server and certificate-authority in the kubeconfig of the tenant cluster" },
+    { code: "CERT_HAS_EXPIRED", hint: "Renew the certificate of the tenant cluster's API server; the kubeconfig is not to blame" },
+  ])("ends where waiting does not make a certificate better: $code", async ({ code, hint }) => {
+    const cause = Object.assign(new Error("the certificate"), { code });
     const { start } = await prepare({ tenant: times(1, "API_UNAVAILABLE", cause) });
-    await expect(start()).rejects.toMatchObject({
-      code: "API_UNAVAILABLE",
-      details: { hint: "Check server and certificate-authority in the kubeconfig of the tenant cluster" },
-    });
+    await expect(start()).rejects.toMatchObject({ code: "API_UNAVAILABLE", details: { hint } });
   });
 
   test("refuses to sync a cluster with itself", async () => {

@@ -94,6 +94,30 @@ test("a failing test is shown with the patch, the values of its expression, and 
   expect(stdout).toContain("100.0.0.1");
 });
 
+test("JUnit has the time of every test, law and sequence, and JSON too", async () => {
+  write({ "a.patch-test.yaml": file({ "moves IPs": "100.0.0.1" }, "laws:\n  - total: { runs: 5 }\n") });
+  const { stdout: xml } = await test_("--reporter", "junit");
+  const cases = xml.match(/<testcase .*/g)!;
+  expect([cases.length, ...cases]).toEqual([2, expect.stringMatching(/ time="\d+\.\d{3}"/), expect.stringMatching(/ time="\d+\.\d{3}"/)]);
+  const { stdout: json } = await test_("--reporter", "json");
+  const { files } = JSON.parse(json) as { files: { results: { ms: unknown }[] }[] };
+  expect(files[0]!.results.map(({ ms }) => Number.isInteger(ms))).toEqual([true, true]);
+});
+
+test("render has the names of a virtual cluster that a test file has without a context", async () => {
+  const vcluster =
+    "sync: {toHost: {endpoints: {patches: [{path: metadata.labels.of, expression: 'context.vcluster.name + \"_\" + context.vcluster.namespace'}]}}}";
+  const web = "{ apiVersion: v1, kind: Endpoints, metadata: { name: web, namespace: shop, labels: { of: x } }, subsets: [] }";
+  const asserts =
+    "[{ equal: { path: metadata.labels.of, value: blue_vc-blue } }, { equal: { path: metadata.name, value: web-x-shop-x-blue } }]";
+  const suite = `apiVersion: cli.endpointsync.dev/v1alpha1\nkind: PatchTest\nconfig: vcluster.yaml\ntests:\n  - { it: a, object: ${web}, asserts: ${asserts} }\n`;
+  write({ "vcluster.yaml": vcluster, "web.yaml": web, "a.patch-test.yaml": suite });
+  const tested = await test_();
+  expect([tested.code, tested.stdout]).toEqual([0, expect.stringContaining("PASS 1 ")]);
+  const rendered = await run(["render", "--config", join(folder, "vcluster.yaml"), "-f", join(folder, "web.yaml")]);
+  expect(rendered.stdout).toMatch(/name: web-x-shop-x-blue\n {2}namespace: vc-blue\n {2}labels:\n {4}of: blue_vc-blue/);
+});
+
 test("only files are named that have a test that is wanted", async () => {
   write({ "a.patch-test.yaml": GREEN, "b.patch-test.yaml": RED });
   const { stdout, code } = await test_("--filter", "/^keeps/");

@@ -23,6 +23,7 @@ export function mixedReport(): TestReport {
   const explanation = [expression, "|     |", "|     false", '"172.16.0.9"'].join("\n");
   const failed = result("moves pod IPs", {
     verdict: "failed",
+    ms: 7.4,
     failures: [
       {
         message: 'Expected "192.168.0.9" at subsets[0].addresses[2].ip, found "172.16.0.9"',

@@ -7,16 +7,19 @@ import { BAD, BAD_TYPE, BAD_FIELD, OPEN, testCommand } from "./command-cases.ts"
 const fuel = (some: string, many: string) =>
   `Fuel for endpoints: ${some} with 250 addresses, ${many} with 1,000 addresses; the limit is 30 million.\n`;
 
+const hint = (path: string) =>
+  `Hint: ${path} does not reach addresses that are not ready. To patch these too, add a patch with the path ${path.replace("addresses", "notReadyAddresses")}.\n`;
+
 testCommand("validate", [
   {
     why: "says that all is well",
     argv: ["validate", "--config", "vcluster.yaml", "--settings", "settings.yaml"],
-    out: `Found 3 patches on endpoints, 1 reference.\n${fuel("16,000", "62,000")}The configuration is valid.\n`,
+    out: `Found 3 patches on endpoints, 1 reference.\n${fuel("16,000", "62,000")}${hint("subsets[*].addresses[*].hostname")}The configuration is valid.\n`,
   },
   {
     why: "warns while any address is allowed, also without settings",
     argv: ["validate", "--config", "vcluster.yaml"],
-    out: `Found 3 patches on endpoints, 1 reference.\n${fuel("16,000", "62,000")}The configuration is valid, with 1 warning.\n`,
+    out: `Found 3 patches on endpoints, 1 reference.\n${fuel("16,000", "62,000")}${hint("subsets[*].addresses[*].hostname")}The configuration is valid, with 1 warning.\n`,
     err: [OPEN],
   },
   {
@@ -125,7 +128,7 @@ testCommand("validate", [
     why: "paints severities on a screen that shows colours",
     argv: ["validate", "--config", "vcluster.yaml"],
     colours: true,
-    out: `Found 3 patches on endpoints, 1 reference.\n${fuel("16,000", "62,000")}The configuration is valid, with 1 warning.\n`,
+    out: `Found 3 patches on endpoints, 1 reference.\n${fuel("16,000", "62,000")}${hint("subsets[*].addresses[*].hostname")}The configuration is valid, with 1 warning.\n`,
     err: [OPEN.replace("warning", "\u001b[1;33mwarning\u001b[0m")],
   },
   {
@@ -193,7 +196,7 @@ testCommand("validate", [
   {
     why: "tries patches on samples: a value that API servers refuse is a warning, for the tenant may have others",
     argv: ["validate", "refused-values.yaml", "--settings", "settings.yaml"],
-    out: `Found 2 patches on endpoints.\n${fuel("25,000", "100,000")}The configuration is valid, with 2 warnings.\n`,
+    out: `Found 2 patches on endpoints.\n${fuel("25,000", "100,000")}${hint("subsets[*].addresses[*].hostname")}The configuration is valid, with 2 warnings.\n`,
     err: /patches\[0\]: Tried on a sample of Endpoints: [^\n]*hostname: Invalid value: "WEB-0"[^]*patches\[1\]: Tried on a sample of Endpoints: [^\n]*ports\[0\]\.name: Invalid value/,
   },
   {
@@ -207,13 +210,21 @@ testCommand("validate", [
   {
     why: "says that the address policy judges what patches write",
     argv: ["validate", "moved.yaml", "--settings", "pods.yaml"],
-    out: `Found 1 patch on endpoints.\n${fuel("28,000", "110,000")}The configuration is valid, with 1 warning.\n`,
+    out: `Found 1 patch on endpoints.\n${fuel("28,000", "110,000")}${hint("subsets[*].addresses[*].ip")}The configuration is valid, with 1 warning.\n`,
     err: /warning ADDRESS_REFUSED sync\.toHost\.endpoints\.patches\[0\]: The host gets none of the addresses that the patch writes: 10\.1\.0\.11 becomes 172\.20\.0\.11, which is left out: not in addressPolicy\.allow\. addressPolicy judges addresses as patches wrote them: list the networks that patches write, not the tenant's\n/,
+  },
+  {
+    why: "gives no hint where a patch reaches the addresses that are not ready",
+    argv: ["validate", "-", "--settings", "moved-pods.yaml"],
+    stdin:
+      "sync: {toHost: {endpoints: {patches: [{path: 'subsets[*].addresses[*].hostname', expression: value}, {path: 'subsets[*].notReadyAddresses[*].hostname', expression: value}]}}}",
+    out: /^Found 2 patches on endpoints\.\nFuel [^\n]*\nThe configuration is valid/,
+    err: /^/,
   },
   {
     why: "has nothing to say of a policy that allows what patches write",
     argv: ["validate", "moved.yaml", "--settings", "moved-pods.yaml"],
-    out: `Found 1 patch on endpoints.\n${fuel("28,000", "110,000")}The configuration is valid.\n`,
+    out: `Found 1 patch on endpoints.\n${fuel("28,000", "110,000")}${hint("subsets[*].addresses[*].ip")}The configuration is valid.\n`,
   },
   {
     why: "warns of given Endpoints that end without an address",

@@ -120,7 +120,48 @@ describe("references", () => {
     const there = "  - { it: goes, object: { metadata: { annotations: { tls: tls } } } }\n";
     const { results } = await runText(`${header}tests:\n${there}${back}`);
     expect(results.map(({ verdict }) => verdict)).toEqual(["passed", "failed"]);
-    expect(results[1]!.failures[0]).toMatchObject({ code: "REFERENCE_UNMAPPED" });
+    expect(results[1]!.failures).toMatchObject([
+      {
+        code: "REFERENCE_UNMAPPED",
+        message: expect.stringContaining("list the tenant's object, with apiVersion and kind, under objects") as string,
+      },
+    ]);
+  });
+});
+
+describe("a patch that fails unexpectedly", () => {
+  const patches = `patches:
+  - { path: metadata.annotations.a, expression: "value.x.y" }
+  - { path: metadata.annotations.b, expression: "value + '!'" }
+`;
+  const object = "{ metadata: { annotations: { a: x, b: y } } }";
+  const expected = (b: string) =>
+    `{ apiVersion: v1, kind: Endpoints, subsets: [], metadata: { name: example-x-default-x-blue, namespace: vc-blue, annotations: { a: z, b: ${b} } } }`;
+  const run = async (rest: string) => {
+    const { results } = await runText(`${patches}tests:\n  - it: one\n    object: ${object}\n${rest}`);
+    return results[0]!.failures.map(({ place, code, patch }) => [place.line, code, patch?.index]);
+  };
+
+  test("is told once, without what is stated of its place, and the rest in the order of the file", async () => {
+    const stated = `    expected: ${expected("no")}
+    maxFuel: 1
+    asserts:
+      - equal: { path: metadata.annotations.a, value: z }
+      - equal: { path: metadata.annotations, value: {} }
+      - equal: { path: metadata.annotations.b, value: z }
+`;
+    expect(await run(stated)).toEqual([
+      [7, "EXPRESSION_ERROR", 0],
+      [9, undefined, 1],
+      [10, undefined, undefined],
+      [14, undefined, 1],
+    ]);
+  });
+
+  test("is the only thing told of a whole object that differs nowhere else, whatever other patches wrote", async () => {
+    expect(
+      await run(`    asserts:\n      - equal: { path: metadata.annotations.b, value: y! }\n    expected: ${expected("y!")}\n`),
+    ).toEqual([[7, "EXPRESSION_ERROR", 0]]);
   });
 });
 

@@ -116,10 +116,16 @@ async function confirm(
   if (yes === true) return;
   // Nobody says yes to what he has not seen.
   if (output !== undefined) terminal.err(table.trimEnd());
-  const answer = await terminal.ask?.(`Remove ${copies.length} objects from the host? Type yes: `);
+  const answer = await terminal.ask?.(`Remove ${objectsOf(copies.length)} from the host? Type yes: `);
   if (answer?.trim() === "yes") return;
   const hint = "Pass --yes to delete the objects listed above";
-  throw new EngineError("USAGE", `Nothing was removed: ${copies.length} objects need confirmation`, { details: { hint } });
+  throw new EngineError("USAGE", `Nothing was removed: ${objectsOf(copies.length)} need${copies.length === 1 ? "s" : ""} confirmation`, {
+    details: { hint },
+  });
+}
+
+function objectsOf(count: number): string {
+  return `${count} object${count === 1 ? "" : "s"}`;
 }
 
 function tableOf(copies: readonly MarkedCopy[]): string {
@@ -162,7 +168,7 @@ function describeOwner({ vcluster }: Translator, { namespace, clusterUid, copies
   const from = clusterUid === undefined ? "an unknown tenant cluster" : `tenant cluster ${clusterUid}`;
   const keys = copies.slice(0, examples).map(({ resource, object }) => `${resource.kind} ${formatKey(keyOf(object))}`);
   const shownKeys = keys.length === 0 ? "" : ` (${keys.join(", ")}${copies.length > keys.length ? ", …" : ""})`;
-  const objects = `${copies.length} object${copies.length === 1 ? "" : "s"}`;
+  const objects = objectsOf(copies.length);
   return `${objects} of virtual cluster "${vcluster.name}" ${where}, from ${from}${shownKeys}`;
 }
 
@@ -176,7 +182,7 @@ function tellRemovals(terminal: Terminal, { output }: CleanupFlags, removals: re
   for (const { kind, host } of report.left) tellWarning(terminal, `${kind} ${host} changed meanwhile and was left alone`);
   if (removals.length === 0) return terminal.out("Nothing to remove.\n");
   const { length } = report.removed;
-  terminal.out(`Removed ${length} object${length === 1 ? "" : "s"}.\n`);
+  terminal.out(`Removed ${objectsOf(length)}.\n`);
 }
 
 function shown({ resource, object }: MarkedCopy): { kind: string; host: string; finalizers: readonly string[] } {

@@ -68,7 +68,7 @@ async function validate({ terminal, exit }: CommandContext, options: ValidateOpt
   for (const problem of all) tellProblem(terminal, problem, problemText(problem, texts));
   if (laws !== undefined) terminal.out(laws.text);
   if (failed) return terminal.err(countOf(all));
-  terminal.out(`Found ${contentsOf(loaded!.config)}.\n${tried.text}`);
+  terminal.out(`Found ${contentsOf(loaded!.config)}.\n${tried.text}${missedAddresses(loaded!.config)}`);
   terminal.out(all.length === 0 ? "The configuration is valid.\n" : `The configuration is valid, with ${countOf(all)}.\n`);
 }
 
@@ -143,6 +143,16 @@ function contentsOf(config: Config): string {
   const patches = lists.map((list) => `${counted(config[list].patches.length, "patch", "patches")} on ${list}`);
   const references = lists.flatMap((list) => config[list].patches).filter(({ reference }) => reference !== undefined).length;
   return [...patches, ...(references > 0 ? [counted(references, "reference", "references")] : [])].join(", ");
+}
+
+const READY = /^(\$\.)?subsets\[\*\]\.addresses\b/;
+
+/** A hint, where patches reach the addresses that are ready and none reaches the others: it may be meant. */
+function missedAddresses({ endpoints: { patches } }: Config): string {
+  const ready = patches.find(({ path }) => READY.test(path));
+  if (ready === undefined || patches.some(({ path }) => path.includes("notReadyAddresses") || path.includes(".."))) return "";
+  const other = ready.path.replace("addresses", "notReadyAddresses");
+  return `Hint: ${ready.path} does not reach addresses that are not ready. To patch these too, add a patch with the path ${other}.\n`;
 }
 
 /** `2 errors, 1 warning`. */

@@ -8,8 +8,10 @@ import { loadConfiguration } from "../input/configuration.ts";
 import { changedLines, demoTable } from "./demo-table.ts";
 import { demoFile, startDemoWorld } from "./demo-world.ts";
 import type { DemoWorld } from "./demo-world.ts";
+import { valueChanges } from "./demo-values.ts";
 import { EXIT_FAILED } from "../process/exit-codes.ts";
 import { readObjects } from "../input/objects.ts";
+import { visible } from "../output/output.ts";
 import { createTeardown } from "../process/teardown.ts";
 import type { Terminal } from "../process/terminal.ts";
 
@@ -21,6 +23,8 @@ const COPIED_KINDS = [ENDPOINTS, SERVICES, SECRETS];
 const LOOK_MS = 50;
 /** Between two looks at the table, in milliseconds. */
 const REFRESH_MS = 1_000;
+/** Values that changed between two looks; more are not shown. */
+const CHANGES_SHOWN = 10;
 /** Moves the cursor to the upper left corner and clears what is below. */
 const CLEAR = "\u001b[H\u001b[J";
 
@@ -88,17 +92,24 @@ function summary({ syncer }: DemoWorld, tookMs: number): string {
   return `\n${copied} of ${objects.length} objects are on the host, ${tookMs} ms after the start of both clusters.${why}\n`;
 }
 
-/** Redraws the table where it fits on the screen; elsewhere, only what changed is written below. */
+/** Redraws the table where it fits on the screen, with the values that changed; elsewhere, only what changed is written below. */
 async function live(terminal: Terminal, world: DemoWorld, stop: AbortSignal): Promise<void> {
   const guide = tryThis(world);
+  let shown = tableOf(world, terminal);
+  let known = await world.values();
+  let news = "";
   terminal.out(guide);
-  for (let shown = tableOf(world, terminal); !stop.aborted;) {
+  while (!stop.aborted) {
     await delay(systemClock, REFRESH_MS, stop);
-    const table = tableOf(world, terminal);
-    if (table === shown || stop.aborted) continue;
-    const fits = lineCount(table + guide) < (terminal.screen?.rows ?? 0);
-    terminal.out(fits ? CLEAR + table + guide : `\n${changedLines(shown, table)}`);
-    shown = table;
+    if (stop.aborted) return;
+    const [table, values] = [tableOf(world, terminal), await world.values()];
+    const changes = valueChanges(known, values).slice(0, CHANGES_SHOWN);
+    if (changes.length > 0) news = `\nChanged:\n${changes.map((line) => `  ${visible(line)}\n`).join("")}`;
+    if (table === shown && changes.length === 0) continue;
+    const whole = table + news + guide;
+    const fits = lineCount(whole) < (terminal.screen?.rows ?? 0);
+    terminal.out(fits ? CLEAR + whole : `\n${changedLines(shown, table)}${changes.length > 0 ? news : ""}`);
+    [shown, known] = [table, values];
   }
 }
 

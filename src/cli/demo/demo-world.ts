@@ -18,6 +18,8 @@ import type { LoadedConfiguration } from "../input/configuration.ts";
 import { followCluster } from "../input/followed-cluster.ts";
 import type { FollowedCluster, Runtime } from "../input/followed-cluster.ts";
 import { writeKubeconfigFile } from "../files/kubeconfig-file.ts";
+import { demoValues } from "./demo-values.ts";
+import type { DemoSide, DemoValues } from "./demo-values.ts";
 import type { Teardown } from "../process/teardown.ts";
 
 /** Where the demonstration's files are: beside the sources, and beside the built package. */
@@ -31,6 +33,8 @@ export interface DemoWorld {
   readonly metrics: MetricsRegistry;
   /** Paths of the kubeconfigs. */
   readonly kubeconfigs: { readonly tenant: string; readonly host: string };
+  /** What Endpoints and Services of both clusters say now. */
+  values(): Promise<DemoValues>;
 }
 
 /** What a world is made of. */
@@ -57,7 +61,12 @@ export async function startDemoWorld({ loaded, objects, teardown }: DemoInput): 
   const syncer = await createSyncer({ ...loaded, tenant: tenant.access, host: host.access, ...runtime });
   teardown.add(() => syncer.stop());
   await syncer.start();
-  return { syncer, metrics, kubeconfigs };
+  return { syncer, metrics, kubeconfigs, values: async () => demoValues(await Promise.all([tenant, host].map(shownObjects))) };
+}
+
+async function shownObjects({ side, client, scope }: FollowedCluster): Promise<DemoSide> {
+  const lists = await Promise.all([ENDPOINTS, SERVICES].map((resource) => client.list(resource, scope)));
+  return { side, objects: lists.flatMap(({ items }) => items) };
 }
 
 interface SideInput {

@@ -25,8 +25,8 @@ export interface ConfigurationOptions {
   readonly namespace?: string;
 }
 
-/** Names of a virtual cluster that nobody named. */
-export const DEFAULT_VCLUSTER: VCluster = { name: "vcluster", namespace: "default" };
+/** Names of a virtual cluster that nobody named: those that a test file has without a context. */
+export const DEFAULT_VCLUSTER: VCluster = { name: "blue", namespace: "vc-blue" };
 
 /** Host namespaces to stand in for one that nobody named, best first. */
 const STAND_INS = [DEFAULT_VCLUSTER.namespace, "vcluster", "host"];

@@ -5,7 +5,7 @@ import type { Logger } from "../../base/logger.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import { checkConfiguration } from "../input/configuration.ts";
 import type { ConfigurationOptions, LoadedConfiguration } from "../input/configuration.ts";
-import { tellProblem } from "../output/messages.ts";
+import type { Problem } from "../../schema/problem.ts";
 import type { Terminal } from "../process/terminal.ts";
 
 /** How often the files are read again, in milliseconds. Mounted files have no events that can be relied on. */
@@ -13,11 +13,13 @@ const POLL_MS = 5_000;
 
 /** What is followed and where it goes. */
 export interface ReloadOptions {
-  readonly terminal: Pick<Terminal, "read" | "err" | "onHangUp" | "colours">;
+  readonly terminal: Pick<Terminal, "read" | "onHangUp">;
   readonly files: ConfigurationOptions;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
+  /** Takes each error of a text that is refused. */
+  tell(problem: Problem): void;
   /** Takes a configuration without errors. A failure leaves the old one at work. */
   apply(loaded: LoadedConfiguration): Promise<"changed" | "unchanged">;
 }
@@ -91,12 +93,12 @@ class ConfigurationWatch {
   }
 
   async #reload(): Promise<void> {
-    const { terminal, files, logger, apply } = this.#options;
+    const { terminal, files, logger, tell, apply } = this.#options;
     this.#seen = await this.#digest();
     if ([...(files.config ?? []), files.settings].includes("-")) return this.#failed("Standard input cannot be read again");
     try {
       const { problems, loaded } = await checkConfiguration(terminal as Terminal, files);
-      for (const problem of problems) if (problem.severity === "error") tellProblem(terminal as Terminal, problem);
+      for (const problem of problems) if (problem.severity === "error") tell(problem);
       if (loaded === undefined) return this.#failed("The files have errors");
       const result = await apply(loaded);
       if (!this.#stopped) logger.info(result === "changed" ? "Configuration reloaded" : "Configuration is as before");

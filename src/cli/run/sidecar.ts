@@ -4,7 +4,7 @@ import { systemClock } from "../../base/clock.ts";
 import { EngineError } from "../../base/errors.ts";
 import { jsonEqual } from "../../base/json.ts";
 import { createLineLogger } from "../../base/logger.ts";
-import type { LogLevel } from "../../base/logger.ts";
+import type { Logger, LogLevel } from "../../base/logger.ts";
 import { createMetrics } from "../../base/metrics.ts";
 import type { MetricsRegistry } from "../../base/metrics.ts";
 import { createHttpClient } from "../../kube/client/http-client.ts";
@@ -12,6 +12,7 @@ import { syncedBackends } from "../../engine/config/backends.ts";
 import { createTranslatorFor } from "../../engine/engine.ts";
 import type { ObjectKey } from "../../kube/object/key.ts";
 import { ENDPOINT_SLICES, ENDPOINTS, NAMESPACES, SERVICES } from "../../kube/object/resource.ts";
+import type { Problem } from "../../schema/problem.ts";
 import type { ServicesMode } from "../../engine/reconcile/rules/rules.ts";
 import { createLeaderElection } from "../../kube/runtime/election/leader-election.ts";
 import type { LeaderElection } from "../../kube/runtime/election/leader-election.ts";
@@ -33,9 +34,9 @@ import type { BackendWatch } from "./backend-watch.ts";
 import { watchLaws } from "./law-watch.ts";
 import type { LawWatch } from "./law-watch.ts";
 import { giveBack } from "../process/lean-start.ts";
-import { tellProblem } from "../output/messages.ts";
 import { startProbeServer } from "../process/probe-server.ts";
 import type { ProbeAnswer, ProbeServerOptions } from "../process/probe-server.ts";
+import { createProblemTeller } from "./problem-teller.ts";
 import { createSyncerReadiness } from "./readiness.ts";
 import type { Readiness } from "./readiness.ts";
 import { createClusterSight, keepAsking, leastOf } from "./sight.ts";
@@ -75,7 +76,8 @@ const WRITES_MS = 10_000;
 export async function runSidecar(context: CommandContext, options: SidecarOptions): Promise<void> {
   const { problems, loaded } = await checkConfiguration(context.terminal, filesOf(options));
   // One line each, as everything else in a log.
-  for (const problem of problems) tellProblem(context.terminal, problem);
+  const tell = problemTeller(context.terminal, options, createLogger(context.terminal, options));
+  for (const problem of problems) tell(problem);
   if (loaded === undefined) context.exit(EXIT_USAGE);
   const kubeConfigs = await loadKubeConfigs(options, context.terminal.env);
   if (loaded === undefined) return;
@@ -103,6 +105,7 @@ function followConfiguration(terminal: Terminal, { options, loaded }: Parts, { s
     terminal,
     files: filesOf(options),
     ...runtime,
+    tell: problemTeller(terminal, options, runtime.logger),
     async apply(changed) {
       // What is followed of the host is decided at the start.
       if (!jsonEqual(hostScope(createTranslatorFor(changed)), scope))
@@ -222,14 +225,21 @@ function joinElection(terminal: Terminal, { loaded, kubeConfigs, teardown }: Par
   return createLeaderElection({ client, lease: leaseOf(loaded), identity, times, ...seen, ...runtime });
 }
 
-function createRuntime(terminal: Terminal, { logFormat, logLevel }: SidecarOptions, metrics: MetricsRegistry): Runtime {
-  const logger = createLineLogger({
+function createRuntime(terminal: Terminal, options: SidecarOptions, metrics: MetricsRegistry): Runtime {
+  return { clock: systemClock, chance: systemChance, logger: createLogger(terminal, options), metrics };
+}
+
+function createLogger(terminal: Terminal, { logFormat, logLevel }: SidecarOptions): Logger {
+  return createLineLogger({
     level: logLevel,
     format: logFormat,
     now: () => systemClock.now(),
     write: (line) => terminal.err(line),
   });
-  return { clock: systemClock, chance: systemChance, logger, metrics };
+}
+
+function problemTeller(terminal: Terminal, { logFormat }: SidecarOptions, logger: Logger): (problem: Problem) => void {
+  return createProblemTeller({ terminal, logger, format: logFormat });
 }
 
 interface Clusters {

@@ -134,6 +134,13 @@ function isPassing(error: unknown): error is EngineError {
   return !isCertificateFault(error);
 }
 
+function certificateHint(side: string, { cause }: EngineError): string {
+  const isOver = (cause as { code?: unknown }).code === "CERT_HAS_EXPIRED";
+  return isOver
+    ? `Renew the certificate of the ${side} cluster's API server; the kubeconfig is not to blame`
+    : `Check server and certificate-authority in the kubeconfig of the ${side} cluster`;
+}
+
 function isCertificateFault({ cause }: EngineError): boolean {
   return cause instanceof Error && CERTIFICATE_FAULTS.has(String((cause as { code?: unknown }).code));
 }
@@ -141,7 +148,7 @@ function isCertificateFault({ cause }: EngineError): boolean {
 /** A failure of an API server with the cluster that it is about; other failures as they are. */
 export function withCluster({ side, server }: Pick<FollowedCluster, "side" | "server">, error: unknown): unknown {
   if (!isEngineError(error) || !error.code.startsWith("API_")) return error;
-  const fault = isCertificateFault(error) && { hint: `Check server and certificate-authority in the kubeconfig of the ${side} cluster` };
+  const fault = isCertificateFault(error) && { hint: certificateHint(side, error) };
   return new EngineError(error.code, `Cannot work with the ${side} cluster ${server}: ${messageOf(error)}`, {
     cause: error,
     details: { ...error.details, ...fault },

@@ -65,6 +65,7 @@ async function runFile(file: string, options: RunTestsOptions, { terminal, engin
     update,
     coverage,
     engines,
+    now: () => systemClock.monotonic(),
   });
   if (update) for (const write of suite.writes) await writeGolden(terminal, file, write);
   return { suite, ms: systemClock.monotonic() - startedMs };

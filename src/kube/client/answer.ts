@@ -142,10 +142,13 @@ export function unreachable(request: string, cause: unknown): EngineError {
   return new EngineError("API_UNAVAILABLE", `${request} failed: ${describeFailure(cause)}`, { cause });
 }
 
+/** Advice of Node.js about its own flags, which is no help with a kubeconfig. */
+const ADVICE_OF_NODE = /; if the root CA is installed locally, .*$/;
+
 /** Connection attempts to several addresses fail with an empty message and a code. */
 function describeFailure(error: unknown): string {
   const code = isRecord(error) || error instanceof Error ? (error as { code?: unknown }).code : undefined;
-  return messageOf(error) || (typeof code === "string" ? code : "unknown reason");
+  return messageOf(error).replace(ADVICE_OF_NODE, "") || (typeof code === "string" ? code : "unknown reason");
 }
 
 function parse(text: string): unknown {

@@ -51,6 +51,8 @@ export interface TestResult {
   /** Of a law: how many inputs were tried, and the seed that they come from. */
   readonly runs?: number;
   readonly seed?: number;
+  /** How long it took, in milliseconds; absent unless the suite was run with `now`. */
+  readonly ms?: number;
 }
 
 /** A golden file that does not hold what came. */

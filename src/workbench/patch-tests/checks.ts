@@ -37,20 +37,38 @@ export interface TestRun {
 }
 
 /**
- * Everything that does not hold, in the order of a report: failed patches first, since they are most often the cause of the rest.
+ * Everything that does not hold, in the order of a report: failed patches first, since they are most often the cause of the rest, which comes in the
+ * order of the file. What is stated of a place where a patch failed unexpectedly is left out: the failure is the news.
  *
  * @throws EXPRESSION_FUEL when a regular expression of `error` takes too many steps.
  */
 export function checkRun(run: TestRun): readonly AssertFinding[] {
-  return [
-    ...checkOverall(run),
+  const overall = checkOverall(run);
+  const failed = failedPlaces(overall, run.patched);
+  const values = [...checkCase(run), ...checkAsserts(run), ...checkExpected(run, failed)];
+  const stated = [
     ...checkError(run),
     ...run.test.patches.flatMap((expectation) => checkPatch(expectation, run)),
-    ...[...checkCase(run), ...checkAsserts(run), ...checkExpected(run)].map((finding) => withRefusals(finding, run.patched)),
+    ...values.filter(({ at }) => at === undefined || !touches(at, failed)).map((finding) => withRefusals(finding, run.patched)),
     ...checkReferences(run),
     ...checkCost(run),
     ...checkReach(run),
   ];
+  return [...overall, ...stated.sort(byPlace)];
+}
+
+/** Every place where the patches failed whose failure is told. */
+function failedPlaces(told: readonly AssertFinding[], { outcomes }: Patched): readonly string[] {
+  const indexes = new Set(told.flatMap(({ failure: { code, patch } }) => (code === undefined || patch === undefined ? [] : [patch.index])));
+  return outcomes.filter(({ patch }) => indexes.has(patch)).flatMap(({ failures = [] }) => failures.map(({ place }) => place));
+}
+
+function touches(at: string, places: readonly string[]): boolean {
+  return places.some((place) => isPathWithin(at, place) || isPathWithin(place, at));
+}
+
+function byPlace({ failure: left }: AssertFinding, { failure: right }: AssertFinding): number {
+  return left.place.line - right.place.line || left.place.column - right.place.column;
 }
 
 /** A test that states nothing shows that nothing fails; where nothing was found, nothing could. */
@@ -103,13 +121,18 @@ function checkOverall({ test, entry, patched }: TestRun): AssertFinding[] {
   return [{ failure: { message: `Expected an object that may be written, found that ${patched.rejected}`, place: (entry ?? test).place } }];
 }
 
+/** What a test can do about a failure. */
+const HINTS: Readonly<Record<string, string>> = {
+  REFERENCE_UNMAPPED: ". A test knows the names of its objects: list the tenant's object, with apiVersion and kind, under objects",
+};
+
 function whatFailed({ outcomes }: Patched, isExcused: (outcome: Outcome) => boolean, test: SuiteTest, entry?: TestCase): AssertFinding[] {
   return outcomes.flatMap((outcome) => {
     const { patch, path, code, message, place } = outcome;
     if (code === undefined || isExcused(outcome)) return [];
     const others = outcome.failures!.length > 1 ? ` (and ${outcome.failures!.length - 1} more)` : "";
     const failure = {
-      message: `Patch ${patch} (${path}) ${outcome.outcome === "denied" ? "was denied" : "failed"} at ${place}${others}: ${message}`,
+      message: `Patch ${patch} (${path}) ${outcome.outcome === "denied" ? "was denied" : "failed"} at ${place}${others}: ${message}${HINTS[code] ?? ""}`,
       place: (entry ?? test).place,
       code,
       patch: { index: patch, path, ...(place !== undefined && { at: place }) },
@@ -218,7 +241,7 @@ function checkAsserts({ test, patched, baseline, matches }: TestRun): AssertFind
   return test.asserts.flatMap((assert) => findFailure(assert, { object: patched.object, baseline, matches }) ?? []);
 }
 
-function checkExpected({ test, patched, update }: TestRun): AssertFinding[] {
+function checkExpected({ test, patched, update }: TestRun, failed: readonly string[]): AssertFinding[] {
   const { expected } = test;
   if (expected === undefined || jsonEqual(expected.object, patched.object)) return [];
   if ("file" in expected && update) return [];
@@ -227,10 +250,11 @@ function checkExpected({ test, patched, update }: TestRun): AssertFinding[] {
     const message = `Expected a golden file ${expected.file}, found none; update golden files (-u) to write it`;
     return [{ failure: { message, place, actual: patched.object } }];
   }
-  const [first, ...others] = differences(object, patched.object);
+  const [first, ...others] = differences(object, patched.object).filter(({ path }) => !touches(path, failed));
+  if (first === undefined) return [];
   const more = others.length > 0 ? `, and ${others.length} more` : "";
-  const message = `Expected the whole object, found another: ${first!.path} is ${shown(first!.after)} in place of ${shown(first!.before)}${more}`;
-  return [{ failure: { message, place, expected: object, actual: patched.object }, at: first!.path }];
+  const message = `Expected the whole object, found another: ${first.path} is ${shown(first.after)} in place of ${shown(first.before)}${more}`;
+  return [{ failure: { message, place, expected: object, actual: patched.object }, at: first.path }];
 }
 
 function checkReferences({ test, patched }: TestRun): AssertFinding[] {

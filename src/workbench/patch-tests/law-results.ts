@@ -7,6 +7,7 @@ import { LAW } from "../laws/schema.ts";
 import type { LawDefinition } from "../laws/schema.ts";
 import type { TestResult } from "../asserts/results.ts";
 import type { TestRules } from "./rules-of-test.ts";
+import type { Timed } from "./timed.ts";
 import type { Suite } from "./suite/suite.ts";
 
 /** What the laws of a suite are checked with. */
@@ -15,17 +16,22 @@ export interface LawRun {
   readonly rules: TestRules;
   readonly objects: readonly KubeObject[];
   readonly wanted: (name: string) => boolean;
+  readonly timed: Timed;
 }
 
 /** Checks the laws of a suite that are wanted, in the order of the file. */
-export function lawResults({ suite, rules, objects, wanted }: LawRun): readonly TestResult[] {
+export async function lawResults({ suite, rules, objects, wanted, timed }: LawRun): Promise<readonly TestResult[]> {
   const items = suite.laws?.kind === "list" ? suite.laws.items : [];
   const drifts = { acceptedDrifts: suite.acceptedDrifts, settingsDrifts: suite.configuration.settings.acceptedDrifts };
-  return items.flatMap((node) => {
+  const all: TestResult[] = [];
+  for (const node of items) {
     // Its shape was checked when the file was read.
     const law = decode(LAW, node, { report: new Report() })!;
-    return wanted(nameOfLaw(law)) ? runLaws([law], { engine: rules, objects, ...drifts, placeOf: () => startOf(node) }) : [];
-  });
+    if (!wanted(nameOfLaw(law))) continue;
+    const [results, took] = await timed(() => runLaws([law], { engine: rules, objects, ...drifts, placeOf: () => startOf(node) }));
+    all.push(...results.map((result) => ({ ...result, ...took })));
+  }
+  return all;
 }
 
 /** As results call it: the law, and the path that it speaks of. */

@@ -19,6 +19,8 @@ import { readSuite } from "./suite/read-suite.ts";
 import { createRegexMatcher } from "../asserts/regex.ts";
 import type { RegexMatcher } from "../asserts/regex.ts";
 import type { GoldenWrite, SuiteResult, TestResult } from "../asserts/results.ts";
+import { createTimed } from "./timed.ts";
+import type { Timed } from "./timed.ts";
 import { rulesOfContext, withCoverage } from "./rules-of-test.ts";
 import type { TestRules } from "./rules-of-test.ts";
 import { nameOfTest, runTest } from "./run-test.ts";
@@ -37,6 +39,8 @@ export interface SuiteOptions {
   readonly coverage?: boolean;
   /** Shares engines between files with the same configuration; its owner disposes of it. Default: one of its own. */
   readonly engines?: EngineCache;
+  /** A clock in milliseconds that never goes back. With it, every result says how long it took. Default: none does. */
+  readonly now?: () => number;
 }
 
 /**
@@ -93,11 +97,12 @@ interface Run {
   rulesIn(context: SuiteContext): Promise<TestRules>;
   coverage(): Promise<SuiteCoverage | undefined>;
   readonly matches: RegexMatcher;
+  readonly timed: Timed;
 }
 
 type StartOptions = SuiteOptions & Pick<Run, "engines" | "files">;
 
-async function startRun(suite: Suite, { engines, files, filter, update, coverage = false }: StartOptions): Promise<Run> {
+async function startRun(suite: Suite, { engines, files, filter, update, coverage = false, now }: StartOptions): Promise<Run> {
   const known = new Map<string, Promise<TestRules>>();
   const make = async (context: SuiteContext) => {
     const rules = await rulesOfContext(suite, context, engines);
@@ -121,6 +126,7 @@ async function startRun(suite: Suite, { engines, files, filter, update, coverage
     rulesIn,
     coverage: async () => (coverage ? takeCoverage(await Promise.allSettled(known.values()), suite) : undefined),
     matches: hasPatterns ? createRegexMatcher(await engines.sandbox()) : refuseToMatch,
+    timed: createTimed(now),
   };
 }
 
@@ -142,7 +148,7 @@ async function runAll(run: Run): Promise<Pick<SuiteResult, "results" | "writes" 
   const tests: TestResult[] = [];
   for (const test of run.suite.tests) tests.push(...(await runCases(test, run, writes)));
   const coverage = await run.coverage();
-  return { results: [...tests, ...lawResults(run), ...(await sequenceResults(run))], writes, ...(coverage && { coverage }) };
+  return { results: [...tests, ...(await lawResults(run)), ...(await sequenceResults(run))], writes, ...(coverage && { coverage }) };
 }
 
 async function runCases(test: SuiteTest, run: Run, writes: GoldenWrite[]): Promise<TestResult[]> {
@@ -165,11 +171,12 @@ async function runCases(test: SuiteTest, run: Run, writes: GoldenWrite[]): Promi
   }
   const results: TestResult[] = [];
   for (const entry of entries) {
-    const end = await runTest(test, entry, { ...run, rules, drawer: () => drawerOf(rules, run.engines) });
+    const options = { ...run, rules, drawer: () => drawerOf(rules, run.engines) };
+    const [end, took] = await run.timed(() => runTest(test, entry, options));
     // What a broken patch makes is no golden file.
     const write = end.result.verdict === "passed" && end.object ? goldenWrite(test, end.object, run.update) : undefined;
     if (write !== undefined) writes.push(write);
-    results.push(end.result);
+    results.push({ ...end.result, ...took });
   }
   return results;
 }

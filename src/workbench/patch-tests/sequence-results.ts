@@ -12,6 +12,7 @@ import { createRegexMatcher } from "../asserts/regex.ts";
 import type { TestResult } from "../asserts/results.ts";
 import { rulesOfContext, withOwnNames } from "./rules-of-test.ts";
 import type { TestRules } from "./rules-of-test.ts";
+import type { Timed } from "./timed.ts";
 import type { Suite } from "./suite/suite.ts";
 
 /** What the sequences of a suite run with. */
@@ -21,6 +22,7 @@ export interface SequenceRun {
   readonly engines: EngineCache;
   readonly files: SuiteFiles;
   readonly wanted: (name: string) => boolean;
+  readonly timed: Timed;
 }
 
 /** Runs the sequences of a suite that are wanted, in the order of the file. */
@@ -38,7 +40,8 @@ export async function sequenceResults(run: SequenceRun): Promise<readonly TestRe
       reload: async (reload: Reload) => engineOf(await reloadedRules(reload, run)),
       matcher: async () => createRegexMatcher(await engines.sandbox()),
     };
-    results.push(await runSequence(sequence, options));
+    const [result, took] = await run.timed(() => runSequence(sequence, options));
+    results.push({ ...result, ...took });
   }
   return results;
 }

@@ -133,3 +133,8 @@ test("a failure without a message is described by its code", () => {
 test("an excerpt of a hostile text takes no time", () => {
   expect(excerpt("<".repeat(5_000_000)).length).toBeLessThan(300);
 });
+
+test("the failure of a certificate comes without the advice of Node.js about its flags", () => {
+  const cause = new Error("self-signed certificate; if the root CA is installed locally, try running Node.js with --use-system-ca");
+  expect(unreachable("GET /api", cause).message).toBe("GET /api failed: self-signed certificate");
+});

@@ -4,6 +4,7 @@ import type { TestReport } from "./report.ts";
 export function jsonReport({ suites, totals }: TestReport): string {
   const files = suites.map(({ suite: { writes, ...suite }, ms }) => ({
     ...suite,
+    results: suite.results.map((result) => (result.ms === undefined ? result : { ...result, ms: Math.round(result.ms) })),
     writes: writes.map(({ file }) => file),
     ms: Math.round(ms),
   }));

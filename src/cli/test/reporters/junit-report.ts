@@ -48,8 +48,9 @@ function unusableLines({ file, name, problems }: SuiteResult): string[] {
   ];
 }
 
-function caseLines(suite: SuiteResult, { name, place, verdict, reason, failures }: TestResult): string[] {
-  const head = `    <testcase${attributes({ name, classname: suite.name, file: place.file, line: place.line })}`;
+function caseLines(suite: SuiteResult, { name, place, verdict, reason, failures, ms }: TestResult): string[] {
+  const time = ms === undefined ? {} : { time: seconds(ms) };
+  const head = `    <testcase${attributes({ name, classname: suite.name, file: place.file, line: place.line, ...time })}`;
   if (verdict === "passed") return [`${head}/>`];
   if (verdict === "skipped") return [`${head}>`, `      <skipped${attributes({ message: reason ?? "" })}/>`, "    </testcase>"];
   const element = verdict === "failed" ? "failure" : "error";

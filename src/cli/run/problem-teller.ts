@@ -1,0 +1,27 @@
+import type { Logger } from "../../base/logger.ts";
+import type { Problem } from "../../schema/problem.ts";
+import { tellProblem } from "../output/messages.ts";
+import type { Terminal } from "../process/terminal.ts";
+
+/** Where problems of a configuration go while a syncer runs. */
+export interface ProblemOutput {
+  readonly terminal: Pick<Terminal, "err" | "colours">;
+  readonly logger: Logger;
+  readonly format: "json" | "text";
+}
+
+/**
+ * Tells problems of a configuration as the log is told: as lines of the log where these are JSON, so that every line is, and otherwise in the words of
+ * `validate`, one line each.
+ *
+ * @example
+ * const tell = createProblemTeller({ terminal, logger, format: "json" });
+ * for (const problem of problems) tell(problem);
+ */
+export function createProblemTeller({ terminal, logger, format }: ProblemOutput): (problem: Problem) => void {
+  if (format === "text") return (problem) => tellProblem(terminal as Terminal, problem);
+  return ({ severity, message, ...where }) => {
+    if (severity === "error") logger.error("The configuration has an error", { ...where, error: message });
+    else logger.warn("The configuration has a warning", { ...where, warning: message });
+  };
+}
