@@ -204,12 +204,23 @@ class Routes {
     const visible = this.#options.visible?.(exchange.user, definition);
     try {
       const queue = await this.#options.registry.watch(definition.type, { ...request, ...scope, visible });
+      this.#judgeAgain(exchange, queue);
       await this.#stream(exchange, queue, toLine);
     } catch (error) {
       const status = statusOf(error);
       // A start that is out of history is told inside the stream: clients look there first.
       if (!isEngineError(error, "API_EXPIRED") || status === undefined) throw error;
       streamError(exchange.response, status);
+    }
+  }
+
+  /** A caller who lost the key or the right while the watch was made must not hear of what has happened since: nothing else looks before that. */
+  #judgeAgain(exchange: Exchange, queue: WatchQueue): void {
+    try {
+      exchange.judge();
+    } catch (error) {
+      queue.end();
+      throw error;
     }
   }
 
