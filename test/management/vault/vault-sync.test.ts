@@ -2,7 +2,7 @@
  * SharedSecrets that are copies of a vault's secrets, from the annotation to what their readers see.
  */
 import type { ServerResponse } from "node:http";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { parseManagementConfig } from "../../../src/management/config/config.ts";
 import { until } from "../../support/fake-clock.ts";
 import { at, JSON_PATCH, MERGE_PATCH, startPlatform } from "../platform.ts";
@@ -19,16 +19,13 @@ const annotations = (path: string, version = "kv2", mount = "secret") => ({
 
 let vault: VaultDouble;
 let platform: Platform;
-beforeAll(async () => {
+beforeEach(async () => {
   vault = await startVault();
 });
-afterAll(() => vault.stop());
-beforeEach(() => {
-  vault.sealed = false;
-  vault.instead = undefined;
-  vault.asked.length = 0;
+afterEach(async () => {
+  await platform.stop();
+  await vault.stop();
 });
-afterEach(() => platform.stop());
 
 const configText = (more: object = {}) =>
   JSON.stringify({ vault: { enabled: true, address: vault.url, auth: { token: "root-token" }, ...more } });
