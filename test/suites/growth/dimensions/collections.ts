@@ -18,6 +18,11 @@ function ofStored({ name, sizes }: Named, made: (index: number, ground: Ground) 
 
 const administrator = (ground: Ground) => ground.platform.admin.key;
 const ownSecret = (index: number): Sent => ({ path: SECRETS, body: secret({ data: { a: "YQ==" } }, { name: word(index) }) });
+/** Two of these are more than one piece of an answer, so that no size pays for pieces that the size before did without. */
+const largeSecret = (index: number): Sent => ({
+  path: SECRETS,
+  body: secret({ data: { a: "YWFh".repeat(8_192) } }, { name: word(index) }),
+});
 const ownTeam = (index: number): Sent => ({
   path: "/teams",
   body: { metadata: { name: word(index) }, spec: { owner: { user: "eve" }, users: ["eve"] } },
@@ -40,7 +45,7 @@ async function openWatch(ground: Ground): Promise<Socket> {
 
 /** How many objects, keys, teams and watches there are. Sizes end where a run of all dimensions would take long. */
 export const COLLECTIONS: readonly Dimension[] = [
-  ofStored({ name: "objects of a list", sizes: [1, 16, MANY] }, ownSecret, () => ({ path: SECRETS })),
+  ofStored({ name: "objects of a list", sizes: [1, 16, MANY] }, largeSecret, () => ({ path: SECRETS })),
   ofStored({ name: "objects of a table", sizes: [1, 16, MANY] }, ownSecret, () => ({
     path: SECRETS,
     headers: [["Accept", "application/json;as=Table;v=v1;g=meta.k8s.io"]],
@@ -53,7 +58,7 @@ export const COLLECTIONS: readonly Dimension[] = [
   {
     ...ofRequest({ name: "objects of a page", sizes: [1, 16, MANY] }, (size) => ({ path: `${SECRETS}?limit=${size}` })),
     async grow(ground, _size, before) {
-      if (before === 0) for (let index = 0; index < MANY; index += 1) await ground.hold(201, ownSecret(index));
+      if (before === 0) for (let index = 0; index < MANY; index += 1) await ground.hold(201, largeSecret(index));
     },
   },
   ofStored({ name: "objects of a list, of which a selector takes none", sizes: [1, 16, MANY] }, ownSecret, () => ({
