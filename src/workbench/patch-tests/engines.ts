@@ -8,6 +8,7 @@ import type { Config } from "../../engine/config/config.ts";
 import type { Settings } from "../../engine/config/settings.ts";
 import { createEngine } from "../../engine/engine.ts";
 import type { Engine } from "../../engine/engine.ts";
+import type { SyncedKind } from "../../engine/reconcile/rules/rules.ts";
 import { createSandbox } from "../../engine/sandbox/sandbox.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import type { VCluster } from "../../engine/translate/name.ts";
@@ -18,6 +19,12 @@ export interface EngineIngredients {
   readonly config: Config;
   readonly settings: Settings;
   readonly vcluster: VCluster;
+}
+
+/** What all engines of a cache have in common. */
+export interface EngineCacheOptions {
+  /** The kinds that the configurations were read for. Default: all that are synced. */
+  readonly kinds?: readonly SyncedKind[];
 }
 
 /** Engines that several test files share. */
@@ -44,7 +51,7 @@ export interface EngineCache {
  * for (const file of files) await runSuite(file, { read, engines });
  * engines.dispose();
  */
-export function createEngineCache(): EngineCache {
+export function createEngineCache({ kinds }: EngineCacheOptions = {}): EngineCache {
   const engines = new Map<string, Promise<Engine>>();
   const watching = new Map<Engine, Promise<Sandbox>>();
   let sandbox: Promise<Sandbox> | undefined;
@@ -57,7 +64,7 @@ export function createEngineCache(): EngineCache {
   return {
     engineFor(ingredients) {
       const key = canonicalJson(ingredients);
-      const known = engines.get(key) ?? kept(createEngine(ingredients));
+      const known = engines.get(key) ?? kept(createEngine(kinds === undefined ? ingredients : { ...ingredients, kinds }));
       engines.set(key, known);
       return known;
     },
