@@ -86,10 +86,10 @@ async function withSkips(
   tests: readonly SkeletonTest[],
   write: (tests: readonly SkeletonTest[]) => string,
   objects: readonly SkeletonFile[],
-  { file, read }: SkeletonOptions,
+  { file, read, loaded }: SkeletonOptions,
 ): Promise<SkeletonTest[]> {
   const texts = new Map([...objects, { file, text: write(tests) }].map((one) => [one.file, one.text]));
-  const { results } = await runSuite(file, { read: async (name) => texts.get(name) ?? read(name) });
+  const { results } = await runSuite(file, { read: async (name) => texts.get(name) ?? read(name), kinds: loaded.kinds });
   return tests.map(({ it, ...test }) => {
     const failure = results.find(({ name, verdict }) => name === it && verdict !== "passed")?.failures[0];
     return failure === undefined ? { it, ...test } : { it, skip: `needs another object: ${failure.message}`, ...test };
