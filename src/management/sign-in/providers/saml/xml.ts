@@ -22,7 +22,7 @@ export const XML_LIMITS = {
   /** Elements within each other. */
   depth: 64,
   /** Elements, attributes and texts. */
-  nodes: 20_000,
+  nodes: 10_000,
   /** Namespaces that are declared at one place. */
   namespaces: 32,
 } as const;
