@@ -1,13 +1,13 @@
 import type { SamlAssertion } from "../../rules/admit-saml.ts";
 import { ASSERTION, BEARER, TRANSIENT, UNSPECIFIED } from "./names.ts";
 import { quoted, unproven } from "./refusal.ts";
-import { idOf } from "./signature.ts";
+import { assertedId } from "./signature.ts";
 import { demandNow, instant } from "./times.ts";
-import { attributeOf, elementNamed, elementsIn, elementsNamed, textOf } from "./xml.ts";
+import { attributeOf, elementNamed, elementsIn, elementsNamed, plainTextOf } from "./xml.ts";
 import type { XmlElement } from "./xml.ts";
 
 /** What an answer must be. */
-export interface Expected {
+export interface ExpectedAnswer {
   readonly redirectUri: string;
   /** Id of the request. */
   readonly requestId: string;
@@ -36,7 +36,7 @@ const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
  *
  * @throws API_UNAUTHORIZED when it is for another place, request or time, or says something in more than one way.
  */
-export function readAssertion(element: XmlElement, expected: Expected & { readonly issuer: string }): ReadAssertion {
+export function readAssertion(element: XmlElement, expected: ExpectedAnswer & { readonly issuer: string }): ReadAssertion {
   if (attributeOf(element, "Version") !== "2.0") throw unproven("the assertion is not of SAML 2.0");
   const subject = elementNamed(element, ASSERTION, "Subject");
   if (subject === undefined) throw unproven("the assertion is about nobody");
@@ -45,7 +45,7 @@ export function readAssertion(element: XmlElement, expected: Expected & { readon
   const audiences = audiencesOf(element, expected.nowMs);
   const sessionEndMs = sessionEndOf(element, expected.nowMs);
   return {
-    id: idOf(element),
+    id: assertedId(element),
     assertion: {
       destination: expected.redirectUri,
       audiences,
@@ -64,14 +64,14 @@ function nameIdOf(subject: XmlElement, asked: string): string {
   const format = attributeOf(element, "Format") ?? UNSPECIFIED;
   const isAsked = format === asked || [format, asked].includes(UNSPECIFIED);
   if (format === TRANSIENT || !isAsked) throw unproven(`the NameID has the format ${quoted(format)}, not the one that was asked for`);
-  const text = textOf(element);
+  const text = plainTextOf(element);
   if (text === "" || text.length > NAME_ID_MAX || text.trim() !== text || UNSEEN.test(text))
     throw unproven("the NameID is no name that can be kept");
   return text;
 }
 
 /** Demands that one confirmation makes the one who brings the assertion its subject, here, now, and for this request. */
-function demandConfirmed(subject: XmlElement, { redirectUri, requestId, nowMs }: Expected): void {
+function demandConfirmed(subject: XmlElement, { redirectUri, requestId, nowMs }: ExpectedAnswer): void {
   const bearers = elementsNamed(subject, ASSERTION, "SubjectConfirmation").filter((one) => attributeOf(one, "Method") === BEARER);
   if (bearers.length !== 1) throw unproven(`the subject has ${bearers.length} confirmations for who brings it, not 1`);
   const data = elementNamed(bearers[0]!, ASSERTION, "SubjectConfirmationData");
@@ -96,7 +96,7 @@ function audiencesOf(assertion: XmlElement, nowMs: number): readonly string[] {
   );
   if (unknown !== undefined) throw unproven(`the assertion has the unknown condition ${quoted(unknown.name)}`);
   const [first, ...others] = elementsNamed(conditions, ASSERTION, "AudienceRestriction").map((one) =>
-    elementsNamed(one, ASSERTION, "Audience").map(textOf),
+    elementsNamed(one, ASSERTION, "Audience").map(plainTextOf),
   );
   if (first === undefined) throw unproven("the assertion is for no audience");
   const sets = others.map((audiences) => new Set(audiences));
@@ -133,7 +133,7 @@ function attributesIn(assertion: XmlElement, wanted: ReadonlySet<string>): Pick<
 }
 
 function valueOf(element: XmlElement): string {
-  const text = textOf(element);
+  const text = plainTextOf(element);
   if (UNSEEN.test(text)) throw unproven("an attribute has characters that are not seen");
   return text;
 }

@@ -1,5 +1,9 @@
-import { escapeHtml } from "../../pages/html.ts";
 import { ASSERTION, PERSISTENT, POST_BINDING, PROTOCOL } from "./names.ts";
+
+/** A text in an attribute, or between tags, which it does not end. */
+function escaped(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
+}
 
 /** A request that somebody be signed in. */
 export interface AuthnRequest {
@@ -23,9 +27,9 @@ export function requestXml({ id, ssoURL, redirectUri, issuer, nameIdFormat, nowM
     ...{ ID: id, Version: "2.0", IssueInstant: new Date(nowMs).toISOString(), Destination: ssoURL },
     ...{ AssertionConsumerServiceURL: redirectUri, ProtocolBinding: POST_BINDING },
   };
-  const written = Object.entries(attributes).map(([name, value]) => ` ${name}="${escapeHtml(value)}"`);
-  const by = issuer === "" ? "" : `<saml:Issuer xmlns:saml="${ASSERTION}">${escapeHtml(issuer)}</saml:Issuer>`;
-  const policy = `<samlp:NameIDPolicy AllowCreate="true" Format="${escapeHtml(nameIdFormat || PERSISTENT)}"/>`;
+  const written = Object.entries(attributes).map(([name, value]) => ` ${name}="${escaped(value)}"`);
+  const by = issuer === "" ? "" : `<saml:Issuer xmlns:saml="${ASSERTION}">${escaped(issuer)}</saml:Issuer>`;
+  const policy = `<samlp:NameIDPolicy AllowCreate="true" Format="${escaped(nameIdFormat || PERSISTENT)}"/>`;
   return `<samlp:AuthnRequest${written.join("")}>${by}${policy}</samlp:AuthnRequest>`;
 }
 
@@ -39,9 +43,9 @@ export function metadataXml({
   readonly redirectUri: string;
   readonly nameIdFormat: string;
 }): string {
-  const service = `<md:AssertionConsumerService Binding="${POST_BINDING}" Location="${escapeHtml(redirectUri)}" index="0" isDefault="true"/>`;
-  const format = `<md:NameIDFormat>${escapeHtml(nameIdFormat || PERSISTENT)}</md:NameIDFormat>`;
+  const service = `<md:AssertionConsumerService Binding="${POST_BINDING}" Location="${escaped(redirectUri)}" index="0" isDefault="true"/>`;
+  const format = `<md:NameIDFormat>${escaped(nameIdFormat || PERSISTENT)}</md:NameIDFormat>`;
   const role = `<md:SPSSODescriptor AuthnRequestsSigned="false" WantAssertionsSigned="true" protocolSupportEnumeration="${PROTOCOL}">${format}${service}</md:SPSSODescriptor>`;
   const namespace = "urn:oasis:names:tc:SAML:2.0:metadata";
-  return `<?xml version="1.0" encoding="UTF-8"?>\n<md:EntityDescriptor xmlns:md="${namespace}" entityID="${escapeHtml(entityId)}">${role}</md:EntityDescriptor>\n`;
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<md:EntityDescriptor xmlns:md="${namespace}" entityID="${escaped(entityId)}">${role}</md:EntityDescriptor>\n`;
 }

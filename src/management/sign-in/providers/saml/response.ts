@@ -1,16 +1,16 @@
 import { forbiddenPath, unauthorized } from "../../../../apiserver/types/status.ts";
 import { readAssertion } from "./assertion.ts";
-import type { Expected, ReadAssertion } from "./assertion.ts";
+import type { ExpectedAnswer, ReadAssertion } from "./assertion.ts";
 import { keysAt } from "./certificates.ts";
 import type { PinnedCertificate } from "./certificates.ts";
 import { ASSERTION, PROTOCOL, SIGNATURES, STATUS } from "./names.ts";
 import { quoted, unproven } from "./refusal.ts";
-import { idOf, signatureOf, signedText } from "./signature.ts";
-import { attributeOf, elementNamed, elementsBelow, elementsIn, readXml, textOf } from "./xml.ts";
+import { assertedId, signatureOf, signedText } from "./signature.ts";
+import { attributeOf, elementNamed, elementsBelow, elementsIn, readXml, plainTextOf } from "./xml.ts";
 import type { XmlElement } from "./xml.ts";
 
 /** How an answer is checked. */
-export interface Checks extends Expected {
+export interface Checks extends ExpectedAnswer {
   /** The certificates that the provider signs with; undefined: signatures are not looked at. */
   readonly certificates: readonly PinnedCertificate[] | undefined;
 }
@@ -54,7 +54,7 @@ function decoded(field: string): string {
 function demandResponse(outer: XmlElement): void {
   if (outer.name !== "Response" || outer.namespace !== PROTOCOL) throw unproven(`the document is no Response, but ${quoted(outer.name)}`);
   if (attributeOf(outer, "Version") !== "2.0") throw unproven("the response is not of SAML 2.0");
-  idOf(outer);
+  assertedId(outer);
   const status = elementNamed(outer, PROTOCOL, "Status");
   const code = status && elementNamed(status, PROTOCOL, "StatusCode");
   if (code === undefined) throw unproven("the response has no status");
@@ -121,7 +121,7 @@ function proven(
   if (keys.length === 0) throw unproven("no certificate of the settings may be used now");
   const signed = (path: readonly string[], element: XmlElement, signature: XmlElement): XmlElement => {
     const again = readXml(signedText({ text, path, element, signature }, keys));
-    if (again.name !== element.name || again.namespace !== element.namespace || idOf(again) !== idOf(element))
+    if (again.name !== element.name || again.namespace !== element.namespace || assertedId(again) !== assertedId(element))
       throw unproven("something else was signed");
     return again;
   };
@@ -133,7 +133,7 @@ function proven(
 }
 
 /** What the response says of itself, besides the assertion. */
-function demandAnswerTo(response: XmlElement, { redirectUri, requestId }: Expected, isSigned: boolean): void {
+function demandAnswerTo(response: XmlElement, { redirectUri, requestId }: ExpectedAnswer, isSigned: boolean): void {
   const destination = attributeOf(response, "Destination");
   if (destination === undefined ? isSigned : destination !== redirectUri) throw unproven(`the response is for ${quoted(destination)}`);
   const request = attributeOf(response, "InResponseTo");
@@ -142,5 +142,5 @@ function demandAnswerTo(response: XmlElement, { redirectUri, requestId }: Expect
 
 function issuerOf(element: XmlElement): string | undefined {
   const issuer = elementNamed(element, ASSERTION, "Issuer");
-  return issuer && textOf(issuer);
+  return issuer && plainTextOf(issuer);
 }

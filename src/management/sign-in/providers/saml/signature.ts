@@ -6,7 +6,7 @@ import { SignedXml } from "xml-crypto";
 import { messageOf } from "../../../../base/errors.ts";
 import { ENVELOPED, EXCLUSIVE, SIGNATURES } from "./names.ts";
 import { quoted, unproven } from "./refusal.ts";
-import { attributeOf, elementNamed, elementsIn, elementsNamed, textOf } from "./xml.ts";
+import { attributeOf, elementNamed, elementsIn, elementsNamed, plainTextOf } from "./xml.ts";
 import type { XmlElement } from "./xml.ts";
 
 /** Algorithms of signatures that are taken, and their names in `node:crypto`. SHA-1 and secrets that both sides know are not among them. */
@@ -27,7 +27,7 @@ const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$
 const SIGNATURE_BYTES_MAX = 2_048;
 
 /** What a document says of itself by this name. */
-export function idOf(element: XmlElement): string {
+export function assertedId(element: XmlElement): string {
   const id = attributeOf(element, "ID") ?? "";
   if (!ID.test(id)) throw unproven(`${element.name} has no ID that can be signed`);
   return id;
@@ -53,7 +53,7 @@ export interface SignedDocument {
  * @throws API_UNAUTHORIZED when the signature is not exactly in the form that is taken, or by none of the keys.
  */
 export function signedText({ text, path, element, signature }: SignedDocument, keys: readonly KeyObject[]): string {
-  demandForm(signature, idOf(element));
+  demandForm(signature, assertedId(element));
   const checked = new SignedXml({ getCertFromKeyInfo: () => null, publicCert: "the keys are those of the algorithms" });
   const { CanonicalizationAlgorithms: canonical, HashAlgorithms: hashes } = checked;
   Object.assign(checked, {
@@ -164,7 +164,7 @@ function demandAlgorithm(element: XmlElement, allowed: readonly string[], mayHav
 
 /** How many bytes a text in base64 stands for. */
 function bytesOf(element: XmlElement): number {
-  const text = textOf(element).replace(/[ \n\t]/g, "");
+  const text = plainTextOf(element).replace(/[ \n\t]/g, "");
   if (!BASE64.test(text)) throw unproven(`${element.name} is no base64`);
   return Buffer.from(text, "base64").length;
 }

@@ -223,7 +223,7 @@ export function attributeOf({ attributes }: XmlElement, name: string): string | 
 }
 
 /** The text of an element that has nothing else in it. */
-export function textOf(element: XmlElement): string {
+export function plainTextOf(element: XmlElement): string {
   if (element.children.some((child) => typeof child !== "string")) throw unproven(`${element.name} has something other than text in it`);
   return element.children.join("");
 }
