@@ -2,7 +2,7 @@
  * A browser that signs in by SAML, step by step.
  */
 import { createBrowser } from "../platform.ts";
-import type { Seen, TestPlatform } from "../platform.ts";
+import type { Seen } from "../platform.ts";
 import { OWN } from "./certificates.ts";
 import { answerTo, encoded, ISSUER, SSO_URL } from "./identity-provider.ts";
 import type { Person, SamlRequest } from "./identity-provider.ts";
@@ -12,6 +12,12 @@ export const SETTINGS = {
   ...{ ssoURL: SSO_URL, ssoIssuer: ISSUER, caData: Buffer.from(OWN.pem).toString("base64") },
   ...{ usernameAttr: "user", emailAttr: "mail", groupsAttr: "groups" },
 } as const;
+
+/** A platform, and the time there. */
+export interface SamlPlatform {
+  readonly url: string;
+  readonly clock: { now(): number };
+}
 
 /** A login that has begun. */
 export interface Begun {
@@ -24,7 +30,7 @@ export interface Begun {
 }
 
 /** Begins a login and reads the form that leads to the provider. */
-export async function begin(platform: TestPlatform, { connector = "saml", query = "" } = {}): Promise<Begun> {
+export async function begin(platform: SamlPlatform, { connector = "saml", query = "" } = {}): Promise<Begun> {
   const browser = createBrowser();
   const page = await browser.visit(`${platform.url}/auth/${connector}/login${query}`, { accept: "text/html" });
   const field = (name: string) => new RegExp(`name="${name}" value="([^"]*)"`).exec(page.text)?.[1] ?? "";
@@ -55,7 +61,7 @@ export async function finish({ browser, request, relayState }: Begun, xml: strin
 }
 
 /** A whole login of somebody. */
-export async function signInAs(platform: TestPlatform, person: Person = {}, connector = "saml"): Promise<Seen> {
+export async function signInAs(platform: SamlPlatform, person: Person = {}, connector = "saml"): Promise<Seen> {
   const begun = await begin(platform, { connector });
   return begun.request.id === "" ? begun.page : finish(begun, answerTo(begun.request, { person }));
 }

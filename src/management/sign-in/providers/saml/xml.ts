@@ -46,7 +46,6 @@ const TEXT = /[^<]+/y;
 const REFERENCE = /&(?:#(\d{1,7})|#x([0-9A-Fa-f]{1,6})|(amp|lt|gt|quot|apos));|&/g;
 const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
 /** What no document has: control characters but those between lines, halves of pairs, what is no character, and marks of byte order. */
-// eslint-disable-next-line no-control-regex
 const NO_CHARACTER = /[^\n\t\r\u0020-\uD7FF\uE000-\uFEFE\uFF00-\uFFFD\u{10000}-\u{10FFFF}]/u;
 const ABSOLUTE = /^[A-Za-z][A-Za-z0-9+.-]*:[^\s]+$/;
 
