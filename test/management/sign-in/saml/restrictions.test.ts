@@ -103,7 +103,7 @@ test("124 it is shown with its name, and not without ssoURL", async () => {
   expect(await shown()).toEqual([]);
 });
 
-test("122 it is one of the providers of the specification, and each of its addresses takes its method alone", async () => {
+test("129 each of its addresses takes its method alone", async () => {
   expect((await fetch(`${platform.url}/auth/saml/login`, { method: "POST" })).status).toBe(405);
   expect((await fetch(`${platform.url}/auth/saml/metadata`, { method: "POST" })).status).toBe(405);
   expect((await fetch(`${platform.url}/auth/saml/callback`, { method: "DELETE" })).status).toBe(405);
