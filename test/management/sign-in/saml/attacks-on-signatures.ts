@@ -204,6 +204,9 @@ export const ATTACKS_ON_SIGNATURES: readonly SamlAttack[] = [
       good(request, { transforms: transform(`${DS}enveloped-signature`) + transform(EXCLUSIVE, prefixes(list)) }),
     ),
   ),
+  row("47", "prefixes of SignedInfo", "parameters that are not taken", (request) =>
+    good(request, { info: (text) => text.replace("</ds:CanonicalizationMethod>", `${prefixes("saml")}</ds:CanonicalizationMethod>`) }),
+  ),
   row("48", "an assertion of another namespace", "the assertion is not where it must be", (request) =>
     responseWith(
       request,

@@ -9,6 +9,9 @@ import { assertedId, signatureOf, signedText } from "./signature.ts";
 import { attributeOf, elementNamed, elementsBelow, elementsIn, readXml, plainTextOf } from "./xml.ts";
 import type { XmlElement } from "./xml.ts";
 
+/** Elements and attributes around an assertion. */
+const AROUND_MAX = 500;
+
 /** How an answer is checked. */
 export interface Checks extends ExpectedAnswer {
   /** The certificates that the provider signs with; undefined: signatures are not looked at. */
@@ -28,6 +31,7 @@ export function readResponse(field: string, checks: Checks): ReadAssertion {
   demandResponse(outer);
   demandUniqueIds(outer);
   const assertion = onlyAssertion(outer);
+  demandLittleAround(outer, assertion);
   demandSignaturesInPlace(outer, assertion);
   const { response, believed } = proven(text, { outer, assertion }, checks);
   const issuer = issuerOf(believed);
@@ -93,6 +97,14 @@ function onlyAssertion(outer: XmlElement): XmlElement {
   const [assertion] = assertions as [XmlElement];
   if (assertion.namespace !== ASSERTION || !elementsIn(outer).includes(assertion)) throw unproven("the assertion is not where it must be");
   return assertion;
+}
+
+/** What stands around the assertion may be by anyone, and costs as much as what is signed. */
+function demandLittleAround(outer: XmlElement, assertion: XmlElement): void {
+  const sizes = [outer, assertion].map((element) =>
+    [...elementsBelow(element)].reduce((sum, { attributes }) => sum + 1 + attributes.length, 0),
+  );
+  if (sizes[0]! - sizes[1]! > AROUND_MAX) throw unproven(`the response has more than ${AROUND_MAX} parts around the assertion`);
 }
 
 /** Signatures stand in the response and in the assertion, and nowhere else. */

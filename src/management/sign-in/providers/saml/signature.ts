@@ -3,7 +3,7 @@ import type { KeyObject } from "node:crypto";
 import { DOMParser } from "@xmldom/xmldom";
 import type { XmlNode } from "@xmldom/xmldom";
 import { SignedXml } from "xml-crypto";
-import { messageOf } from "../../../../base/errors.ts";
+import { isEngineError, messageOf } from "../../../../base/errors.ts";
 import { ENVELOPED, EXCLUSIVE, SIGNATURES } from "./names.ts";
 import { quoted, unproven } from "./refusal.ts";
 import { attributeOf, elementNamed, elementsIn, elementsNamed, plainTextOf } from "./xml.ts";
@@ -54,23 +54,51 @@ export interface SignedDocument {
  */
 export function signedText({ text, path, element, signature }: SignedDocument, keys: readonly KeyObject[]): string {
   demandForm(signature, assertedId(element));
-  const checked = new SignedXml({ getCertFromKeyInfo: () => null, publicCert: "the keys are those of the algorithms" });
-  const { CanonicalizationAlgorithms: canonical, HashAlgorithms: hashes } = checked;
-  Object.assign(checked, {
-    CanonicalizationAlgorithms: only(canonical, [ENVELOPED, EXCLUSIVE]),
-    HashAlgorithms: only(hashes, Object.keys(DIGEST_ALGORITHMS)),
-    SignatureAlgorithms: algorithmsWith(keys),
-  });
+  const checked = strictChecker(keys);
   let isGood: boolean;
   try {
-    checked.loadSignature(signatureNode(text, path));
+    const node = signatureNode(text, path);
+    demandSigner(signature, canonicalInfo(node, checked), keys);
+    checked.loadSignature(node);
     isGood = checked.checkSignature(text);
   } catch (error) {
+    if (isEngineError(error)) throw error;
     throw unproven(`the signature of ${element.name} is not good: ${messageOf(error).slice(0, 200)}`);
   }
   const [signed, ...others] = isGood ? checked.getSignedReferences() : [];
   if (signed === undefined || signed === "" || others.length > 0) throw unproven(`the signature of ${element.name} is not good`);
   return signed;
+}
+
+/** What checks signatures, with the algorithms that are taken and no others. */
+function strictChecker(keys: readonly KeyObject[]): SignedXml {
+  const checked = new SignedXml({ getCertFromKeyInfo: () => null, publicCert: "the keys are those of the algorithms" });
+  const { CanonicalizationAlgorithms: canonical, HashAlgorithms: hashes } = checked;
+  return Object.assign(checked, {
+    idAttributes: ["ID"],
+    CanonicalizationAlgorithms: only(canonical, [ENVELOPED, EXCLUSIVE]),
+    HashAlgorithms: only(hashes, Object.keys(DIGEST_ALGORITHMS)),
+    SignatureAlgorithms: algorithmsWith(keys),
+  });
+}
+
+/** `SignedInfo` as it was signed. */
+function canonicalInfo(signature: XmlNode, { CanonicalizationAlgorithms }: SignedXml): string {
+  const Exclusive = (CanonicalizationAlgorithms as Readonly<Record<string, new () => CanonicalForm>>)[EXCLUSIVE]!;
+  return new Exclusive().process(childNamed(signature, "SignedInfo"), {});
+}
+
+interface CanonicalForm {
+  process(node: XmlNode, options: object): string;
+}
+
+/** Demands that one of the keys has signed, before anything that costs more is done for the document. */
+function demandSigner(signature: XmlElement, info: string, keys: readonly KeyObject[]): void {
+  const [signedInfo, value] = elementsIn(signature) as [XmlElement, XmlElement];
+  const digest = SIGNATURE_ALGORITHMS[attributeOf(elementsIn(signedInfo)[1]!, "Algorithm")!]!;
+  const bytes = Buffer.from(plainTextOf(value), "base64");
+  if (!keys.some((key) => verify(digest, Buffer.from(info), key, bytes)))
+    throw unproven("the signature is by none of the certificates, or is not good");
 }
 
 function only(all: object, names: readonly string[]): object {
@@ -99,14 +127,17 @@ function signatureNode(text: string, path: readonly string[]): XmlNode {
     throw new Error(message);
   };
   const document = new DOMParser({ errorHandler: { warning: fail, error: fail, fatalError: fail } }).parseFromString(text, "text/xml");
-  let node = document.documentElement;
-  for (const name of [...path, "Signature"]) {
-    const { childNodes } = node;
-    const next = Array.from({ length: childNodes.length }, (_, index) => childNodes[index]!).filter((child) => child.localName === name);
-    if (next.length !== 1) throw new Error(`there is not one ${name}`);
-    node = next[0]!;
-  }
+  let node: XmlNode = document.documentElement;
+  for (const name of [...path, "Signature"]) node = childNamed(node, name);
   return node;
+}
+
+function childNamed({ childNodes }: XmlNode, name: string): XmlNode {
+  const [found, ...others] = Array.from({ length: childNodes.length }, (_, index) => childNodes[index]!).filter(
+    (child) => child.localName === name,
+  );
+  if (found === undefined || others.length > 0) throw new Error(`there is not one ${name}`);
+  return found;
 }
 
 /** Demands the one form of a signature that is taken, so that nothing in it can be read in two ways. */
@@ -124,7 +155,7 @@ function demandForm(signature: XmlElement, id: string): void {
   const parts = elementsIn(info);
   if (names(parts) !== "CanonicalizationMethod,SignatureMethod,Reference") throw unproven("SignedInfo has other parts than it must have");
   const [form, method, reference] = parts as [XmlElement, XmlElement, XmlElement];
-  demandAlgorithm(form, [EXCLUSIVE], true);
+  demandAlgorithm(form, [EXCLUSIVE], false);
   demandAlgorithm(method, Object.keys(SIGNATURE_ALGORITHMS), false);
   const bytes = bytesOf(value);
   if (bytes === 0 || bytes > SIGNATURE_BYTES_MAX) throw unproven("SignatureValue is no signature");
