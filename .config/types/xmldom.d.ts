@@ -2,6 +2,11 @@
 
 export interface XmlNode {
   readonly localName: string | null;
+  readonly attributes?: { readonly length: number; readonly [index: number]: { readonly name: string; readonly value: string } };
+  readonly parentNode: XmlNode | null;
+  readonly nextSibling: XmlNode | null;
+  removeChild(child: XmlNode): void;
+  insertBefore(child: XmlNode, before: XmlNode | null): void;
   readonly childNodes: { readonly length: number; readonly [index: number]: XmlNode };
 }
 

@@ -1,4 +1,4 @@
-import { verify } from "node:crypto";
+import { hash, verify } from "node:crypto";
 import type { KeyObject } from "node:crypto";
 import { DOMParser } from "@xmldom/xmldom";
 import type { XmlNode } from "@xmldom/xmldom";
@@ -14,10 +14,10 @@ const SIGNATURE_ALGORITHMS: Readonly<Record<string, string>> = {
   "http://www.w3.org/2001/04/xmldsig-more#rsa-sha256": "RSA-SHA256",
   "http://www.w3.org/2001/04/xmldsig-more#rsa-sha512": "RSA-SHA512",
 };
-/** Algorithms of digests that are taken, and the lengths of digests in bytes. */
-const DIGEST_ALGORITHMS: Readonly<Record<string, number>> = {
-  "http://www.w3.org/2001/04/xmlenc#sha256": 32,
-  "http://www.w3.org/2001/04/xmlenc#sha512": 64,
+/** Algorithms of digests that are taken, their names in `node:crypto`, and the lengths of digests in bytes. */
+const DIGEST_ALGORITHMS: Readonly<Record<string, { readonly name: string; readonly bytes: number }>> = {
+  "http://www.w3.org/2001/04/xmlenc#sha256": { name: "sha256", bytes: 32 },
+  "http://www.w3.org/2001/04/xmlenc#sha512": { name: "sha512", bytes: 64 },
 };
 /** Prefixes that a canonical form may keep although nothing uses them. */
 const PREFIXES_MAX = 16;
@@ -57,9 +57,10 @@ export function signedText({ text, path, element, signature }: SignedDocument, k
   const checked = strictChecker(keys);
   let isGood: boolean;
   try {
-    const node = signatureNode(text, path);
-    demandSigner(signature, canonicalInfo(node, checked), keys);
-    checked.loadSignature(node);
+    const nodes = signedNodes(text, path);
+    demandSigner(signature, canonicalText(nodes.info, [], checked), keys);
+    demandDigest(signature, nodes, checked);
+    checked.loadSignature(nodes.signature);
     isGood = checked.checkSignature(text);
   } catch (error) {
     if (isEngineError(error)) throw error;
@@ -82,10 +83,37 @@ function strictChecker(keys: readonly KeyObject[]): SignedXml {
   });
 }
 
-/** `SignedInfo` as it was signed. */
-function canonicalInfo(signature: XmlNode, { CanonicalizationAlgorithms }: SignedXml): string {
+/** An element in its canonical form, which keeps the namespaces of these prefixes. */
+function canonicalText(node: XmlNode, inclusiveNamespacesPrefixList: readonly string[], { CanonicalizationAlgorithms }: SignedXml): string {
   const Exclusive = (CanonicalizationAlgorithms as Readonly<Record<string, new () => CanonicalForm>>)[EXCLUSIVE]!;
-  return new Exclusive().process(childNamed(signature, "SignedInfo"), {});
+  return new Exclusive().process(node, { inclusiveNamespacesPrefixList, ancestorNamespaces: declaredAround(node) });
+}
+
+/** Namespaces that the parent of an element declares, and it does not itself. */
+function declaredAround({ parentNode, attributes }: XmlNode): readonly { readonly prefix: string; readonly namespaceURI: string }[] {
+  const own = new Set(declaredAt(attributes).map(({ prefix }) => prefix));
+  return declaredAt(parentNode?.attributes).filter(({ prefix }) => !own.has(prefix));
+}
+
+function declaredAt(attributes: XmlNode["attributes"]): readonly { readonly prefix: string; readonly namespaceURI: string }[] {
+  const all = Array.from({ length: attributes?.length ?? 0 }, (_, index) => attributes![index]!);
+  return all.flatMap(({ name, value }) => (/^xmlns(?::|$)/.test(name) ? { prefix: name.slice("xmlns:".length), namespaceURI: value } : []));
+}
+
+/**
+ * Demands the digest, as the library does: it looks for what is signed in a way that costs ten times as much, which only what the provider
+ * did sign is worth.
+ */
+function demandDigest(signature: XmlElement, { element, signature: node }: SignedNodes, checked: SignedXml): void {
+  const [transforms, method, value] = elementsIn(elementsIn(elementsIn(signature)[0]!)[2]!) as [XmlElement, XmlElement, XmlElement];
+  const [list] = elementsNamed(elementsIn(transforms)[1]!, EXCLUSIVE, "InclusiveNamespaces");
+  const [place, prefixes] = [node.nextSibling, list === undefined ? [] : prefixesIn(list)];
+  element.removeChild(node);
+  const text = canonicalText(element, prefixes, checked);
+  element.insertBefore(node, place);
+  const { name } = DIGEST_ALGORITHMS[attributeOf(method, "Algorithm")!]!;
+  if (hash(name, text, "base64") !== plainTextOf(value).replace(/[ \n\t]/g, ""))
+    throw unproven("what was signed is not good: its digest is another one");
 }
 
 interface CanonicalForm {
@@ -121,15 +149,22 @@ function algorithmsWith(keys: readonly KeyObject[]): object {
   return Object.fromEntries(algorithms);
 }
 
-/** The signature as the library reads it. Both readers have seen one at this place. */
-function signatureNode(text: string, path: readonly string[]): XmlNode {
+interface SignedNodes {
+  readonly element: XmlNode;
+  readonly signature: XmlNode;
+  readonly info: XmlNode;
+}
+
+/** What is signed, and the signature, as the library reads it. Both readers have seen one at this place. */
+function signedNodes(text: string, path: readonly string[]): SignedNodes {
   const fail = (message: string) => {
     throw new Error(message);
   };
   const document = new DOMParser({ errorHandler: { warning: fail, error: fail, fatalError: fail } }).parseFromString(text, "text/xml");
-  let node: XmlNode = document.documentElement;
-  for (const name of [...path, "Signature"]) node = childNamed(node, name);
-  return node;
+  let element: XmlNode = document.documentElement;
+  for (const name of path) element = childNamed(element, name);
+  const signature = childNamed(element, "Signature");
+  return { element, signature, info: childNamed(signature, "SignedInfo") };
 }
 
 function childNamed({ childNodes }: XmlNode, name: string): XmlNode {
@@ -173,7 +208,7 @@ function demandReference(reference: XmlElement, id: string, names: (elements: re
   demandAlgorithm(steps[0]!, [ENVELOPED], false);
   demandAlgorithm(steps[1]!, [EXCLUSIVE], true);
   demandAlgorithm(method, Object.keys(DIGEST_ALGORITHMS), false);
-  if (bytesOf(value) !== DIGEST_ALGORITHMS[attributeOf(method, "Algorithm")!]) throw unproven("DigestValue is no digest");
+  if (bytesOf(value) !== DIGEST_ALGORITHMS[attributeOf(method, "Algorithm")!]!.bytes) throw unproven("DigestValue is no digest");
 }
 
 /** An algorithm of these, without parameters but the prefixes of a canonical form. */
@@ -184,13 +219,17 @@ function demandAlgorithm(element: XmlElement, allowed: readonly string[], mayHav
   const lists = mayHavePrefixes ? elementsNamed(element, EXCLUSIVE, "InclusiveNamespaces") : [];
   if (parameters.length > 1 || parameters.length !== lists.length) throw unproven(`${element.name} has parameters that are not taken`);
   for (const list of lists) {
-    const prefixes = (attributeOf(list, "PrefixList") ?? "").split(" ").filter((prefix) => prefix !== "");
+    const prefixes = prefixesIn(list);
     const isGood =
       prefixes.length > 0 &&
       prefixes.length <= PREFIXES_MAX &&
       prefixes.every((prefix) => prefix === "#default" || (ID.test(prefix) && prefix !== "xml"));
     if (!isGood || elementsIn(list).length > 0) throw unproven("PrefixList is not taken");
   }
+}
+
+function prefixesIn(list: XmlElement): readonly string[] {
+  return (attributeOf(list, "PrefixList") ?? "").split(" ").filter((prefix) => prefix !== "");
 }
 
 /** How many bytes a text in base64 stands for. */
