@@ -234,4 +234,53 @@ export const ATTACKS_ON_SIGNATURES: readonly SamlAttack[] = [
       method: RSA_SHA256,
     }),
   ),
+  row("—", "the signature of the response in the assertion too", "the signature is of", (request) => {
+    const response = whole(request);
+    return response.replace(/(<saml:Assertion .*?<\/saml:Issuer>)/, (text) => text + signatureIn(response));
+  }),
+  row("—", "a good response within one without an assertion", "is not where it must be", (request) =>
+    beside(responseWith(request, ""), whole(request)),
+  ),
+  row("—", "two status codes", "more than one StatusCode", (request) =>
+    good(request).replace(/<samlp:StatusCode.*<\/samlp:StatusCode>/, "$&$&"),
+  ),
+  row("—", "a status by an attribute of a namespace", "did not sign you in: unknown status", (request) =>
+    good(request).replace("<samlp:StatusCode ", '<samlp:StatusCode xmlns:x="urn:x" x:'),
+  ),
+  ...[
+    [
+      "two issuers",
+      "more than one Issuer",
+      (text: string) => text.replace(/<saml:Issuer>.*<\/saml:Issuer>/, "$&<saml:Issuer>https://id.example</saml:Issuer>"),
+    ],
+    [
+      "an audience within something else",
+      "another audience",
+      (text: string) => text.replace(/<saml:Audience>.*<\/saml:Audience>/, "<saml:x>$&</saml:x>"),
+    ],
+    [
+      "a name of another provider behind this one",
+      "the NameID is one of",
+      (text: string) => text.replace("<saml:NameID>", '<saml:NameID NameQualifier="https://other.example">'),
+    ],
+    [
+      "somebody who acts for the subject",
+      "demands more than to bring it",
+      (text: string) => text.replace("<saml:SubjectConfirmationData", "<saml:NameID>admin</saml:NameID>$&"),
+    ],
+    [
+      "a key that must be shown",
+      "demands more than to bring it",
+      (text: string) => text.replace("</saml:SubjectConfirmationData>", "<saml:KeyInfo></saml:KeyInfo>$&"),
+    ],
+    [
+      "an attribute value within another one",
+      "something other than text",
+      (text: string) => text.replace(">ops<", "><saml:AttributeValue>admins</saml:AttributeValue><"),
+    ],
+  ].map(([name, rule, change]) =>
+    row("—", name as string, rule as string, (request) =>
+      responseWith(request, signed((change as (text: string) => string)(assertionFor(request)))),
+    ),
+  ),
 ];

@@ -51,6 +51,8 @@ describe("the request", () => {
   test.each([
     ["http://id.example/sso", 503],
     ["javascript:alert(1)", 503],
+    ["https://id.example;sandbox/sso", 503],
+    ["https://jane:secret@id.example/sso", 503],
     ["http://127.0.0.1:1/sso", 200],
     ["", 404],
   ])("with the ssoURL %j is %i", async (ssoURL, status) => {

@@ -40,7 +40,7 @@ export function readAssertion(element: XmlElement, expected: ExpectedAnswer & { 
   if (attributeOf(element, "Version") !== "2.0") throw unproven("the assertion is not of SAML 2.0");
   const subject = elementNamed(element, ASSERTION, "Subject");
   if (subject === undefined) throw unproven("the assertion is about nobody");
-  const nameId = nameIdOf(subject, expected.nameIdFormat);
+  const nameId = nameIdOf(subject, expected);
   demandConfirmed(subject, expected);
   const audiences = audiencesOf(element, expected.nowMs);
   const sessionEndMs = sessionEndOf(element, expected.nowMs);
@@ -57,13 +57,16 @@ export function readAssertion(element: XmlElement, expected: ExpectedAnswer & { 
   };
 }
 
-function nameIdOf(subject: XmlElement, asked: string): string {
+function nameIdOf(subject: XmlElement, { nameIdFormat: asked, issuer }: ExpectedAnswer & { readonly issuer: string }): string {
   const element = elementNamed(subject, ASSERTION, "NameID");
   const others = elementsIn(subject).filter(({ name }) => name !== "NameID" && name !== "SubjectConfirmation");
   if (element === undefined || others.length > 0) throw unproven("the subject is not named by one NameID");
   const format = attributeOf(element, "Format") ?? UNSPECIFIED;
   const isAsked = format === asked || [format, asked].includes(UNSPECIFIED);
   if (format === TRANSIENT || !isAsked) throw unproven(`the NameID has the format ${quoted(format)}, not the one that was asked for`);
+  const qualifier = attributeOf(element, "NameQualifier");
+  // The same name of another provider behind this one is somebody else.
+  if (qualifier !== undefined && qualifier !== issuer) throw unproven(`the NameID is one of ${quoted(qualifier)}`);
   const text = plainTextOf(element);
   if (text === "" || text.length > NAME_ID_MAX || text.trim() !== text || UNSEEN.test(text))
     throw unproven("the NameID is no name that can be kept");
@@ -76,6 +79,8 @@ function demandConfirmed(subject: XmlElement, { redirectUri, requestId, nowMs }:
   if (bearers.length !== 1) throw unproven(`the subject has ${bearers.length} confirmations for who brings it, not 1`);
   const data = elementNamed(bearers[0]!, ASSERTION, "SubjectConfirmationData");
   if (data === undefined) throw unproven("the confirmation says nothing");
+  // Another name there is that of somebody who acts for the subject, and a key would have to be shown.
+  if (elementsIn(bearers[0]!).length > 1 || elementsIn(data).length > 0) throw unproven("the confirmation demands more than to bring it");
   const recipient = attributeOf(data, "Recipient");
   if (recipient !== redirectUri) throw unproven(`the assertion is for ${quoted(recipient)}`);
   if (attributeOf(data, "InResponseTo") !== requestId) throw unproven("the assertion is to another request, or to none");

@@ -51,7 +51,9 @@ export async function openSaml(provider: Provider<"saml">, { readFile, clock }: 
 function addressIn(ssoURL: string): URL {
   const url = URL.canParse(ssoURL) ? new URL(ssoURL) : undefined;
   const isSafe = url?.protocol === "https:" || (url?.protocol === "http:" && isLoopback(url));
-  if (url === undefined || !isSafe) throw unavailable("ssoURL is no address by https");
+  // The host stands in the policy of the page.
+  const isPlain = url !== undefined && url.username === "" && url.password === "" && /^[\w.:[\]-]+$/.test(url.host);
+  if (!isSafe || !isPlain) throw unavailable("ssoURL is no address by https");
   return url;
 }
 
