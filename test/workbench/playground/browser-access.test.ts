@@ -5,6 +5,7 @@ import { GALLERY } from "../../../src/workbench/playground/gallery.ts";
 import {
   COLUMN_OF_SECOND_ROW,
   CONTROLS_WITHOUT_NAME,
+  EDITORS_SIDEWAYS,
   SHOWN_PANES,
   SIDEWAYS,
   SMALL_TARGETS,
@@ -149,7 +150,7 @@ describe.runIf(hasChromium)("the playground for everybody", { timeout: BROWSER_T
     for (const name of await regions.allInnerTexts()) expect(await page.getByRole("region", { name, exact: true }).count()).toBe(1);
   });
 
-  test.each([360, 412, 768])("fits a screen of %i pixels, pane by pane", async (width) => {
+  test.each([360, 390, 412, 768])("fits a screen of %i pixels, pane by pane", async (width) => {
     const page = await open({ state: BUSY, viewport: { width, height: 740 }, hasTouch: true, isMobile: width < 700 });
     expect(await page.evaluate(SIDEWAYS)).toBe(0);
     for (const button of await page.getByRole("navigation", { name: "Panes" }).getByRole("button").all()) {
@@ -162,10 +163,11 @@ describe.runIf(hasChromium)("the playground for everybody", { timeout: BROWSER_T
     expect(await page.evaluate(SIDEWAYS)).toBe(0);
   });
 
-  test("on a phone long lines go on below, to the right of where they start", async () => {
-    const page = await open({ state: STATE, viewport: { width: 360, height: 740 } });
+  test.each([360, 390, 1_000])("at %i pixels long lines go on below, to the right of where they start", async (width) => {
+    const page = await open({ state: STATE, viewport: { width, height: 740 } });
     expect(await page.evaluate(COLUMN_OF_SECOND_ROW)).toBe(12);
-    await page.setViewportSize({ width: 1_440, height: 900 });
+    expect(await page.evaluate(EDITORS_SIDEWAYS)).toEqual([0]);
+    await page.setViewportSize({ width: 3_000, height: 900 });
     await eventually(() => page.evaluate(COLUMN_OF_SECOND_ROW)).toBe(-1);
   });
 

@@ -61,6 +61,12 @@ export const TEXTS_OF_LOW_CONTRAST = `(() => {
     .map(([ratio, element]) => ratio.toFixed(2) + " " + nameIt(element));
 })()`;
 
+/** How far editors can be scrolled to the side, in pixels, each distance once. */
+export const EDITORS_SIDEWAYS = `[...new Set([...document.querySelectorAll(".editor")].map(({ shadowRoot }) => {
+  const { scrollWidth, clientWidth } = shadowRoot.querySelector(".cm-scroller");
+  return scrollWidth - clientWidth;
+}))]`;
+
 /** How far the page can be scrolled to the side, in pixels. */
 export const SIDEWAYS = `document.documentElement.scrollWidth - document.documentElement.clientWidth`;
 

@@ -3,8 +3,7 @@ import { yaml } from "@codemirror/lang-yaml";
 import { bracketMatching, indentOnInput } from "@codemirror/language";
 import { lintGutter, lintKeymap, setDiagnostics } from "@codemirror/lint";
 import type { Diagnostic } from "@codemirror/lint";
-import { Annotation, Compartment, EditorState } from "@codemirror/state";
-import type { Extension } from "@codemirror/state";
+import { Annotation, EditorState } from "@codemirror/state";
 import { drawSelection, EditorView, highlightActiveLine, highlightActiveLineGutter, keymap, lineNumbers } from "@codemirror/view";
 import { createDiff } from "./editor-diff.ts";
 import { markSpans, MATCH_MARKS } from "./editor-marks.ts";
@@ -45,13 +44,6 @@ export interface Editor {
 /** Marks changes that nobody typed. */
 const PUT_IN = Annotation.define<boolean>();
 
-/** Where there is little room, long lines go on below instead of out of sight. */
-const NARROW = matchMedia("(max-width: 740px)");
-
-function wrapped(): Extension {
-  return NARROW.matches ? WRAPPING : [];
-}
-
 /**
  * An editor for YAML. It lives in a shadow tree: there its style sheets are adopted, which a policy without inline styles allows.
  */
@@ -59,7 +51,6 @@ export function createEditor({ label, onEdit, onCursor }: EditorOptions): Editor
   const element = document.createElement("div");
   element.className = "editor";
   const diff = createDiff();
-  const wrapping = new Compartment();
   const view = new EditorView({
     root: element.attachShadow({ mode: "open" }),
     state: EditorState.create({
@@ -78,7 +69,7 @@ export function createEditor({ label, onEdit, onCursor }: EditorOptions): Editor
         EDITOR_THEME,
         MATCH_MARKS,
         diff.extension,
-        wrapping.of(wrapped()),
+        WRAPPING,
         keymap.of([...(onEdit ? [indentWithTab] : []), ...defaultKeymap, ...historyKeymap, ...lintKeymap]),
         EditorView.contentAttributes.of({
           "aria-label": label,
@@ -92,7 +83,6 @@ export function createEditor({ label, onEdit, onCursor }: EditorOptions): Editor
     }),
   });
   element.shadowRoot!.append(view.dom);
-  NARROW.addEventListener("change", () => view.dispatch({ effects: wrapping.reconfigure(wrapped()) }));
   return {
     element,
     text: () => view.state.doc.toString(),
