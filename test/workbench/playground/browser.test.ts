@@ -216,6 +216,41 @@ describe.runIf(hasChromium)("the playground in a browser", { timeout: BROWSER_TE
     expect(page.url()).toMatch(/#1\.[-\w]+$/);
   });
 
+  test("offers what can be written, by typing and by keys", async () => {
+    const page = await openState();
+    await replaceIn(page, "config", '"blue-" + value', '"blue-" + value');
+    await page.keyboard.press("ArrowLeft");
+    await page.keyboard.type(".tr");
+    const list = pane(page, "config").getByRole("listbox");
+    await eventually(() => list.getByRole("option").allInnerTexts()).toContain("trim");
+    await page.keyboard.press("Escape");
+    await eventually(() => list.count()).toBe(0);
+    // Escape closed the list, and the editor is not left.
+    await page.keyboard.press("Control+Space");
+    await list.getByRole("option", { name: "trimEnd" }).waitFor();
+    await page.keyboard.type("imE");
+    await eventually(() => list.getByRole("option").allInnerTexts()).toEqual(["trimEnd"]);
+    await page.keyboard.press("Tab");
+    await eventually(() => linesOf(page, "config")).toContain("          expression: '\"blue-\" + value.trimEnd'");
+    expect(await focusedPane(page)).toBe("config");
+  });
+
+  test("offers the keys of the tenant's object in a path, in brackets where they need them", async () => {
+    const page = await openState();
+    await replaceIn(page, "config", 'annotations["example.com/team"]', "annotations");
+    await page.keyboard.type(".");
+    await pane(page, "config").getByRole("option", { name: "example.com/team" }).waitFor();
+    await page.keyboard.press("Enter");
+    await eventually(() => linesOf(page, "config")).toContain('        - path: metadata.annotations["example.com/team"]');
+    await page.getByText("2 applied").waitFor();
+  });
+
+  test("says what an API server would refuse", async () => {
+    const page = await openState({ config: STATE.config.replace('context.vcluster.name + "-" + value', "value.toUpperCase()") });
+    await page.getByText("2 refused").waitFor();
+    await pane(page, "results").getByText(/An API server refuses what the patch of .* wrote: .*"WEB-0"/).waitFor();
+  });
+
   test("keeps what was written, and the chosen colours, for the next visit", async () => {
     const page = await openState();
     await replaceIn(page, "config", '"blue-" + value', '"green-" + value');

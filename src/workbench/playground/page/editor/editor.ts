@@ -5,6 +5,9 @@ import { lintGutter, lintKeymap, setDiagnostics } from "@codemirror/lint";
 import type { Diagnostic } from "@codemirror/lint";
 import { Annotation, EditorState } from "@codemirror/state";
 import { drawSelection, EditorView, highlightActiveLine, highlightActiveLineGutter, keymap, lineNumbers } from "@codemirror/view";
+import { acceptCompletion } from "@codemirror/autocomplete";
+import { completing, isCompleting } from "./editor-completion.ts";
+import type { Complete } from "./editor-completion.ts";
 import { createDiff } from "./editor-diff.ts";
 import { markSpans, MATCH_MARKS } from "./editor-marks.ts";
 import { EDITOR_THEME } from "./editor-theme.ts";
@@ -19,6 +22,8 @@ export interface EditorOptions {
   readonly onEdit?: (text: string) => void;
   /** Called with the offset of the cursor when it moved, and whenever the editor gets the focus. */
   readonly onCursor?: (offset: number) => void;
+  /** What can be written at an offset. Default: nothing is offered. */
+  readonly complete?: Complete;
 }
 
 /** One text in a pane. */
@@ -47,7 +52,7 @@ const PUT_IN = Annotation.define<boolean>();
 /**
  * An editor for YAML. It lives in a shadow tree: there its style sheets are adopted, which a policy without inline styles allows.
  */
-export function createEditor({ label, onEdit, onCursor }: EditorOptions): Editor {
+export function createEditor({ label, onEdit, onCursor, complete }: EditorOptions): Editor {
   const element = document.createElement("div");
   element.className = "editor";
   const diff = createDiff();
@@ -70,7 +75,8 @@ export function createEditor({ label, onEdit, onCursor }: EditorOptions): Editor
         MATCH_MARKS,
         diff.extension,
         WRAPPING,
-        keymap.of([...(onEdit ? [indentWithTab] : []), ...defaultKeymap, ...historyKeymap, ...lintKeymap]),
+        complete === undefined ? [] : completing(complete),
+        keymap.of([...(onEdit ? [{ key: "Tab", run: acceptCompletion }, indentWithTab] : []), ...defaultKeymap, ...historyKeymap, ...lintKeymap]),
         EditorView.contentAttributes.of({
           "aria-label": label,
           ...(onEdit === undefined ? { "aria-readonly": "true", tabindex: "0" } : {}),
@@ -137,7 +143,7 @@ function replaceSelection() {
 function leaveByEscape() {
   return EditorView.domEventHandlers({
     keydown(event, view) {
-      if (event.key === "Escape") view.setTabFocusMode(true);
+      if (event.key === "Escape" && !isCompleting(view)) view.setTabFocusMode(true);
       return false;
     },
     blur(_event, view) {
