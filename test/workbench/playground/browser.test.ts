@@ -17,7 +17,10 @@ describe.runIf(hasChromium)("the playground in a browser", { timeout: BROWSER_TE
     const page = await open();
     await page.getByText("5 applied").waitFor();
     await eventually(() => pane(page, "results").locator(".verdict").count()).toBe(5);
-    expect(await linesOf(page, "host")).toContain("    example.com/team: blue-storefront");
+    expect(await linesOf(page, "host")).toContain("    example.com/team: blue-payments");
+    expect(await pane(page, "back").getByRole("listitem").allInnerTexts()).toEqual([
+      expect.stringMatching(/Came back[\s\S]*"storefront" → "payments"/),
+    ]);
   });
 
   test("shows in the host object what an edit of a patch comes to, and marks the difference", async () => {
@@ -248,7 +251,9 @@ describe.runIf(hasChromium)("the playground in a browser", { timeout: BROWSER_TE
   test("says what an API server would refuse", async () => {
     const page = await openState({ config: STATE.config.replace('context.vcluster.name + "-" + value', "value.toUpperCase()") });
     await page.getByText("2 refused").waitFor();
-    await pane(page, "results").getByText(/An API server refuses what the patch of .* wrote: .*"WEB-0"/).waitFor();
+    await pane(page, "results")
+      .getByText(/An API server refuses what the patch of .* wrote: .*"WEB-0"/)
+      .waitFor();
   });
 
   test("keeps what was written, and the chosen colours, for the next visit", async () => {

@@ -44,7 +44,7 @@ const path = (text: string, list?: string) => configOf(`path: ${text}`, list);
 describe("in expressions", () => {
   test("names are offered once a letter is there, or when people ask", () => {
     expect(labels(expression("v|"))).toEqual(NAMES_IN_SCOPE.map(({ name }) => name));
-    expect(labels(expression("'\"blue-\" + v|"))).toContain("virtualToHostDNS");
+    expect(labels(expression('\'"blue-" + v|'))).toContain("virtualToHostDNS");
     expect(labels(expression("|"))).toBeUndefined();
     expect(labels(expression("|"), { asked: true })).toContain("value");
   });
@@ -93,9 +93,12 @@ describe("in expressions", () => {
     expect(labels(expression("|".replace("|", ">-\n            value.|\n")))).toContain("slice");
   });
 
-  test.each(["'\"blue-v|", "'value'|", "value # v|", "value.slice(1).|", "value.owner.x.|", "nothing.|", "1.|"])("%s offers nothing", (text) => {
-    expect(labels(expression(text))).toBeUndefined();
-  });
+  test.each(["'\"blue-v|", "'value'|", "value # v|", "value.slice(1).|", "value.owner.x.|", "nothing.|", "1.|"])(
+    "%s offers nothing",
+    (text) => {
+      expect(labels(expression(text))).toBeUndefined();
+    },
+  );
 });
 
 describe("in paths", () => {

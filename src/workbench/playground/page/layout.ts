@@ -132,9 +132,10 @@ export function createLayout(texts: Texts, parts: LayoutParts): Layout {
       const failed = patches.filter(({ outcomes }) => outcomes.some(({ outcome }) => outcome === "error" || outcome === "denied")).length;
       const applied = patches.filter(({ outcomes }) => outcomes.some(({ outcome }) => outcome === "applied")).length;
       const refused = answer.notes.filter(({ code }) => code === "API_INVALID").length;
-      fill(judged, verdict({ errors, failed, refused, applied, ...restless(patches, together) }));
+      const { oscillating, drifting } = restless(patches, together);
+      fill(judged, verdict({ errors, failed, refused, applied, oscillating, drifting }));
       fill(fuel, h("b", {}, answer.fuel.toLocaleString("en")), " ", h("span", {}, "fuel"));
-      paneSwitch.badge("results", errors + failed + refused, "problems");
+      paneSwitch.badge("results", errors + failed + refused + oscillating + drifting, "problems");
     },
   };
 }

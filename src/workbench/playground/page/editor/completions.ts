@@ -109,12 +109,19 @@ function inExpression(state: PlaygroundState, { typed, list, path }: Cursor, ask
     return { back, options: NAMES_IN_SCOPE.map(({ name, ...rest }) => ({ label: name, ...rest })) };
   }
   const [first, ...rest] = links;
-  if (rest.length === 0 && Object.hasOwn(MEMBERS_OF_NAME, first!)) return { back, options: MEMBERS_OF_NAME[first!]!.map((label) => ({ label })) };
+  if (rest.length === 0 && Object.hasOwn(MEMBERS_OF_NAME, first!))
+    return { back, options: MEMBERS_OF_NAME[first!]!.map((label) => ({ label })) };
   const roots = first === "value" ? valuesAt(state, list, path) : first === "context" ? [contextOf(state, list)] : [];
   const segments = rest.map((key): Segment => ({ kind: "key", key }));
   // In the place of `?.` stays `?.`, which a bracket may follow.
   const cut = /(?<!\?)\.[\w$]*$/.test(chain) ? 1 : 0;
-  return { back, options: roots.flatMap((root) => find(root, segments)).flatMap((value) => membersOf(value, cut)).filter(firstOfLabel) };
+  return {
+    back,
+    options: roots
+      .flatMap((root) => find(root, segments))
+      .flatMap((value) => membersOf(value, cut))
+      .filter(firstOfLabel),
+  };
 }
 
 /** Tells whether a text of JavaScript ends within a string. */
@@ -157,7 +164,10 @@ const ENDINGS = [/\[["'][^"'\]]*$/, /\[[\d*]*$/, /(?:^|(?<=\.))[\w-]*$/];
 function inPath(state: PlaygroundState, { typed, list }: Cursor): Found | undefined {
   const ending = ENDINGS.map((pattern) => pattern.exec(typed)).find((match) => match !== null);
   if (ending === undefined) return undefined;
-  const parent = typed.slice(0, ending.index).replace(/\.$/, "").replace(/^\$\.?/, "");
+  const parent = typed
+    .slice(0, ending.index)
+    .replace(/\.$/, "")
+    .replace(/^\$\.?/, "");
   const segments = parent === "" ? [] : segmentsOf(parent);
   if (segments === undefined) return undefined;
   const isBracket = ending[0].startsWith("[");
@@ -170,7 +180,8 @@ function inPath(state: PlaygroundState, { typed, list }: Cursor): Found | undefi
 }
 
 function inBrackets(value: unknown): FoundCompletion[] {
-  if (Array.isArray(value)) return [{ label: "[*]", detail: "each element" }, ...value.map((one, index) => ({ label: `[${index}]`, detail: wordFor(one) }))];
+  if (Array.isArray(value))
+    return [{ label: "[*]", detail: "each element" }, ...value.map((one, index) => ({ label: `[${index}]`, detail: wordFor(one) }))];
   return entriesOf(value).map(([key, member]) => ({ label: `[${JSON.stringify(key)}]`, detail: wordFor(member) }));
 }
 

@@ -37,6 +37,7 @@ const THEME = EditorView.theme({
   ".cm-tooltip.cm-tooltip-autocomplete > ul > li[aria-selected]": { backgroundColor: "var(--selection)", color: "var(--ink)" },
   ".cm-completionMatchedText": { textDecoration: "none", fontWeight: "700" },
   ".cm-completionDetail": { color: "var(--muted)", fontStyle: "normal" },
+  "[aria-selected] > .cm-completionDetail": { color: "inherit" },
   ".cm-tooltip.cm-completionInfo": { padding: "8px 12px", maxWidth: "min(320px, 86vw)", fontFamily: "var(--sans)", whiteSpace: "pre-wrap" },
   ".cm-diagnostic": { padding: "8px 12px", borderLeftWidth: "3px", fontFamily: "var(--sans)", lineHeight: "1.45", whiteSpace: "pre-wrap" },
   ".cm-diagnostic-error": { borderLeftColor: "var(--error)" },

@@ -76,10 +76,17 @@ export function createEditor({ label, onEdit, onCursor, complete }: EditorOption
         diff.extension,
         WRAPPING,
         complete === undefined ? [] : completing(complete),
-        keymap.of([...(onEdit ? [{ key: "Tab", run: acceptCompletion }, indentWithTab] : []), ...defaultKeymap, ...historyKeymap, ...lintKeymap]),
+        keymap.of([
+          ...(onEdit ? [{ key: "Tab", run: acceptCompletion }, indentWithTab] : []),
+          ...defaultKeymap,
+          ...historyKeymap,
+          ...lintKeymap,
+        ]),
         EditorView.contentAttributes.of({
           "aria-label": label,
-          ...(onEdit === undefined ? { "aria-readonly": "true", tabindex: "0" } : {}),
+          // Said where it holds anyway: not every program takes an editable element for one that keys reach.
+          tabindex: "0",
+          ...(onEdit === undefined ? { "aria-readonly": "true" } : {}),
         }),
         leaveByEscape(),
         replaceSelection(),
