@@ -6,6 +6,9 @@ import { editor, eventually, focusedPane, linesOf, markedIn, pane, replaceIn, ST
 import { useBrowser } from "./browser-session.ts";
 import { DRIFTING_TOGETHER } from "./drifting-together.ts";
 
+/** A list of what can be written takes keys after 75 ms, by the page's own clock. */
+const LIST_FOR_KEYS_MS = 150;
+
 describe.runIf(hasChromium)("the playground in a browser", { timeout: BROWSER_TEST_MS }, () => {
   const session = useBrowser();
   const { open } = session;
@@ -233,6 +236,8 @@ describe.runIf(hasChromium)("the playground in a browser", { timeout: BROWSER_TE
     await list.getByRole("option", { name: "trimEnd" }).waitFor();
     await page.keyboard.type("imE");
     await eventually(() => list.getByRole("option").allInnerTexts()).toEqual(["trimEnd"]);
+    // So that nobody takes what has just appeared by accident, keys are for the list once it has been there for a moment.
+    await page.evaluate(`new Promise((resolve) => setTimeout(resolve, ${LIST_FOR_KEYS_MS}))`);
     await page.keyboard.press("Tab");
     await eventually(() => linesOf(page, "config")).toContain("          expression: '\"blue-\" + value.trimEnd'");
     expect(await focusedPane(page)).toBe("config");
@@ -242,8 +247,7 @@ describe.runIf(hasChromium)("the playground in a browser", { timeout: BROWSER_TE
     const page = await openState();
     await replaceIn(page, "config", 'annotations["example.com/team"]', "annotations");
     await page.keyboard.type(".");
-    await pane(page, "config").getByRole("option", { name: "example.com/team" }).waitFor();
-    await page.keyboard.press("Enter");
+    await pane(page, "config").getByRole("option", { name: "example.com/team" }).click();
     await eventually(() => linesOf(page, "config")).toContain('        - path: metadata.annotations["example.com/team"]');
     await page.getByText("2 applied").waitFor();
   });
