@@ -12,7 +12,7 @@ import { COLUMNS } from "./recording.ts";
 import type { ScreenEvent } from "./recording.ts";
 
 /** Longest time for a change to come through, in milliseconds. */
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 240_000;
 const LOOK_MS = 50;
 
 /** The folder of the kubeconfigs, which is another one each time. */

@@ -41,7 +41,7 @@ function shapeOf(rows: readonly string[]): { readonly objects: readonly string[]
 }
 
 describe.runIf(kubectlPath !== undefined)("a recording of today", () => {
-  test("has the same shape", { timeout: 300_000 }, async () => {
+  test("has the same shape", { timeout: 900_000 }, async () => {
     const today = shapeOf(rowsOfRecording(recordingSvg(await recordDemo(kubectlPath!), { title: "", about: "" })));
     const kept = shapeOf(rowsOfRecording(SVG));
     expect(kept.objects.length).toBe(3);
