@@ -42,6 +42,8 @@ export interface ServedBackends {
   readonly isSource: boolean;
   /** The copy of an object that is gone or is no source may go: what took its place is seen. */
   readonly mayGo: boolean;
+  /** The copy of a slice would lose endpoints that another slice of the Service is about to show: it changes after that. Default false. */
+  readonly awaitsMove?: boolean;
   /** What the copy of Endpoints says to the host's mirror: "true" keeps it away. Undefined for nothing. */
   readonly skipMirror: "true" | "false" | undefined;
 }
