@@ -71,7 +71,6 @@ ${table(["Name", "Where"], citedDocuments().map(documentRow))}`;
 const DIFFERENCES: string[][] = [
   ["endpoints", "Keeps 1,000 addresses, and annotates Endpoints that had more", "Keeps all of them"],
   ["endpoints", "Annotates when the change behind a write happened", "Does not"],
-  ["endpoints", "Takes the address of a Pod in the first family of the Service", "Takes the first address of the Pod"],
   ["endpoint slices", "Makes slices from Pods", "Makes them from Endpoints, so it needs the endpoints controller"],
   ["endpoint slices", "Has slices of each family of a dual-stack Service", "Has those of the family that is in the Endpoints"],
   [

@@ -56,6 +56,17 @@ describe("the endpoints controller", () => {
     expect((await endpoints("web"))!.subsets).toMatchObject([{ notReadyAddresses: [{ ip: "10.1.0.2" }] }]);
   });
 
+  test("takes the address of the Service's first family, and leaves out who has none of it", async () => {
+    const { service, pod, endpoints } = await setup();
+    await service("web");
+    await service("six", { ipFamilies: ["IPv6"], ipFamilyPolicy: "SingleStack" });
+    await pod("both", { ...ready("fd00::1"), podIPs: [{ ip: "fd00::1" }, { ip: "10.1.0.1" }] });
+    await pod("four", ready("10.1.0.2"));
+    const addresses = async (name: string) => (await endpoints(name))!.subsets?.flatMap((subset) => subset.addresses?.map(({ ip }) => ip));
+    expect(await addresses("web")).toEqual(["10.1.0.1", "10.1.0.2"]);
+    expect(await addresses("six")).toEqual(["fd00::1"]);
+  });
+
   test("follows Pods that come, change their labels and go", async () => {
     const { service, pod, endpoints, registry, key } = await setup();
     await service("web");

@@ -7,8 +7,9 @@ import { isHeadless, serviceSpecOf } from "../kinds/services.ts";
 
 /**
  * The subsets of a Service with a selector, before the API server groups them: one per Pod and port, ready or not.
- * A Pod without an address, one that has ended, and a port that the Pod does not name are left out; a Pod that is being deleted, too,
- * unless the Service publishes addresses that are not ready. Source: `ShouldPodBeInEndpoints`, `FindPort`.
+ * A Pod without an address of the Service's first family, one that has ended, and a port that the Pod does not name are left out; a Pod
+ * that is being deleted, too, unless the Service publishes addresses that are not ready. Source: `ShouldPodBeInEndpoints`,
+ * `podToEndpointAddressForService`, `FindPort`.
  *
  * Nothing checks what Pods say of themselves: what Endpoints could not hold counts as not said, so that no Pod keeps a Service's others
  * from being written.
@@ -37,9 +38,9 @@ function isReady(pod: KubeObject): boolean {
 
 /** Undefined for a Pod that has ended or has no address. */
 function addressOf(service: KubeObject, pod: KubeObject): EndpointAddress | undefined {
-  const ip = textAt(pod, "status", "podIP") ?? "";
+  const ip = ipOf(service, pod);
   const phase = textAt(pod, "status", "phase");
-  if (endpointAddressErrors(ip, "ip").length > 0 || phase === "Succeeded" || phase === "Failed") return undefined;
+  if (ip === undefined || phase === "Succeeded" || phase === "Failed") return undefined;
   const { namespace, name, uid } = pod.metadata;
   const hostname = textAt(pod, "spec", "subdomain") === service.metadata.name ? named(pod, "hostname", dnsLabel) : undefined;
   const nodeName = named(pod, "nodeName", dnsSubdomain);
@@ -55,6 +56,18 @@ function addressOf(service: KubeObject, pod: KubeObject): EndpointAddress | unde
 function named(pod: KubeObject, field: string, rule: TextRule): string | undefined {
   const name = textAt(pod, "spec", field);
   return name === undefined || rule(name).length > 0 ? undefined : name;
+}
+
+/** The address of a Pod in the first family of the Service. */
+function ipOf(service: KubeObject, pod: KubeObject): string | undefined {
+  const [family] = serviceSpecOf(service).ipFamilies ?? [];
+  const ips = [textAt(pod, "status", "podIP"), ...listAt(pod, "status", "podIPs").map((entry) => textAt(entry, "ip"))];
+  return ips.find(
+    (ip) =>
+      ip !== undefined &&
+      endpointAddressErrors(ip, "ip").length === 0 &&
+      (family === undefined || ip.includes(":") === (family === "IPv6")),
+  );
 }
 
 /** The ports of one subset each; a headless Service without ports has one subset that names none. */
