@@ -13,22 +13,22 @@ import type { AuditStore } from "./store/audit-store.ts";
 /** Where administrators read audit lines, below the base path. */
 export const AUDIT_EVENTS_PATH = "/audit/events";
 
-/** Answers the query of one request with a list of events, newest first. */
+/** Answers one query with a list of events, newest first. */
 export type AuditEvents = (query: URLSearchParams) => Promise<object>;
 
-/** What is read. */
+/** Options of the reader. */
 export interface AuditEventsOptions {
   /** The lines; undefined while the configuration names no database. */
   readonly store: () => Pick<AuditStore, "look"> | undefined;
   readonly logger: Logger;
 }
 
-/** Events of one page by default, and at most. */
+/** Default and largest number of events on one page. */
 export const AUDIT_PAGE = 100;
 export const AUDIT_PAGE_MAX = 500;
-/** Characters of one page; it ends with the event that goes beyond. */
+/** Characters of one page; the page ends with the event that exceeds them. */
 const PAGE_LENGTH_MAX = 4 * 1_048_576;
-/** Lines that one look goes through, events that it takes, and how many looks there are for one page. */
+/** Lines that one query scans, events that it returns, and the number of queries for one page. */
 const SCAN_LINES = 2_000;
 const LOOK_LINES = 32;
 const LOOKS_MAX = 50;
@@ -37,13 +37,13 @@ const VALUE_LENGTH_MAX = 253;
 
 const FILTERS = ["user", "verb", "resource", "namespace", "name", "stage", "auditID"] as const satisfies readonly (keyof AuditFilter)[];
 const KNOWN: readonly string[] = [...FILTERS, "code", "since", "until", "limit", "continue", "pretty"];
-/** After all that there is. */
+/** After the newest line. */
 const NEWEST: AuditPlace = { at: Number.MAX_SAFE_INTEGER, writer: "~", seq: Number.MAX_SAFE_INTEGER };
 
 /**
- * Answers pages of events. A page may have fewer events than asked for, even none, and go on all the same: `metadata.continue` says so.
+ * Answers pages of events. A page may have fewer events than asked for, or none, while more follow: `metadata.continue` says so.
  *
- * @throws API_BAD_REQUEST for a query that means nothing, API_UNAVAILABLE without a database or when it fails.
+ * @throws API_BAD_REQUEST for an invalid query, API_UNAVAILABLE without a database or when it fails.
  */
 export function createAuditEvents({ store, logger }: AuditEventsOptions): AuditEvents {
   return async (query) => {
@@ -62,7 +62,7 @@ export function createAuditEvents({ store, logger }: AuditEventsOptions): AuditE
           length += line.length;
         }
         next = found.next;
-        // Some databases work on this thread, on which others wait.
+        // Some databases work on this thread, and others wait for it.
         if (next !== undefined) await nextMacrotask();
       }
     } catch (error) {

@@ -7,24 +7,24 @@ import { eventLine, writtenBody } from "./event.ts";
 import type { AuditEvent, WrittenBody } from "./event.ts";
 import type { AuditDecision } from "./policy.ts";
 
-/** What a trail is made of. */
+/** Options of a trail. */
 export interface TrailOptions {
   readonly decision: AuditDecision;
   readonly facts: AuditFacts;
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** Takes a line with its line end, and what it tells. Must not throw. */
+  /** Writes a line that includes its line end, with the event that it contains. Must not throw. */
   readonly write: (line: string, event: AuditEvent) => void;
-  /** Told when the last line of the request is written. Must not throw. */
+  /** Called when the last line of the request is written. Must not throw. */
   readonly ended: () => void;
 }
 
-/** Longest name of an object; what is longer is none. */
+/** Longest name of an object; a longer one is ignored. */
 const NAME_LENGTH_MAX = 253;
-/** Most characters of a refusal's message; it may quote whatever was sent. */
+/** Most characters of a refusal's message; it may quote any part of the request. */
 const MESSAGE_LENGTH_MAX = 4_096;
 
-/** Follows one request and writes the lines that a decision asks for that is not None. */
+/** Follows one request and writes the lines that its decision asks for, if that is not None. */
 export function createTrail(options: TrailOptions): AuditTrail {
   const trail = new Trail(options);
   trail.tell("RequestReceived", { at: options.facts.receivedAt });
@@ -47,7 +47,7 @@ class Trail implements AuditTrail {
     this.#name = nameOf(body);
     this.#holdsSecrets ||= holdsSecrets(this.#options.facts.attributes, body);
     if (this.#options.decision.level === "Metadata") return;
-    // At once: what becomes of the body later is not what was sent.
+    // Taken at once: the body may be changed later.
     this.#request = written(disclosedRequest(this.#options.facts.attributes, body));
   };
 
@@ -73,7 +73,7 @@ class Trail implements AuditTrail {
     this.tell("ResponseComplete", { responseStatus: { code }, ...response });
   }
 
-  /** What went wrong may quote anything, so the log of the server has it, under the same time. */
+  /** An error may quote anything, so its text goes to the server's log, with the same time. */
   panic = (): void => {
     this.tell("Panic", { responseStatus: { status: "Failure", reason: "InternalError", code: 500 } });
     this.#options.ended();
@@ -88,7 +88,7 @@ class Trail implements AuditTrail {
     write(eventLine(event), event);
   }
 
-  /** Its name may be made by the server. */
+  /** The server may generate its name. */
   #isOfNewObject(): boolean {
     const { attributes } = this.#options.facts;
     return attributes.verb === "create" && "resource" in attributes && attributes.name === "" && this.#name === "";

@@ -1,10 +1,10 @@
 /**
- * What each setting does: one table for the reference, for the warnings of a file, and for the condition of the object `config`.
+ * The effect of each setting: one table for the reference, for the warnings of a file, and for the condition of the object `config`.
  *
  * @module
  */
 
-/** What becomes of a setting: it acts, or it is checked and shown and nothing else. */
+/** Whether a setting has an effect, or is only checked and shown. */
 export type Effect =
   | {
       /** What it changes. */
@@ -13,7 +13,7 @@ export type Effect =
   | {
       /** Why it is only shown. */
       readonly shownOnly: string;
-      /** What would have to read it so that it acts. */
+      /** What would have to read it to give it an effect. */
       readonly needs: string;
     };
 
@@ -26,8 +26,8 @@ const COSTS = shownOnly("the service runs nothing that measures costs", "an oper
 const BUILDS = shownOnly("the service builds no images", "a builder of images");
 
 /**
- * Setting → its effect; `[]` is any item of a list. A setting without a row has that of the nearest one around it. What a connector
- * has is as in `auth`.
+ * Setting → its effect; `[]` is any item of a list. A setting without a row has that of its nearest parent. The settings of a connector
+ * act as those in `auth`.
  */
 export const EFFECTS: Readonly<Record<string, Effect>> = {
   "auth.oidc": acts("people sign in by it"),
@@ -41,7 +41,7 @@ export const EFFECTS: Readonly<Record<string, Effect>> = {
   "auth.administrators": acts("members of a provider's group administer"),
   "auth.identityRefreshSeconds": acts("how soon a login follows what the provider says"),
   "auth.identityStaleSeconds": acts("how long a login is good without the provider"),
-  "auth.password.disabled": acts("nobody signs in by password"),
+  "auth.password.disabled": acts("no user can sign in by password"),
   "auth.password.minLength": acts("shorter passwords are not taken any more, for any user"),
   "auth.connectors": acts("people sign in by its provider, with the connector's id in the address"),
   "auth.connectors[].displayName": acts("the page for signing in names the connector so"),
@@ -86,7 +86,7 @@ export const EFFECTS: Readonly<Record<string, Effect>> = {
 };
 
 /**
- * What becomes of a setting.
+ * The effect of a setting.
  *
  * @example
  * effectOf("auth.connectors[].oidc.issuerUrl"); // { acts: "people sign in by it" }
@@ -100,7 +100,7 @@ export function effectOf(field: string): Effect {
   return shownOnly("nothing reads it", "whatever it is meant for");
 }
 
-/** Whether something in a section acts. */
+/** Whether any setting of a section has an effect. */
 export function actsWithin(field: string): boolean {
   if ("acts" in effectOf(field)) return true;
   return Object.entries(EFFECTS).some(([name, effect]) => "acts" in effect && name.startsWith(`${field}.`));

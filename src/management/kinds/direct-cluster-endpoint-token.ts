@@ -14,7 +14,7 @@ export interface TokenSpec {
   readonly scope?: AccessScope;
 }
 
-/** Issues the token that somebody asks for. */
+/** Issues the token that a caller asks for. */
 export type IssueToken = (spec: TokenSpec, user: UserInfo, options: ReviewOptions) => Promise<string>;
 
 const SHAPE = kindShape(
@@ -43,7 +43,7 @@ const SHAPE = kindShape(
   },
 );
 
-/** Tokens are answered and not stored, so all that can be done is to ask for one. */
+/** Tokens are answered and not stored, so create is the only verb. */
 export function createDirectClusterEndpointTokens(issue: IssueToken): ResourceDefinition {
   return {
     type: DIRECT_CLUSTER_ENDPOINT_TOKENS,

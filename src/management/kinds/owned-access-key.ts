@@ -61,46 +61,46 @@ export interface KeySpec {
   };
 }
 
-/** A user, as he was when a key became his. */
+/** The user of a key, as of the moment when the key was tied to the user. */
 interface KnownUser {
   /** Undefined while there is no User of that name. */
   readonly uid?: string;
 }
 
-/** Somebody behind a key, with the groups that his User does not give him. */
+/** The person behind a key, with the groups that their User does not give them. */
 export interface KeyPerson extends KnownUser {
   readonly name: string;
   readonly groups?: readonly string[];
 }
 
-/** Where a key comes from and what it ends with, besides its own fields. The server keeps it for itself; see `access/key-origin.ts`. */
+/** Where a key comes from and what it depends on, besides its own fields. Only the server sees it; see `access/key-origin.ts`. */
 export interface KeyOrigin {
   /** The key with which it was made; none for a root. */
   readonly maker?: { readonly name: string; readonly uid: string };
-  /** The maker was a sign-in's: the key ends with the person, not with the maker. */
+  /** The maker was a sign-in's key: this key ends with the person, not with the maker. */
   readonly bySignIn?: boolean;
-  /** The maker administered by a group of its provider's: the key ends with that. */
+  /** The maker's administrator rights came from a group of its provider: this key ends with them. */
   readonly byGrant?: boolean;
-  /** The user who made it, or had it stand for somebody else. */
+  /** The user who made it, or who changed what it stands for. */
   readonly person?: KeyPerson | undefined;
-  /** The user who gave it the value that it has, and so may know it; nobody where an administrator or the server did. */
+  /** The user who set its value, and so may know it; undefined if an administrator or the server did. */
   readonly holder?: KeyPerson | undefined;
-  /** The user for whom it stands, and for keys of sign-ins a digest of what is stored of his password. */
+  /** The user for whom it stands, and for keys of sign-ins a digest of the user's stored password. */
   readonly user?: (KnownUser & { readonly password?: string }) | undefined;
-  /** When the root of its chain was made, in milliseconds since 1970; its own creation when left out. */
+  /** When the root of its chain was made, in milliseconds since 1970. Default: its own creation. */
   readonly since?: number;
   /** When it ends at the latest because of the keys that changed it, in milliseconds since 1970. */
   readonly until?: number;
 }
 
-/** Where a key comes from. One that was stored before the server kept that is a root. */
+/** The origin of a key. A key that an earlier version stored without one is a root. */
 export function originOf(key: KubeObject): KeyOrigin {
   return (key["origin"] ?? {}) as KeyOrigin;
 }
 
-/** Key types that the platform gives a meaning. Others are stored, and mean nothing. */
+/** Key types that the platform knows. Others are stored without a meaning. */
 export const KEY_TYPES: readonly string[] = ["Login", "User", "Other", "Reset", "OIDCRefreshToken", "NetworkPeer", "Workspace"];
-/** The type of keys that people make. */
+/** The type of keys that users make. */
 export const USER_KEY = "User";
 /** The type of keys that a sign-in makes; they are deleted after a time. */
 export const LOGIN_KEY = "Login";
@@ -220,7 +220,7 @@ const ORIGIN = fields({
   until: int64,
 });
 
-/** The shape of OwnedAccessKeys; what is done with them is the affair of `access/`. */
+/** The shape of OwnedAccessKeys; `access/` defines their behaviour. */
 export const ACCESS_KEY_SHAPE = kindShape(
   { spec: always(SPEC), status: always(STATUS), origin: internal(ORIGIN), payer: PAYER },
   {

@@ -9,7 +9,7 @@ export interface PasswordChangeSpec {
   readonly password: string;
 }
 
-/** What is asked for at the path `password` of a User. It is answered without its passwords, and not stored. */
+/** A request to the path `password` of a User. It is answered without its passwords, and not stored. */
 export const PASSWORD_CHANGE: ResourceDefinition = {
   type: PASSWORD_CHANGES,
   singular: "passwordchange",

@@ -68,7 +68,7 @@ function validate(object: KubeObject, old: KubeObject | undefined): readonly Fie
   const data = dataOf(object);
   const before = old === undefined ? {} : dataOf(old);
   const names = Object.keys(data).flatMap((name) => keyErrors(name).map((detail) => invalid(`spec.data[${name}]`, name, detail)));
-  // What is stored already was taken when this was not looked at.
+  // Stored values predate this check and stay valid.
   const changed = Object.entries(data).filter(([name, value]) => before[name] !== value);
   const values = changed.flatMap(([name, value]) => (isCanonical(value) ? [] : [invalid(`spec.data[${name}]`, "<hidden>", NOT_CANONICAL)]));
   const size = Object.values(data).reduce((sum, value) => sum + Buffer.byteLength(value, "base64"), 0);
@@ -80,7 +80,7 @@ function validate(object: KubeObject, old: KubeObject | undefined): readonly Fie
   ];
 }
 
-/** Tells whether the last digit has no bits beyond those of the value, so that each value has one spelling. */
+/** Tells whether the last digit has no extra bits, so that each value has one spelling. */
 function isCanonical(value: string): boolean {
   return Buffer.from(value, "base64").toString("base64") === value;
 }

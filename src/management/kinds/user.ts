@@ -22,7 +22,7 @@ export interface UserSpec {
   readonly password?: string;
 }
 
-/** What a connector said about a user at the last sign-in through it. Members that it left out are absent. */
+/** A connector's data about a user at the last sign-in through it. Absent members were left out. */
 export interface Said {
   /** `CONNECTOR/SUBJECT`. */
   readonly subject: string;
@@ -31,13 +31,13 @@ export interface Said {
   readonly groups?: readonly string[];
 }
 
-/** What the server knows about where the fields of a User come from. It keeps this for itself. */
+/** The origin of the fields of a User. Only the server sees it. */
 export interface UserOrigin {
   /** By subject, one for each. */
   readonly said?: readonly Said[];
 }
 
-/** The identities by which somebody is this User. */
+/** The identities of this User. */
 export function subjectsOf({ subject = "", linkedSubjects = [] }: UserSpec): readonly string[] {
   return [...new Set([subject, ...linkedSubjects])].filter((one) => one !== "");
 }
@@ -82,7 +82,7 @@ const ORIGIN = fields({ said: list(fields({ subject: text, displayName: text, em
 export const USER_SHAPE = kindShape(
   { spec: always(SPEC), status: EMPTY_STATUS, origin: internal(ORIGIN) },
   {
-    description: "Somebody who signs in.",
+    description: "A user who signs in.",
     fields: { spec: "Who the user is.", status: "What the server says about the user." },
   },
 );
@@ -95,7 +95,7 @@ export const USER_COLUMNS: readonly Column[] = [
   AGE_COLUMN,
 ];
 
-/** Where the fields of a User come from; undefined when an earlier version stored it. */
+/** The origin of the fields of a User; undefined when an earlier version stored it. */
 export function userOriginOf(user: KubeObject): UserOrigin | undefined {
   return user["origin"] as UserOrigin | undefined;
 }

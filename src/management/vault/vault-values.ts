@@ -1,5 +1,5 @@
 /**
- * What a vault has answered → the data of a SharedSecret. Pure.
+ * A vault's answer → the data of a SharedSecret. Pure.
  *
  * @module
  */
@@ -19,7 +19,7 @@ export type VaultReason =
   | "TooLarge"
   | "WrongType";
 
-/** What has become of one request. */
+/** The outcome of one request. */
 export type VaultResult =
   | {
       readonly ok: true;
@@ -34,9 +34,9 @@ export type VaultResult =
       readonly ok: false;
       readonly reason: VaultReason;
       readonly message: string;
-      /** Every other request would fare alike. */
+      /** Every other request would fail in the same way. */
       readonly forAll: boolean;
-      /** How long the vault asks to be left alone, in milliseconds. */
+      /** How long the vault asks for no requests, in milliseconds. */
       readonly retryAfterMs?: number;
     };
 
@@ -52,11 +52,11 @@ export interface VaultAnswer {
 const DATA_BYTES_MAX = 1_048_576;
 const DEPTH_MAX = 64;
 const KEY = /^[-._a-zA-Z0-9]{1,253}$/;
-/** Longest time that a vault may ask for, in seconds. */
+/** Longest pause that a vault may ask for, in seconds. */
 const RETRY_AFTER_MAX = 3_600;
 
 /**
- * Reads an answer. Nothing of it is quoted but names: whatever it is, it may be secret.
+ * Reads an answer. Only names of it are quoted: anything else may be secret.
  *
  * @example
  * readVaultAnswer(source, { status: 503, retryAfter: undefined, text: "" }); // { ok: false, reason: "Sealed", … }
@@ -114,7 +114,7 @@ export function failed(reason: VaultReason, message: string, forAll = false): Ex
   return { ok: false, reason, message, forAll };
 }
 
-/** Dates are not used by vaults, and clocks differ. */
+/** Vaults do not send dates, and clocks differ. */
 function waitOf(retryAfter: string): number {
   const seconds = /^[0-9]{1,9}$/.test(retryAfter.trim()) ? Number(retryAfter) : 1;
   return Math.min(seconds, RETRY_AFTER_MAX) * 1_000;

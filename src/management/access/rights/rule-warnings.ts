@@ -6,11 +6,11 @@ import { TEAMS } from "../../kinds/types.ts";
 import type { ManagedObjects } from "../managed-objects.ts";
 import { EVERY_VERB, everyVerbOf } from "./object-rights.ts";
 
-/** What container registries take as a namespace. Source: OCI distribution specification, "name". */
+/** What container registries accept as a namespace. Source: OCI distribution specification, "name". */
 const REGISTRY_NAME = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:\/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)*$/;
 const REGISTRY_NAME_MAX = 255;
 
-/** Advice on access rules whose verbs allow nothing. */
+/** Warnings about access rules whose verbs allow nothing. */
 export function ruleWarnings(object: KubeObject): readonly string[] {
   const known = new Set(["create", ...EVERY_VERB, ...everyVerbOf(object)]);
   return (specOf<OwnedSpec>(object).access ?? []).flatMap(({ verbs = [] }, index) =>
@@ -20,7 +20,7 @@ export function ruleWarnings(object: KubeObject): readonly string[] {
   );
 }
 
-/** Advice on the name with which a team is known to a container registry. */
+/** A warning about the name of a team in a container registry. */
 export function usernameWarnings(team: KubeObject, objects: Pick<ManagedObjects, "of">): readonly string[] {
   const { username = "" } = specOf<TeamSpec>(team);
   if (username === "") return [];

@@ -2,10 +2,10 @@ import type { ObjectSchema } from "../../../schema/schema.ts";
 import { countField, flag, textField, texts, timeField } from "./fields.ts";
 import { formField, formList } from "./forms.ts";
 
-/** Size at which the audit file is rotated by default, in megabytes. */
+/** Default size at which the audit file is rotated, in megabytes. */
 export const AUDIT_SIZE_MB = 100;
 
-/** The audit levels that have a meaning of their own; higher ones mean the last. */
+/** Audit levels with a meaning of their own; higher ones mean the last. */
 export const AUDIT_LEVEL_MAX = 4;
 
 const LEVELS = ["None", "Metadata", "Request", "RequestResponse"] as const;

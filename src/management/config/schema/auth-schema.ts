@@ -7,10 +7,10 @@ import { PROVIDERS } from "./provider-schema.ts";
 /** How long a key of a sign-in is kept by default: 20 days, in seconds. */
 const LOGIN_TTL_SECONDS = 1_728_000;
 
-/** When a login is looked at again: after 15 minutes, in seconds. */
+/** When a login is refreshed: after 15 minutes, in seconds. */
 const REFRESH_SECONDS = 900;
 
-/** When a login ends whose provider cannot be asked: after a day, in seconds. */
+/** When a login ends whose provider cannot be reached: after a day, in seconds. */
 const STALE_SECONDS = 86_400;
 
 /** Longest filter of groups, in UTF-16 units. */
@@ -58,7 +58,7 @@ export const AUTH = {
       description: "Sign-in by password.",
       default: {},
       fields: {
-        disabled: flag("Nobody signs in by password."),
+        disabled: flag("No user can sign in by password."),
         minLength: {
           type: "integer",
           default: PASSWORD_LENGTH_MIN,
@@ -99,7 +99,7 @@ export const AUTH = {
       "A login ends when its provider could not be asked for so long, in seconds; 0 is never.",
     ),
     disableTeamCreation: flag("Make no teams for new groups of a user who signs in."),
-    disableUserCreation: flag("Make no user when somebody signs in for the first time."),
+    disableUserCreation: flag("Make no user at a first sign-in."),
     accessKeyMaxTTLSeconds: timeField(0, "Longest life of an access key and of all that are made with it, in seconds; 0 is no limit."),
     loginAccessKeyTTLSeconds: timeField(
       LOGIN_TTL_SECONDS,

@@ -1,5 +1,5 @@
 /**
- * The shape of the platform's configuration: the file is what `status` of the resource shows, without the defaults.
+ * The schema of the platform's configuration: the file is what `status` of the resource shows, without the defaults.
  *
  * @module
  */
@@ -10,11 +10,11 @@ import { COST_CONTROL, IMAGE_BUILDER, PLATFORM_DB } from "./cost-schema.ts";
 import { flag, textField, texts } from "./fields.ts";
 import { formField, formList } from "./forms.ts";
 
-/** How long a vault may take for an answer by default, in seconds, and how long the answer may be, in KiB. */
+/** How long a vault may take to answer by default, in seconds, and how long the answer may be, in KiB. */
 const VAULT_REQUEST_SECONDS = 10;
 const VAULT_ANSWER_KIB = 2_048;
 
-/** What namespaces of projects start with by default. */
+/** Default prefix of the namespaces of projects. */
 const PROJECT_PREFIX = "p-";
 
 const OIDC_SERVER = {
@@ -171,7 +171,7 @@ const VAULT = {
   },
 } as const satisfies ObjectSchema;
 
-/** A domain, or an address, with a port if need be. Empty counts as left out. */
+/** A domain, or an address with an optional port. Empty counts as absent. */
 const HOST = "^([A-Za-z0-9_]([A-Za-z0-9._\\-]*[A-Za-z0-9])?(:[0-9]{1,5})?|\\[[0-9A-Fa-f:.]+\\](:[0-9]{1,5})?)?$";
 
 /** The configuration file of the platform. */

@@ -7,7 +7,7 @@ export const METRICS_RETENTION = "1y";
 
 const REPLICAS = countField("Number of replicas.", 2 ** 31 - 1);
 
-/** What containers get, as in a pod. */
+/** Resources of containers, as in a pod. */
 export const REQUIREMENTS = {
   type: "object",
   description: "Computing resources of the containers.",
@@ -29,7 +29,7 @@ export const REQUIREMENTS = {
   },
 } as const satisfies ObjectSchema;
 
-/** Storage class of a volume: "" and "-" mean something else than nothing. */
+/** Storage class of a volume: "" and "-" differ from an absent value. */
 const STORAGE_CLASS = {
   ...formField(
     "storageClass",
@@ -39,7 +39,7 @@ const STORAGE_CLASS = {
   default: null,
 } as const;
 
-/** Where metrics are kept. */
+/** Where metrics are stored. */
 export const METRICS = {
   type: "object",
   description: "The service that keeps metrics.",
@@ -57,7 +57,7 @@ export const METRICS = {
   },
 } as const satisfies ObjectSchema;
 
-/** What a node costs in a span of time. */
+/** The price of a node for a period. */
 const PRICE = {
   type: "object",
   description: "A price.",
@@ -67,7 +67,7 @@ const PRICE = {
   },
 } as const satisfies ObjectSchema;
 
-/** What calculations of costs start from. */
+/** The basis of cost calculations. */
 export const COST_SETTINGS = {
   type: "object",
   description: "Prices for the calculations of the dashboard. A cluster may have its own.",
@@ -78,7 +78,7 @@ export const COST_SETTINGS = {
   },
 } as const satisfies ObjectSchema;
 
-/** `costControl`: what costs are told from. */
+/** `costControl`: the services that calculate costs. */
 export const COST_CONTROL = {
   type: "object",
   description: "The services behind the dashboard of costs.",

@@ -1,5 +1,5 @@
 /**
- * The sections of sign-in providers, which `auth` and each of its connectors have alike.
+ * The sections of sign-in providers, which `auth` and each of its connectors share.
  *
  * @module
  */
@@ -7,10 +7,10 @@ import type { ObjectSchema } from "../../../schema/schema.ts";
 import { flag, textField, texts } from "./fields.ts";
 import { formField, formList } from "./forms.ts";
 
-/** Where sourceHostB's public service is. */
+/** Address of sourceHostB's public service. */
 export const SOURCE_HOST_B_URL = "https://gitlab.com";
 
-/** What a SAML name identifier is, unless another format is asked for. */
+/** Default format of a SAML name identifier. */
 export const NAME_ID_DEFAULT = "urn:oasis:names:tc:SAML:2.0:nameid-format:persistent";
 
 const CLIENT = {
@@ -145,7 +145,7 @@ export const SAML = {
   },
 } as const satisfies ObjectSchema;
 
-/** The sections by which people sign in elsewhere, under their names. */
+/** The sections of sign-in providers, by name. */
 export const PROVIDERS = {
   oidc: OIDC,
   sourceHostA: SOURCE_HOST_A,
