@@ -31,7 +31,7 @@ page, comes from a model that does not know the code, and \`test/management/perm
 
 ## Callers
 
-Rules and owners are those of the SharedSecret ${code("p-x/db")} and the Team ${code("target")}; there is one more of each that belongs to somebody else.
+Rules and owners are those of the SharedSecret ${code("p-x/db")} and the Team ${code("target")}; there is one more of each that belongs to another user.
 
 ${table(
   ["Caller", "Who it is"],

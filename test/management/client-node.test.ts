@@ -95,7 +95,7 @@ describe("CustomObjectsApi", () => {
     expect(items.map(({ metadata }) => `${metadata!.namespace}/${metadata!.name}`)).toEqual(["client-node/db"]);
   });
 
-  test("makes a key whose user sees his own alone", async () => {
+  test("makes a key whose user sees only their own", async () => {
     const spec = { user: "jane", type: "User" };
     const made = await answered<Custom>(custom.createClusterCustomObject({ ...KEYS, body: { metadata: { name: "jane" }, spec } }));
     const jane = configWith(String(made.spec!["key"])).makeApiClient(CustomObjectsApi);

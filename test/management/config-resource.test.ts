@@ -1,5 +1,5 @@
 /**
- * The configuration as a resource: read by everybody who is known, in full by administrators, written by nobody.
+ * The configuration as a resource: read by every authenticated user, in full by administrators, written by no one.
  */
 import { beforeAll, describe, expect, test } from "vitest";
 import { parseManagementConfig } from "../../src/management/config/config.ts";

@@ -15,19 +15,19 @@ import type { Answered, Client, Platform } from "./platform.ts";
 
 const TOKENS = "/directclusterendpointtokens";
 const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
-/** Real timers, and wall time that a test moves. */
+/** Real timers, and a wall clock that a test moves. */
 const time = createFakeClock(systemClock.now());
 const clock = { ...systemClock, now: () => time.now() };
 
 let platform: Platform;
 let cluster: Cluster;
 
-/** The platform's keys as everybody reads them: without showing one. */
+/** The platform's public keys, read without a key. */
 async function publishedKeys(url: string, signal?: AbortSignal): Promise<unknown> {
   return (await fetch(`${url}/.well-known/jwks.json`, signal ? { signal } : {})).json();
 }
 
-/** A cluster that trusts a platform, and reads its keys over the network. */
+/** A cluster that trusts a platform and reads its keys over the network. */
 function trusting({ management: { url } }: Platform): Promise<Cluster> {
   const keys = (signal: AbortSignal) => publishedKeys(url, signal);
   return startCluster({ name: "c1", clock, platform: { issuer: url, keys, target: { kind: "cluster", cluster: "c1" } } });
@@ -73,7 +73,7 @@ async function claimsOf(token: string): Promise<Claims> {
   return payload as unknown as Claims;
 }
 
-/** What the cluster answers to a token. */
+/** The cluster's answer to a token. */
 async function codeAt(target: Cluster, token: string, method: string, path: string, body?: unknown): Promise<number> {
   const raw = createRawClient({ url: target.url, caPem: target.caPem, token });
   try {
@@ -109,7 +109,7 @@ describe("the endpoint", () => {
     expect((await platform.admin.send("POST", `/namespaces/a${TOKENS}`, {})).code).toBe(404);
   });
 
-  test("is for everybody who shows a key, and nobody else", async () => {
+  test("is for every caller with a key, and no one else", async () => {
     const jane = await platform.withKey({ user: "jane" });
     expect((await claimsOf(await issued(jane))).sub).toBe("jane");
     expect((await platform.as("").send("POST", TOKENS, {})).code).toBe(401);
@@ -122,7 +122,7 @@ describe("the endpoint", () => {
 });
 
 describe("a token", () => {
-  test("is signed with a key that everybody can read, and not with another one", async () => {
+  test("is signed with the published key, and not with another one", async () => {
     const token = await issued(platform.admin);
     expect(await claimsOf(token)).toMatchObject({ sub: "admin", platform: { user: "admin", accessKey: "admin" } });
     const [head = "", payload = "", signature = ""] = token.split(".");
@@ -134,12 +134,12 @@ describe("a token", () => {
     expect(await codeAt(cluster, [head, Buffer.from(other).toString("base64url"), signature].join("."), "GET", CONFIG_MAPS)).toBe(401);
   });
 
-  test("tells its public key and nothing else", async () => {
+  test("publishes its public key and nothing else", async () => {
     const { keys } = (await publishedKeys(platform.management.url)) as { keys: Record<string, unknown>[] };
     expect(keys.map((key) => Object.keys(key).sort())).toEqual([["alg", "crv", "kid", "kty", "use", "x", "y"]]);
   });
 
-  test("lives for the seconds that are asked for, and is refused after them", async () => {
+  test("is valid for the requested seconds, and is refused after them", async () => {
     const token = await issued(platform.admin, { ttl: 60 });
     const { iat, exp } = await claimsOf(token);
     expect(exp - iat).toBe(60);
@@ -233,7 +233,7 @@ describe("at the cluster, a token", () => {
     expect([code, text]).toEqual([422, expect.stringContaining("spec.scope")]);
   });
 
-  test("is no key of the platform", async () => {
+  test("is not a key of the platform", async () => {
     expect((await platform.as(await issued(platform.admin)).send("GET", "/teams")).code).toBe(401);
   });
 

@@ -106,14 +106,14 @@ describe("the text of encryption keys", () => {
   test.each([
     ["", "There is no encryption key"],
     ["\n \n", "There is no encryption key"],
-    ["secret", "Line 1 is no encryption key: it must be 32 bytes in base64"],
-    [`${textOf(1)}\nsecret`, "Line 2 is no encryption key: it must be 32 bytes in base64"],
-    [Buffer.alloc(31, 9).toString("base64"), "Line 1 is no encryption key: it must be 32 bytes in base64"],
-    [Buffer.alloc(33, 9).toString("base64"), "Line 1 is no encryption key: it must be 32 bytes in base64"],
-    [Buffer.alloc(32, 9).toString("hex"), "Line 1 is no encryption key: it must be 32 bytes in base64"],
-    [`a key! ${textOf(1)}`, "Line 1 is no encryption key: it must be 32 bytes in base64"],
-    [textOf(1).replace("=", ""), "Line 1 is no encryption key: it must be 32 bytes in base64"],
-    [`${textOf(1).slice(0, 20)} ${textOf(1).slice(20)}`, "Line 1 is no encryption key: it must be 32 bytes in base64"],
+    ["secret", "Line 1 is not an encryption key: it must be 32 bytes in base64"],
+    [`${textOf(1)}\nsecret`, "Line 2 is not an encryption key: it must be 32 bytes in base64"],
+    [Buffer.alloc(31, 9).toString("base64"), "Line 1 is not an encryption key: it must be 32 bytes in base64"],
+    [Buffer.alloc(33, 9).toString("base64"), "Line 1 is not an encryption key: it must be 32 bytes in base64"],
+    [Buffer.alloc(32, 9).toString("hex"), "Line 1 is not an encryption key: it must be 32 bytes in base64"],
+    [`a key! ${textOf(1)}`, "Line 1 is not an encryption key: it must be 32 bytes in base64"],
+    [textOf(1).replace("=", ""), "Line 1 is not an encryption key: it must be 32 bytes in base64"],
+    [`${textOf(1).slice(0, 20)} ${textOf(1).slice(20)}`, "Line 1 is not an encryption key: it must be 32 bytes in base64"],
   ])("is refused without being repeated: %j", async (text, why) => {
     expect(await failure(() => parseEncryptionKeys(text))).toEqual({
       code: "CONFIG_VALUE",
@@ -139,7 +139,7 @@ describe("a folder of the management API", () => {
       ...{ path, name: "platform", ...(encryptionKeyFile !== undefined && { encryptionKeyFile }) },
       terminal: { env, read: async (name) => files[name] ?? "" },
     });
-  /** One start: what it finds, and whether the key lies beside. */
+  /** One start: what it finds, and whether the key is beside the data. */
   async function start(encryptionKeyFile?: string) {
     const folder = await open(encryptionKeyFile);
     const found = await folder.store.get("/a");

@@ -1,5 +1,5 @@
 /**
- * What every resource of the management API has in common. Source: specification 1, "Common envelope" and "metadata".
+ * What every resource of the management API shares. Source: specification 1, "Common envelope" and "metadata".
  */
 import { describe, expect, test } from "vitest";
 import { API, at, BASE, JSON_PATCH, MERGE_PATCH, names, startPlatform } from "./platform.ts";

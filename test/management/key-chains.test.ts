@@ -242,7 +242,7 @@ describe("the end of a key", () => {
       const headers = { authorization: `Bearer ${key.key}`, "content-type": "application/json" };
       const request = { method: "POST", headers, body, duplex: "half" };
       const answer = fetch(`${url}${BASE}/apis/management.platform/v1${KEYS}`, request as RequestInit);
-      // It has shown its key once that counts as used.
+      // Presenting its key once counts as a use.
       const used = async () => at(await own.admin.send("GET", `${KEYS}/${key.name}`), "status", "lastActivity");
       while ((await used()) === undefined);
       await own.change(own.admin, key, { disabled: true });
@@ -254,7 +254,7 @@ describe("the end of a key", () => {
 });
 
 describe("where a key comes from", () => {
-  test("is nobody's to say, and in no answer", async () => {
+  test("cannot be written, and is in no answer", async () => {
     await onPlatform("", async (own) => {
       const first = await own.key({ user: "jane", ttl: 3 });
       const origin = { maker: { name: "admin", uid: "1" }, since: 1, until: 9_999_999_999_999 };

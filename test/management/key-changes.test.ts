@@ -1,5 +1,5 @@
 /**
- * Changes of OwnedAccessKeys, by every way that there is. Source: specification 1, "Endpoints" and "Authentication".
+ * Changes of OwnedAccessKeys, by every possible way. Source: specification 1, "Endpoints" and "Authentication".
  */
 import { describe, expect, test } from "vitest";
 import { at, JSON_PATCH, MERGE_PATCH, YAML } from "./platform.ts";
@@ -15,7 +15,7 @@ const platform = sharePlatform();
 const admin = () => platform.admin;
 const strong = () => platform.fresh("chosen-value-with-more-than-32-characters");
 const create = (spec: object) => admin().send("POST", KEYS, { metadata: { name: platform.fresh("own") }, spec });
-/** What a key answers to a request that everybody may make. */
+/** A key's answer to a request that every caller may make. */
 const codeOf = async (key: string) => (await platform.as(key).send("GET", "/teams")).code;
 
 describe("a change of a key", () => {

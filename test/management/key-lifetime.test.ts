@@ -1,5 +1,5 @@
 /**
- * How long OwnedAccessKeys are good, and when they were used. Source: specification 1, "OwnedAccessKey" and "Authentication", and 2,
+ * How long OwnedAccessKeys are valid, and when they were used. Source: specification 1, "OwnedAccessKey" and "Authentication", and 2,
  * `status.auth`.
  */
 import { mkdtempSync, rmSync } from "node:fs";

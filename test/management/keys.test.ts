@@ -21,7 +21,7 @@ const admin = () => platform.admin;
 const fresh = () => platform.fresh("own");
 const strong = () => platform.fresh(STRONG);
 const create = (spec: object, metadata: object = {}) => admin().send("POST", KEYS, { metadata: { name: fresh(), ...metadata }, spec });
-/** What a key answers to a request that everybody may make. */
+/** A key's answer to a request that every caller may make. */
 const codeOf = async (key: string) => (await platform.as(key).send("GET", "/teams")).code;
 const whoIs = async (client: Client) => {
   const path = "/kubernetes/management/apis/authentication.k8s.io/v1/selfsubjectreviews";
@@ -89,7 +89,7 @@ describe("a key", () => {
     expect(at(own, "spec", "user")).toBe("ann");
   });
 
-  test("gives its groups, and nobody gives himself more than he has", async () => {
+  test("gives its groups, and callers cannot give themselves more than they have", async () => {
     await admin().send("POST", "/teams", { metadata: { name: "reviewers" }, spec: { groups: ["sso:review"] } });
     await admin().send("POST", "/namespaces/groups/sharedsecrets", {
       metadata: { name: "theirs" },
@@ -103,7 +103,7 @@ describe("a key", () => {
     expect((await more(plain, ["sso:review"])).code).toBe(403);
     expect((await more(plain, ["platform:admins"])).code).toBe(403);
     expect((await more(jane, ["sso:review"])).code).toBe(201);
-    // The value of a key that can do more would be as good as the groups.
+    // The value of a key that can do more would be worth as much as the groups.
     const rotate = (name: string) => plain.send("PATCH", `${KEYS}/${name}`, { spec: { key: strong() } }, MERGE_PATCH);
     expect([(await rotate(jane.name)).code, (await rotate(plain.name)).code]).toEqual([403, 200]);
   });
@@ -314,7 +314,7 @@ describe("what a sign-in has left in a key", () => {
     ]);
   });
 
-  test("the data of the connector and the tokens are shown to nobody, and stay through changes", async () => {
+  test("the data of the connector and the tokens are never shown, and survive changes", async () => {
     const hidden = {
       connectorData: "canary-connector",
       idToken: "canary-id",

@@ -1,6 +1,6 @@
 /**
- * What a management server counts: requests by verb, kind and status, watches while they are open, sign-ins, keys by state. Labels have no
- * name that a user chose.
+ * The metrics of a management server: requests by verb, kind and status, watches while they are open, sign-ins, keys by state. Labels have
+ * no name that a user chose.
  */
 import { afterEach, expect, test } from "vitest";
 import { createMetrics } from "../../src/base/metrics.ts";
@@ -135,7 +135,7 @@ test("keys count by type and by why they are not accepted", async () => {
   expect(metrics.text()).not.toMatch(/my-own-type|jane/);
 });
 
-test("when the first administrator's key ends is there to be alarmed of", async () => {
+test("the expiry of the first administrator's key is there for alerts", async () => {
   const metrics = await start({ config: "auth: { accessKeyMaxTTLSeconds: 600 }" });
   metrics.text();
   const end = metrics.value("management_administrator_key_end_timestamp_seconds");

@@ -1,5 +1,5 @@
 /**
- * What bodies of writes may be, and who is noted as having written. Source: specification 1, "metadata" and "Operations".
+ * What bodies of writes may contain, and which author is recorded. Source: specification 1, "metadata" and "Operations".
  */
 import { describe, expect, test } from "vitest";
 import { at, JSON_PATCH, MERGE_PATCH, YAML } from "./platform.ts";

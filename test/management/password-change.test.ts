@@ -1,5 +1,5 @@
 /**
- * People change their own passwords. Source: the issue on operators and outsiders, "people change their own password".
+ * Users change their own passwords. Source: the issue on operators and outsiders, "people change their own password".
  */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { parseManagementConfig } from "../../src/management/config/config.ts";
@@ -24,7 +24,7 @@ afterEach(() => platform.stop());
 const change = (client: Client, currentPassword: string, password: string, path = PATH) =>
   client.send("POST", path, { apiVersion: "management.platform/v1", kind: "PasswordChange", spec: { currentPassword, password } });
 
-/** What a sign-in is answered. */
+/** The answer to a sign-in. */
 async function signIn(password: string): Promise<number> {
   const response = await fetch(`${platform.management.url}/auth/password/login`, {
     method: "POST",
@@ -87,7 +87,7 @@ test("a dry run judges both passwords, and changes nothing", async () => {
   expect(await signIn(OLD)).toBe(200);
 });
 
-test("nobody but that person and administrators may try, each with the current password", async () => {
+test("only that user and administrators may try, each with the current password", async () => {
   await platform.admin.send("POST", "/teams", { metadata: { name: "ops" }, spec: { users: ["jane"] } });
   const bob = await platform.withKey({ user: "bob" });
   const limited = await platform.withKey({ user: "jane", scope: {} });
@@ -102,7 +102,7 @@ test("nobody but that person and administrators may try, each with the current p
   expect((await change(platform.admin, OLD, NEW)).code).toBe(201);
 });
 
-test("a user without a password is told so, and so is everybody where passwords are switched off", async () => {
+test("a user without a password gets that as the reason, and every user does where passwords are switched off", async () => {
   await own.user("sso", {});
   const sso = await platform.withKey({ user: "sso" });
   const { code, text } = await change(sso, OLD, NEW, "/users/sso/password");
@@ -151,7 +151,7 @@ test("an administrator's change at the same moment is not undone", async () => {
   const spec = { password: "by an administrator" };
   const [mine, theirs] = await Promise.all([change(jane, OLD, NEW), platform.admin.send("PATCH", "/users/jane", { spec }, MERGE_PATCH)]);
   expect(theirs.code).toBe(200);
-  // Either it came first, or it is told of the other one.
+  // Either it came first, or it gets the conflict.
   expect([201, 403, 409]).toContain(mine.code);
   expect((await change(jane, "by an administrator", NEW)).code).toBe(201);
 });

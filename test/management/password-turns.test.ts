@@ -1,4 +1,4 @@
-/** No digest of a password is made in one piece on the thread that serves everybody. */
+/** No digest of a password blocks the thread that serves all requests. */
 import type * as nodeCrypto from "node:crypto";
 import { afterEach, expect, test, vi } from "vitest";
 import { MERGE_PATCH, startPlatform } from "./platform.ts";

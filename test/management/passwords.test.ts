@@ -1,5 +1,5 @@
 /**
- * What a password must be.
+ * The rules for passwords.
  */
 import { expect, test } from "vitest";
 import { parseManagementConfig } from "../../src/management/config/config.ts";

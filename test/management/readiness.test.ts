@@ -1,4 +1,4 @@
-/** Readiness says what the store's writes say, and when they say something else again. */
+/** Readiness follows the outcome of the store's writes. */
 import { expect, test, vi } from "vitest";
 import { createLineLogger } from "../../src/base/logger.ts";
 import { createServerReadiness, keepLooking } from "../../src/management/api/readiness.ts";
@@ -49,7 +49,7 @@ test("lets a store without room be compacted each time that this is found", asyn
   expect(relieve).toHaveBeenCalledTimes(2);
 });
 
-test("is looked at where nobody asks, so that room is made again and again until there is some", async () => {
+test("is checked without requests too, so that room is made repeatedly until there is some", async () => {
   const { clock, store, relieve, lines, notReady } = start();
   const end = keepLooking(notReady, clock);
   store.fate = failing(alarmRaised("NOSPACE"));
@@ -63,7 +63,7 @@ test("is looked at where nobody asks, so that room is made again and again until
   expect(relieve).toHaveBeenCalledTimes(2);
 });
 
-test("of a store that does not answer is over after three seconds, and the same for all who ask", async () => {
+test("of a store that does not answer fails after three seconds, with the same answer for concurrent requests", async () => {
   const { clock, store, notReady } = start();
   store.fate = () => new Promise(() => {});
   const asking = Promise.all([notReady(), notReady()]);

@@ -21,7 +21,7 @@ import { at, clientOf, MERGE_PATCH, names } from "./platform.ts";
 import type { Client } from "./platform.ts";
 import { WAIT } from "../support/patience.ts";
 
-/** Anyone who stops gives its Lease back: what is asked often is soon known, and nobody loses it because a machine is slow. */
+/** A server that stops releases its Lease: frequent checks see that soon, and none loses it because a machine is slow. */
 const FAST = { leaseDurationSeconds: 60, renewDeadlineSeconds: 40, retryPeriodSeconds: 0.3 };
 /** For a server that loses etcd. */
 const HASTY = { connectMs: 500, requestMs: 800, giveUpMs: 1_500, silentMs: 500, heartbeatMs: 500 };
@@ -207,7 +207,7 @@ describeEtcd("management servers on one etcd", () => {
     expect((await as(servers[1]!, key).send("GET", "/teams")).code).toBe(200);
   });
 
-  test("a server that is cut off refuses everybody, the one whose key was deleted meanwhile too, and recovers", async () => {
+  test("a server that is cut off refuses every caller, including one whose key was deleted meanwhile, and recovers", async () => {
     const { servers, admins, key } = await startAll(1);
     const proxy = await startEtcdProxy(etcd.url);
     running.push({ stop: () => proxy.close() });
@@ -250,7 +250,7 @@ describeEtcd("management servers on one etcd", () => {
     expect(Buffer.from(value!).toString()).toContain('"name":"two"');
   });
 
-  test("the leader lets etcd forget what was, and nobody loses a watch by it", async () => {
+  test("the leader compacts etcd, and no client loses a watch by it", async () => {
     const compacted: number[] = [];
     const store = await openStore();
     const sharing = { times: FAST, compactAfterMs: 300, compact: async (revision: number) => void compacted.push(revision) };
@@ -294,7 +294,7 @@ describeEtcd("management servers on one etcd", () => {
     const both = [before, after, later];
     expect(await Promise.all(both.map((server) => trusts(after.caPem, server)))).toEqual([true, true, true]);
     expect(await Promise.all(both.map((server) => trusts(before.caPem, server)))).toEqual([true, false, false]);
-    // Of those before, the last one is named; the one before that has expired.
+    // Of the earlier ones the last is named; the one before that has expired.
     const next = await begin({ ...systemClock, now: () => Date.now() + year! });
     expect(next.caPem.match(/BEGIN CERTIFICATE/g)).toHaveLength(2);
     expect(next.caPem).not.toContain(before.caPem.trim());

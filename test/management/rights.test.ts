@@ -15,7 +15,7 @@ const admin = () => platform.admin;
 const { fresh } = platform;
 const DATA = { password: "c2VjcmV0" };
 
-/** Creates an object; answers its name. */
+/** Creates an object and returns its name. */
 const make = async (path: string, spec: object) => nameIn(await platform.make(path, spec));
 
 const secret = (spec: object = {}) => make(SECRETS, { data: DATA, ...spec });
@@ -33,7 +33,7 @@ async function person(): Promise<Person> {
   return { name, client: await user(name) };
 }
 
-/** What somebody reads of a secret: by its name, in a list, and in a watch. */
+/** What a caller reads of a secret: by its name, in a list, and in a watch. */
 async function readings(client: Client, name: string): Promise<unknown[]> {
   const one = await client.send("GET", `${SECRETS}/${name}`);
   const listed = await client.send("GET", SECRETS);
@@ -49,7 +49,7 @@ const ALL_OF_IT = [DATA, DATA, DATA];
 const NOTHING = [undefined, undefined, undefined];
 
 describe("a shared secret", () => {
-  test("is read by a granted user and a member of a granted team, by name, in a list and in a watch, and by nobody else", async () => {
+  test("is read only by a granted user and a member of a granted team, by name, in a list and in a watch", async () => {
     const [granted, member, other] = [await person(), await person(), await person()];
     const readers = await team({ users: [member.name] });
     const verbs = ["get", "list"];
@@ -59,7 +59,7 @@ describe("a shared secret", () => {
     expect(await readings(other.client, name)).toEqual(NOTHING);
   });
 
-  test("is its owner's: he reads, changes and deletes it", async () => {
+  test("is read, changed and deleted by its owner", async () => {
     const owner = await person();
     const name = await secret({ owner: { user: owner.name } });
     expect(await readings(owner.client, name)).toEqual(ALL_OF_IT);
@@ -207,7 +207,7 @@ describe("an access rule", () => {
     expect(await readings(getter.client, name)).toEqual([DATA, undefined, undefined]);
   });
 
-  test("with create lets somebody make objects like it, in its namespace alone", async () => {
+  test("with create lets users make objects like it, only in its namespace", async () => {
     const { name: creator, client } = await person();
     const body = () => ({ metadata: { name: fresh() }, spec: { owner: { user: creator } } });
     expect((await client.send("POST", SECRETS, body())).code).toBe(403);
@@ -242,7 +242,7 @@ describe("an access rule", () => {
     await platform.management.settled();
   });
 
-  test('is for everybody who is known with the user "*"', async () => {
+  test('is for every authenticated user with the user "*"', async () => {
     const path = `${SECRETS}/${await secret({ access: [{ verbs: ["get"], users: ["*"] }] })}`;
     const callers = [await user(), await platform.withKey({ team: await team() }), await platform.withKey({ subject: fresh("robot") })];
     expect(await Promise.all(callers.map(async (client) => (await client.send("GET", path)).code))).toEqual([200, 200, 200]);
@@ -302,7 +302,7 @@ describe("derived roles", () => {
     expect(await read()).toEqual([404, 404]);
   });
 
-  test("are read by those who may read the object, and by nobody else", async () => {
+  test("are read only by those who may read the object", async () => {
     const [reader, other] = [await person(), await person()];
     const name = await secret({ access: [{ verbs: ["get"], users: [reader.name] }] });
     await platform.management.settled();
@@ -313,7 +313,7 @@ describe("derived roles", () => {
     expect(names(await other.client.send("GET", path))).not.toContain(`sharedsecret:${name}:0`);
   });
 
-  test("can be written by nobody", async () => {
+  test("cannot be written", async () => {
     const name = await secret({ access: [{ verbs: ["get"], users: ["jane"] }] });
     await platform.management.settled();
     const path = `${RBAC}/namespaces/a/roles/sharedsecret:${name}:0`;
@@ -333,7 +333,7 @@ describe("derived roles", () => {
   });
 });
 
-/** The answers to reading, replacing, changing and deleting an object; the last two of these change nothing. */
+/** The answers to reading, replacing, changing and deleting an object; the last two change nothing. */
 async function everything(client: Client, path: string): Promise<Record<string, number>> {
   const { body } = await admin().send("GET", path);
   const get = await client.send("GET", path);

@@ -1,5 +1,5 @@
 /**
- * `status` as a part of objects with a path of its own, and what discovery and selectors say of the kinds. Source: specification 1,
+ * `status` as a part of objects with a path of its own, and what discovery and selectors say about the kinds. Source: specification 1,
  * "Access rule item" (subresources) and "Common envelope".
  */
 import { beforeAll, describe, expect, test } from "vitest";
@@ -78,7 +78,7 @@ describe("the path of a status", () => {
     ]);
   });
 
-  test("shows no value of a secret to somebody who may only write it", async () => {
+  test("shows no value of a secret to a user who may only write it", async () => {
     const access = [{ verbs: ["patch"], subresources: ["status"], users: ["bob"] }];
     const path = await platform.make(SECRETS, { data: { word: "c2VjcmV0" }, access });
     const { code, text } = await bob.send("PATCH", `${path}/status`, { status: { conditions: CONDITIONS } }, MERGE_PATCH);

@@ -1,5 +1,5 @@
 /**
- * TokenReviews: whose an access key is, for those who ask on behalf of others, such as API servers with a webhook.
+ * TokenReviews: whose an access key is, for services that ask on behalf of others, such as API servers with a webhook.
  */
 import { expect, test } from "vitest";
 import { MERGE_PATCH } from "./platform.ts";
@@ -28,7 +28,7 @@ test("a review tells administrators whose an access key is, while it is good, an
     user: { username: "jane", groups: expect.arrayContaining(["idp:shop"]), extra: { "platform/access-key": [made.body.metadata.name] } },
   });
   expect(text).not.toContain(key);
-  // Asking is no use of it.
+  // A review does not count as a use of the key.
   expect((await admin().send("GET", `${KEYS}/${made.body.metadata.name}`)).body["status"]).toEqual({});
   await admin().send("PATCH", `${KEYS}/${made.body.metadata.name}`, { spec: { disabled: true } }, MERGE_PATCH);
   expect((await review(admin(), key)).body["status"]).toEqual({});

@@ -27,7 +27,7 @@ export interface AdministratorEnd {
 /** The expiry is logged at once, and again when this much time is left, in milliseconds. */
 const REMINDERS_MS: readonly number[] = [7 * 86_400_000, 86_400_000, 3_600_000];
 const HELP =
-  "Make another administrator's key while one is good, as docs/guides/first-key.md says; afterwards, start the server with --admin-key-file";
+  "Make another administrator's key while one is valid, as docs/guides/first-key.md says; afterwards, start the server with --admin-key-file";
 
 /** Follows the first administrator's key from the first call of `look` on. */
 export function followAdministratorEnd({ objects, lives, clock, logger }: AdministratorEndOptions): AdministratorEnd {
@@ -51,13 +51,13 @@ export function followAdministratorEnd({ objects, lives, clock, logger }: Admini
     if (key === undefined || refusal === "disabled") return logOnce("", () => {});
     if (refusal !== undefined) {
       const why = REFUSALS[refusal];
-      return logOnce(refusal, () => logger.warn("The first administrator's key is not accepted any more", { why, help: HELP }));
+      return logOnce(refusal, () => logger.warn("The first administrator's key is no longer accepted", { why, help: HELP }));
     }
     const endMs = endOf();
     const leftMs = endMs - clock.now();
     const next = REMINDERS_MS.find((aheadMs) => aheadMs < leftMs) ?? 0;
     if (endMs === Infinity) return logOnce("", () => {});
-    logOnce(`${endMs} ${next}`, () => logger.warn("The first administrator's key ends", { at: timestamp(endMs), help: HELP }));
+    logOnce(`${endMs} ${next}`, () => logger.warn("The first administrator's key expires", { at: timestamp(endMs), help: HELP }));
     timer = clock.schedule(leftMs - next, look);
   };
   const unsubscribe = objects.onChange(({ object, previous }) => {

@@ -200,7 +200,7 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
     await connectors.follow(config.auth);
     if (options.adminKey !== undefined) await bootstrap();
   };
-  const failed = (error: unknown) => logger.error("Cannot see to what a restored store lacks; start the server again", { error });
+  const failed = (error: unknown) => logger.error("Cannot repair a restored store; start the server again", { error });
   if (isEtcdStore(store)) store.onRestored(() => void settleAnew().catch(failed));
   exposeManagement({ metrics, objects, lives, clock, administratorEnd });
   const vaultListeners = new Set<() => void>();

@@ -248,7 +248,7 @@ async function auditDocument({ path, method, query }: Exchange, events: AuditEve
   return events(query);
 }
 
-/** The leader compacts by its Lease, which cannot be written when no space is left; so compact here. */
+/** Compaction without the leader, which cannot write its Lease, and so cannot lead, when no space is left. */
 function reliefOf(store: Store, { compact }: Sharing = {}): (() => Promise<void>) | undefined {
   return compact && (async () => compact(await store.revision()));
 }

@@ -49,7 +49,7 @@ export function createAuditEvents({ store, logger }: AuditEventsOptions): AuditE
   return async (query) => {
     const { filter, since, from, limit } = wantedBy(query);
     const lines = store();
-    if (lines === undefined) throw unavailable("there is no audit database: audit.dataStoreEndpoint names one");
+    if (lines === undefined) throw unavailable("there is no audit database: set audit.dataStoreEndpoint");
     const items: unknown[] = [];
     let next: AuditPlace | undefined = from;
     let length = 0;
@@ -76,7 +76,7 @@ export function createAuditEvents({ store, logger }: AuditEventsOptions): AuditE
 function wantedBy(query: URLSearchParams) {
   for (const name of query.keys()) {
     if (!KNOWN.includes(name)) throw badRequest(`unknown parameter ${JSON.stringify(name.slice(0, 60))}; known are ${KNOWN.join(", ")}`);
-    if (query.getAll(name).length > 1) throw badRequest(`the parameter ${name} is there twice`);
+    if (query.getAll(name).length > 1) throw badRequest(`the parameter ${name} is given twice`);
     if (query.get(name)!.length > VALUE_LENGTH_MAX) throw badRequest(`the parameter ${name} is longer than ${VALUE_LENGTH_MAX} characters`);
   }
   const given = FILTERS.filter((name) => query.has(name)).map((name) => [name, query.get(name)!] as const);
@@ -95,7 +95,7 @@ function wantedBy(query: URLSearchParams) {
 function numberOf(query: URLSearchParams, name: string, most: number): number | undefined {
   const text = query.get(name);
   if (text === null) return undefined;
-  if (!/^[0-9]{1,15}$/.test(text) || Number(text) > most) throw badRequest(`the parameter ${name} is no whole number from 0 to ${most}`);
+  if (!/^[0-9]{1,15}$/.test(text) || Number(text) > most) throw badRequest(`the parameter ${name} is not a whole number from 0 to ${most}`);
   return Number(text);
 }
 
@@ -105,7 +105,7 @@ function momentOf(query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name);
   if (text === null) return undefined;
   const at = MOMENT.test(text) ? Date.parse(text) : NaN;
-  if (Number.isNaN(at)) throw badRequest(`the parameter ${name} is no time such as 2026-01-31T12:00:00Z`);
+  if (Number.isNaN(at)) throw badRequest(`the parameter ${name} is not a time such as 2026-01-31T12:00:00Z`);
   return at;
 }
 
@@ -115,6 +115,6 @@ function tokenOf({ at, writer, seq }: AuditPlace): string {
 
 function placeOf(token: string): AuditPlace {
   const [, at, seq, writer] = /^([0-9]{1,16})\.([0-9]{1,16})\.([0-9a-f-]{0,64})$/.exec(Buffer.from(token, "base64url").toString()) ?? [];
-  if (writer === undefined) throw badRequest("the parameter continue is none that was answered here");
+  if (writer === undefined) throw badRequest("the parameter continue does not come from an answer of this server");
   return { at: Number(at), writer, seq: Number(seq) };
 }

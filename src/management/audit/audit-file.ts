@@ -222,7 +222,7 @@ class AppendedFile implements AuditFile {
       try {
         await tendRotated(this.path, this.#rotation, this.#clock.now());
       } catch (error) {
-        this.#logger.warn("Rotated audit files cannot be tended", { path: this.path, error });
+        this.#logger.warn("Rotated audit files cannot be removed or compressed", { path: this.path, error });
       }
     });
   }

@@ -118,12 +118,12 @@ class Follower implements FollowedConfig {
   async #take(text: string): Promise<void> {
     // A program that writes a file in place empties it first. To configure nothing, write {}.
     if (saysNothing(text) && this.#atWork !== undefined) {
-      this.#options.onProblem({ message: "The configuration is empty; the old one stays", problems: [] });
+      this.#options.onProblem({ message: "The configuration is empty; keeping the previous one", problems: [] });
       return;
     }
     const result = parseManagementConfig(text, this.#options);
     if (!result.ok) {
-      this.#options.onProblem({ message: "The configuration has errors; the old one stays", problems: result.problems });
+      this.#options.onProblem({ message: "The configuration has errors; keeping the previous one", problems: result.problems });
       return;
     }
     if (jsonEqual(result.config, this.#atWork)) return this.#options.onUnchanged();
@@ -131,7 +131,7 @@ class Follower implements FollowedConfig {
       await this.#options.onChange(result.config, result.warnings);
       this.#atWork = result.config;
     } catch (error) {
-      const message = `The configuration could not be applied; the old one stays: ${messageOf(error)}`;
+      const message = `The configuration could not be applied; keeping the previous one: ${messageOf(error)}`;
       this.#options.onProblem({ message, problems: [] });
     }
   }

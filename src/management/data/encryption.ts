@@ -103,6 +103,6 @@ export function parseEncryptionKeys(text: string): readonly Uint8Array[] {
   const what =
     lines.length === 0
       ? "There is no encryption key"
-      : `Line ${wrong + 1} is no encryption key: it must be ${ENCRYPTION_KEY_BYTES} bytes in base64`;
+      : `Line ${wrong + 1} is not an encryption key: it must be ${ENCRYPTION_KEY_BYTES} bytes in base64`;
   throw new EngineError("CONFIG_VALUE", what, { details: { hint: HOW } });
 }

@@ -36,7 +36,7 @@ export interface OwnedSpec {
 /** `spec.owner`. Source: specification 1, SharedSecret and Team. */
 export const OWNER = described(fields({ user: text, team: text }), {
   name: "Owner",
-  description: "Whom an object belongs to. Owners may do everything with the object, but cannot give away rights that they do not have.",
+  description: "Owner of an object. Owners may do everything with the object, but cannot give away rights that they do not have.",
   fields: { user: "A platform user.", team: "A team; each of its members owns the object." },
 });
 
@@ -61,7 +61,7 @@ export const ACCESS_RULE = described(
 export const USUAL_TEXTS = {
   displayName: "Name that the user interface shows.",
   description: "What the object is for.",
-  owner: "Whom the object belongs to.",
+  owner: "Owner of the object.",
   access: "Rights of users and teams on the object.",
 } as const;
 
@@ -122,14 +122,14 @@ export const CONDITION = described(
   fields({ type: always(text), status: always(text), severity: text, lastTransitionTime: time, reason: text, message: text }),
   {
     name: "Condition",
-    description: "A condition in which the object is.",
+    description: "A condition of the object.",
     fields: {
       type: "Which one.",
       status: "True, False or Unknown.",
-      severity: "How bad it is, when it is False.",
+      severity: "Severity while the status is False.",
       lastTransitionTime: "When the condition last changed its status.",
-      reason: "Why, in one word.",
-      message: "Why, for people.",
+      reason: "Reason in one word.",
+      message: "Reason as a sentence.",
     },
   },
 );

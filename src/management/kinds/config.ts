@@ -20,7 +20,7 @@ const STATUS = {
     conditions: {
       ...optional(list(CONDITION)),
       description:
-        "Accepted is False while the file has a text that is not at work, and says why. FullyInEffect is False while settings are shown only, and names them. For administrators.",
+        "Accepted is False, with the reason, while the text of the file is not in effect. FullyInEffect is False while some settings are only shown, and names them. For administrators.",
     },
   },
 };
@@ -40,8 +40,8 @@ export function createConfigKind(administers: (user: UserInfo) => boolean): Reso
     shape: kindShape(
       { spec: always(fields({})), status: always(STATUS) },
       {
-        description: "The configuration of the platform, as it is in effect.",
-        fields: { spec: "Nothing: the configuration is a file.", status: "The configuration in effect." },
+        description: "The effective configuration of the platform.",
+        fields: { spec: "Empty: the configuration comes from a file.", status: "The configuration in effect." },
       },
     ),
     shown: (object, user) => (administers(user) ? object : withoutSecrets(object)),

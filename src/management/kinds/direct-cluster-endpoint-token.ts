@@ -22,10 +22,10 @@ const SHAPE = kindShape(
     spec: always(
       described(fields({ ttl: int64, scope: ACCESS_SCOPE }), {
         name: "DirectClusterEndpointTokenSpec",
-        description: "How long the token is to be good, and for what.",
+        description: "Lifetime and scope of the token.",
         fields: {
-          ttl: "Seconds for which the token is good; a day when left out.",
-          scope: "What the token may reach, of what its bearer may.",
+          ttl: "Lifetime in seconds. Default: one day.",
+          scope: "Restricts the token to a part of what its bearer may do.",
         },
       }),
     ),
@@ -39,7 +39,7 @@ const SHAPE = kindShape(
   },
   {
     description: "A token with which connected clusters are used directly.",
-    fields: { spec: "How long the token is to be good, and for what.", status: "The token." },
+    fields: { spec: "Lifetime and scope of the token.", status: "The token." },
   },
 );
 

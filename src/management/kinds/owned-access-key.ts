@@ -120,11 +120,11 @@ const IDENTITY = described(
   }),
   {
     name: "KeyIdentity",
-    description: "What a provider said at sign-in.",
+    description: "The provider's data at sign-in.",
     fields: {
       userId: "Subject of the user at the provider.",
       username: "Name of the user.",
-      preferredUsername: "Name by which the user wants to be called.",
+      preferredUsername: "Name that the user prefers.",
       email: "Mail address of the user.",
       emailVerified: "True when the provider has checked the address.",
       extraClaims: "Further claims, of those that the configuration allows.",
@@ -142,8 +142,8 @@ const OIDC_PROVIDER = described(fields({ clientId: text, nonce: text, redirectUr
   fields: {
     clientId: "Client of the token.",
     nonce: "Nonce of the request.",
-    redirectUri: "Where the client is.",
-    scopes: "What was asked for.",
+    redirectUri: "Redirect address of the client.",
+    scopes: "Requested scopes.",
   },
 });
 
@@ -179,22 +179,22 @@ const SPEC = described(
   }),
   {
     name: "OwnedAccessKeySpec",
-    description: "For whom the key stands, how long, and what it may do.",
+    description: "Owner, lifetime and scope of the key.",
     fields: {
       displayName: USUAL_TEXTS.displayName,
       description: USUAL_TEXTS.description,
-      user: "User for whom the key stands. Without user, team and subject: the caller who creates it.",
-      team: "Team for which the key stands.",
-      subject: "Anything else for which the key stands.",
-      groups: "Groups that the key gives besides.",
+      user: "User that the key acts as. Default, without team and subject: the caller who creates it.",
+      team: "Team that the key acts as.",
+      subject: "Any other subject that the key acts as.",
+      groups: "Further groups that the key gives.",
       key: "The bearer token. The server makes one if it is left out. It is returned once, in the response to the request that sets it, and never again.",
-      disabled: "True keeps the key and refuses it, and the keys that were made with it.",
-      ttl: "Seconds for which the key is good; 0 is without end, unless the platform has a limit. It ends with the key that made it in any case.",
-      ttlAfterLastActivity: "True counts the time from the last use of the key instead of its creation.",
-      scope: "What the key may do, of what its owner may; everything when left out.",
+      disabled: "If true, the key is refused but kept. So are the keys that were made with it.",
+      ttl: "Lifetime in seconds; 0 means no limit, unless the platform has one. The key always ends with the key that it was made with.",
+      ttlAfterLastActivity: "If true, ttl counts from the last use of the key instead of its creation.",
+      scope: "Restricts the key to a part of what its owner may do. Default: no restriction.",
       type: "Who manages the key: User for people, Login for sign-ins, others for the platform itself.",
-      identity: "What a provider said at sign-in.",
-      oidcProvider: "For refresh tokens of the platform's own provider. It is stored, and means nothing: the platform is no provider.",
+      identity: "The provider's data at sign-in.",
+      oidcProvider: "For refresh tokens of the platform's own provider. It is stored without effect: the platform is not a provider.",
       parent: "Deprecated: the key whose sign-in this one shares.",
       oidcLogin: "Deprecated: tokens of a provider; use identity.",
     },
@@ -203,7 +203,7 @@ const SPEC = described(
 
 const STATUS = described(fields({ lastActivity: optional(time) }), {
   name: "OwnedAccessKeyStatus",
-  description: "What the server says about the key.",
+  description: "Status of the key, as reported by the server.",
   fields: { lastActivity: "When the key was last used." },
 });
 
@@ -225,18 +225,18 @@ export const ACCESS_KEY_SHAPE = kindShape(
   { spec: always(SPEC), status: always(STATUS), origin: internal(ORIGIN), payer: PAYER },
   {
     description: "A key with which the API is used without interaction.",
-    fields: { spec: "For whom the key stands, how long, and what it may do.", status: "What the server says about the key." },
+    fields: { spec: "Owner, lifetime and scope of the key.", status: "Status of the key, as reported by the server." },
   },
 );
 
 /** The columns of OwnedAccessKeys. */
 export const ACCESS_KEY_COLUMNS: readonly Column[] = [
   NAME_COLUMN,
-  textColumn("Owner", "For whom the key stands.", (object) => ownerText(specOf<KeySpec>(object))),
+  textColumn("Owner", "Owner of the key.", (object) => ownerText(specOf<KeySpec>(object))),
   textColumn("Type", "Who manages the key.", (object) => specOf<KeySpec>(object).type ?? ""),
   textColumn("Disabled", "Whether the key is refused.", (object) => String(specOf<KeySpec>(object).disabled === true)),
   textColumn("Last Activity", "Time since the key was last used.", (object, now) => activityText(object, now)),
-  wide(textColumn("TTL", "Seconds for which the key is good.", (object) => String(specOf<KeySpec>(object).ttl ?? 0))),
+  wide(textColumn("TTL", "Lifetime in seconds.", (object) => String(specOf<KeySpec>(object).ttl ?? 0))),
   AGE_COLUMN,
 ];
 

@@ -38,7 +38,7 @@ const SPEC = described(
 const COLUMNS: readonly Column[] = [
   NAME_COLUMN,
   textColumn("Display Name", USUAL_TEXTS.displayName, (object) => specOf<SharedSecretSpec>(object).displayName ?? ""),
-  { name: "Data", type: "integer", description: "How many values there are.", cell: (object) => Object.keys(dataOf(object)).length },
+  { name: "Data", type: "integer", description: "Number of values.", cell: (object) => Object.keys(dataOf(object)).length },
   AGE_COLUMN,
 ];
 
@@ -52,7 +52,7 @@ export const sharedSecrets: ResourceDefinition = {
     { spec: always(SPEC), status: always(fields({ conditions: list(CONDITION) })), payer: PAYER },
     {
       description: "Shares sensitive data across users, teams and connected clusters.",
-      fields: { spec: "What is shared, and with whom.", status: "What the server says about it." },
+      fields: { spec: "What is shared, and with whom.", status: "Status as reported by the server." },
     },
   ),
   columns: COLUMNS,

@@ -29,7 +29,7 @@ export function createHeldValues({ passing, clock, chance, logger }: HeldValuesO
     return () => {
       passing
         .change<string>(record, (before) => (before?.value === own ? undefined : before))
-        .catch((error: unknown) => logger.warn("The value of a key stays held for a while", { error: messageOf(error) }));
+        .catch((error: unknown) => logger.warn("The value of a key stays reserved for a while", { error: messageOf(error) }));
     };
   };
 }

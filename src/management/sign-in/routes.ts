@@ -181,7 +181,7 @@ export function createSignInRoutes(options: SignInRoutesOptions): SignInRoutes {
       await handler(visit);
     } catch (error) {
       const status = statusOf(error);
-      if (status === undefined) logger.error("A sign-in failed by a fault of ours", { path, error: messageOf(error) });
+      if (status === undefined) logger.error("A sign-in failed because of an internal error", { path, error: messageOf(error) });
       else if (status.code >= 500) logger.warn("A provider cannot be used for sign-in", { path, error: messageOf(error) });
       else logger.info("A sign-in was refused", { path, code: status.code, reason: status.message, ...causeOf(error) });
       const shown = statusOf(isEngineError(error) && status ? told(error) : internalError())!;

@@ -55,15 +55,15 @@ function parsed(text: string): Record<string, unknown> {
     value = JSON.parse(text);
   } catch {
     // The parser's own message quotes the body, and with it a password.
-    throw badRequest("the body is no JSON");
+    throw badRequest("the body is not JSON");
   }
-  if (!isRecord(value)) throw badRequest("the body is no JSON object");
+  if (!isRecord(value)) throw badRequest("the body is not a JSON object");
   return value;
 }
 
 function fieldOf(body: Record<string, unknown>, name: string, mayBeEmpty = false): string {
   const value = Object.hasOwn(body, name) ? body[name] : undefined;
-  if (typeof value !== "string" || (value === "" && !mayBeEmpty)) throw badRequest(`the field ${name} is missing or no text`);
+  if (typeof value !== "string" || (value === "" && !mayBeEmpty)) throw badRequest(`the field ${name} is missing or not a text`);
   return value;
 }
 

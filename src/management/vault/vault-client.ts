@@ -39,7 +39,7 @@ export function createVaultReader(settings: VaultSettings): ReadVault {
       return readVaultAnswer(source, { status: answer.statusCode!, retryAfter: answer.headers["retry-after"], text });
     } catch (error) {
       const why = limit.aborted ? `it did not answer within ${requestTimeoutSeconds} s` : messageOf(error);
-      return failed("Unavailable", `the vault cannot be asked: ${why}`, true);
+      return failed("Unavailable", `the vault cannot be reached: ${why}`, true);
     }
   };
 }

@@ -67,11 +67,11 @@ export function readVaultAnswer(source: Pick<VaultSource, "version">, { status, 
   try {
     body = parseJson(text, DEPTH_MAX);
   } catch {
-    return failed("WrongType", "the vault's answer is no JSON");
+    return failed("WrongType", "the vault's answer is not JSON");
   }
   const outer = isRecord(body) ? body["data"] : undefined;
   const inner = source.version === "kv2" && isRecord(outer) ? outer["data"] : outer;
-  if (!isRecord(inner)) return failed("WrongType", `the vault's answer is none of ${source.version}`);
+  if (!isRecord(inner)) return failed("WrongType", `the vault's answer is not one of ${source.version}`);
   const metadata = source.version === "kv2" ? (outer as Record<string, unknown>)["metadata"] : undefined;
   const version = isRecord(metadata) && Number.isSafeInteger(metadata["version"]) ? Number(metadata["version"]) : undefined;
   return dataOf(inner, version);
@@ -96,9 +96,9 @@ function dataOf(values: Readonly<Record<string, unknown>>, version: number | und
 
 function refusal(status: number, retryAfter: string | undefined): VaultResult {
   if (status >= 300 && status < 400)
-    return failed("Redirected", "the vault sends elsewhere, where the token does not follow; name that address", true);
+    return failed("Redirected", "the vault redirects to another address, which does not get the token; set that address", true);
   if (status === 401) return failed("Unauthorized", "the vault does not know the token", true);
-  if (status === 403) return failed("Forbidden", "the token may not read it, or has ended");
+  if (status === 403) return failed("Forbidden", "the token may not read it, or has expired");
   if (status === 404) return failed("NotFound", "there is no such secret, or its version is deleted");
   if (status === 429 && retryAfter !== undefined)
     return { ...failed("RateLimited", "the vault was asked too often", true), retryAfterMs: waitOf(retryAfter) };

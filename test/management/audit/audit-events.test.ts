@@ -30,7 +30,7 @@ interface Page {
 }
 
 const withDatabase = (more: object = {}) => start({ level: 3, dataStoreEndpoint: `sqlite://${folder}/audit.db`, ...more });
-/** The events of a query, once there are so many: lines reach the database a moment after the answer. */
+/** The events of a query, once there are this many: lines reach the database a moment after the answer. */
 async function eventually({ send }: Pick<Awaited<ReturnType<typeof start>>, "send">, query: string, count: number): Promise<Page> {
   const end = performance.now() + PATIENCE_MS;
   for (;;) {
@@ -76,7 +76,7 @@ test("what was read is not written once more, with all that was read before in i
   }
 });
 
-test("between two looks others have their turn", async () => {
+test("between two queries other work proceeds", async () => {
   const turns: string[] = [];
   const look = async () => {
     turns.push("look");
@@ -87,7 +87,7 @@ test("between two looks others have their turn", async () => {
   expect(turns).toEqual(["look", "other", "look", "other", "look"]);
 });
 
-test("nobody else reads them, not by any method, and no key that its scope keeps away", async () => {
+test("no other caller reads them, by any method, and no key whose scope excludes them", async () => {
   const { send } = await withDatabase();
   const keyOf = async (name: string, spec: object) => {
     const { text } = await send("POST", "/ownedaccesskeys", { metadata: { name }, spec });
@@ -125,7 +125,7 @@ test.each([
   expect([code, text]).toEqual([400, expect.stringContaining("parameter")]);
 });
 
-test("without a database there is nothing to read, and one that fails is told without its address", async () => {
+test("without a database there is nothing to read, and one that fails is reported without its address", async () => {
   const { send, log } = await start({ level: 3 });
   expect(await send("GET", EVENTS)).toMatchObject({ code: 503, text: expect.stringContaining("audit.dataStoreEndpoint") as string });
   await log.configure(configOf({ level: 3, dataStoreEndpoint: "mysql://audit:hidden@tcp(127.0.0.1:1)/audit" }).audit);

@@ -70,7 +70,7 @@ test.each<[string, object]>([
   await ask("GET", "/config/config");
   await ask("GET", "/config");
   await ask("POST", "/kubernetes/management/apis/authentication.k8s.io/v1/tokenreviews", { spec: { token: CANARY } });
-  // The test is worth something only because the answers do have them.
+  // The test proves something only because the answers contain them.
   const answers = said.join("\n");
   for (const secretText of [CANARY, CANARY_BYTES, made.spec.key, token.status.token]) expect(answers).toContain(secretText);
   expect((await lines()).length).toBeGreaterThan(5);

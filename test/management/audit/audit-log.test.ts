@@ -1,5 +1,5 @@
 /**
- * The log over HTTP: what requests leave in the file.
+ * The log over HTTP: the lines of requests in the file.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
@@ -99,7 +99,7 @@ test("refusals leave lines: of who is unknown, of who may not, and of what is wr
   ]);
 });
 
-test("an object's name is told when the server makes it", async () => {
+test("an object's name is logged when the server makes it", async () => {
   const { send, lines } = await start({ level: 2 });
   const made = JSON.parse((await send("POST", "/teams", { metadata: { generateName: "dev-" } })).text) as { metadata: { name: string } };
   expect((await lines())[0]).toMatchObject({ objectRef: { name: made.metadata.name } });

@@ -96,7 +96,7 @@ describe("the sections of the file", () => {
     ]);
   });
 
-  // Each section by what the file of all fields says of it, and a value of the wrong type.
+  // Each section by its content in the file of all fields, and a value of the wrong type.
   test.each([
     ["auth.oidc", "shows oidc and refuses other types", every.auth.oidc?.issuerUrl, "https://issuer.example.com"],
     [

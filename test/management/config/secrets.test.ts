@@ -9,7 +9,7 @@ import { config } from "./parsed.ts";
 
 const every = config(readFileSync(join(import.meta.dirname, "../../../fixtures/management/config/good/every-field.yaml"), "utf8"));
 
-/** Fields that only sound secret. */
+/** Fields whose names only sound secret. */
 const NOT_SECRET: Readonly<Record<string, string>> = {
   "auth.password": "a section without a password",
   "auth.accessKeyMaxTTLSeconds": "a time",
@@ -26,7 +26,7 @@ describe("secret settings", () => {
     expect(SECRET_SETTINGS.filter((field) => !fields.includes(field))).toEqual([]);
   });
 
-  test("are shown to nobody but administrators, and everything else is", () => {
+  test("are shown only to administrators, and everything else to all users", () => {
     const text = JSON.stringify(every);
     const hidden = JSON.stringify(redacted(every));
     // The fixture marks every secret with this word.

@@ -1,6 +1,6 @@
 /**
- * Copies of everything that is stored, between stores of every kind: nothing is lost, nothing is served that is not whole, and clients that
- * come back read everything again. COPY_KILLS says how often a copy is killed in the middle.
+ * Copies of everything that is stored, between stores of every kind: nothing is lost, nothing unfinished is served, and clients that
+ * return read everything again. COPY_KILLS says how often a copy is killed in the middle.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -206,7 +206,7 @@ test("whatever is stored comes back from a round trip, and the digest tells any 
       expect([await withoutVersions(again), checkContents(read)]).toMatchObject([await withoutVersions(source), { digest, faults: [] }]);
       const changed = read.objects[which % Math.max(1, entries.length)];
       if (changed !== undefined) {
-        await again.update(changed.key, { ...changed.object, spec: { users: ["somebody else"] } }, changed.revision);
+        await again.update(changed.key, { ...changed.object, spec: { users: ["another user"] } }, changed.revision);
         expect(checkContents(await contentsOf(again)).digest).not.toBe(digest);
       }
       await again.close();

@@ -1,6 +1,6 @@
 /**
- * `platform-data restore`, killed at steps that change what is on the disk: what is left is refused, or is whole, and the
- * same command leads to the end. A server never starts with a half of it. KILL_EVERY says how many steps lie between two kills; 1 is all.
+ * `platform-data restore`, killed at steps that change the disk: the result is refused or complete, and the
+ * same command leads to the end. A server never starts with a half of it. KILL_EVERY is the number of steps between two kills; 1 is all.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -50,7 +50,7 @@ beforeAll(async () => {
 const argvOf = (argv: readonly string[]) => ["platform-data", ...argv, "--encryption-key-file", KEYS, "-o", "json"];
 const platformData = (...argv: readonly string[]) => run(argvOf(argv));
 
-/** Runs the command as a process that is killed at a step; answers whether it was. */
+/** Runs the command as a process that is killed at a step; returns whether it was. */
 async function killAt(step: number, argv: readonly string[]): Promise<boolean> {
   const child = spawn(process.execPath, ["--no-warnings", "--import", KILLER, MAIN, ...argvOf(argv)], {
     env: { ...process.env, KILL_AT: String(step) },

@@ -1,5 +1,5 @@
 /**
- * How much may be stored for one user or team; decision 82.
+ * How much one user or team may store; decision 82.
  */
 import { describe, expect, test } from "vitest";
 import { createMetrics } from "../../../src/base/metrics.ts";
@@ -225,7 +225,7 @@ test("anyone who is over signs in, and what is written into a login counts", asy
   expect((await second.send("PATCH", `${KEYS}/${first.name}`, larger, MERGE_PATCH)).code).toBe(403);
 });
 
-test("of the logins of one user the oldest end when there are too many, and nobody else's", async () => {
+test("of the logins of one user the oldest end when there are too many, and no other user's", async () => {
   await setting.start({ quota: {} });
   const { registry } = setting.platform.management;
   const login = async (name: string, user: string) =>

@@ -1,6 +1,6 @@
 /**
- * The pages of sign-in in a browser: the whole way of a program, with nothing that the policy of the pages refuses; by keyboard, on a phone,
- * and in both colour schemes.
+ * The pages of sign-in in a browser: the whole flow of a program, with nothing that the policy of the pages refuses; by keyboard, on a
+ * phone, and in both colour schemes.
  */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -137,7 +137,7 @@ describe("a login", () => {
     ]);
   });
 
-  test("145 is refused when the UserInfo endpoint speaks of somebody else", async () => {
+  test("145 is refused when the UserInfo endpoint describes another user", async () => {
     configure({ getUserInfo: true });
     provider.userInfo = { sub: "user-2" };
     expect((await login(platform)).status).toBe(401);
@@ -162,12 +162,12 @@ describe("a token is refused", () => {
     ["136 by another issuer", { claims: { iss: "https://evil.example" } }],
     ["137 for another client", { claims: { aud: "other" } }],
     ["137 for several clients, issued to another", { claims: { aud: [CLIENT_ID, "other"], azp: "other" } }],
-    ["137 for several clients, issued to nobody", { claims: { aud: [CLIENT_ID, "other"] } }],
+    ["137 for several clients, issued to none", { claims: { aud: [CLIENT_ID, "other"] } }],
     ["of another login", { claims: { nonce: "another" } }],
     ["that has expired", { claims: { iat: past, exp: past + 300 } }],
     ["that holds later", { claims: { nbf: past + 1_200 } }],
     ["that is not signed", { signature: "none" }],
-    ["that somebody else has signed", { signature: "foreign key" }],
+    ["that another party has signed", { signature: "foreign key" }],
     ["that is signed with the client's secret", { signature: "client secret" }],
   ])("%s", async (_, lies) => {
     provider.lies = lies;

@@ -1,5 +1,5 @@
 /**
- * Which OpenID Connect providers are asked, over HTTP and HTTPS, and how. The numbers are rows of the checklist.
+ * How OpenID Connect providers are called, and which, over HTTP and HTTPS. The numbers are rows of the checklist.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -77,7 +77,7 @@ describe("a provider with a certificate of its own authority", () => {
     expect((await login(platform)).status).toBe(status);
   });
 
-  test("139 a token that somebody else has signed is refused even with insecureCa", async () => {
+  test("139 a token that another party has signed is refused even with insecureCa", async () => {
     configure({ issuerUrl: secure.issuer, insecureCa: true });
     secure.lies = { signature: "foreign key" };
     expect((await login(platform)).status).toBe(401);
@@ -130,6 +130,6 @@ describe("asking a provider", () => {
 
   test("ends when it takes too long", async () => {
     const signal = AbortSignal.abort();
-    await expect(createProviderFetch({})(`${provider.issuer}/keys`, { ...get, signal })).rejects.toThrow("could not be asked");
+    await expect(createProviderFetch({})(`${provider.issuer}/keys`, { ...get, signal })).rejects.toThrow("could not be reached");
   });
 });

@@ -1,5 +1,5 @@
 /**
- * The pages of sign-in: what they show, to whom, and that nothing of others runs on them.
+ * The pages of sign-in: what they show, to whom, and that nothing from other sites runs on them.
  */
 import { createHash } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -182,7 +182,7 @@ describe("a program that waits", () => {
         return (await browser.answer(url, page, "allow", { "sec-fetch-site": "cross-site" })).status;
       },
     ],
-    ["a secret of nobody's", async ({ url }) => (await post(`${url}/auth/confirm`, { confirm: "x".repeat(43), answer: "allow" })).status],
+    ["an unknown secret", async ({ url }) => (await post(`${url}/auth/confirm`, { confirm: "x".repeat(43), answer: "allow" })).status],
     [
       "a person who answers too late",
       async ({ url, clock }) => {

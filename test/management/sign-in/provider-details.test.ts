@@ -1,5 +1,5 @@
 /**
- * What is special about each provider, by the cases of the research. The numbers are rows of the checklist.
+ * Details of each provider, by the cases of the research. The numbers are rows of the checklist.
  */
 import { afterEach, describe, expect, test } from "vitest";
 import { BEARER_TOKEN, clusterManager, HOST, PERSONS_TOKEN } from "./doubles/cluster-manager.ts";
@@ -169,14 +169,14 @@ describe("sourceHostB", () => {
     expect(identity()!.groups).toEqual(["acme"]);
   });
 
-  test.each(["blocked", "deactivated", "ldap_blocked"])("an account that is %s signs in nobody", async (state) => {
+  test.each(["blocked", "deactivated", "ldap_blocked"])("an account that is %s does not sign in", async (state) => {
     const host = sourceHostB();
     host.person.state = state;
     await start(host.double, { sourceHostB: { ...CLIENT, baseURL: "https://gitlab.com" } });
     expect((await signIn("sourceHostB")).status).toBe(403);
   });
 
-  test("an ID token of another user than the API's signs in nobody", async () => {
+  test("an ID token of another user than the API's is refused", async () => {
     const host = sourceHostB();
     host.lies.claims = { sub: "43" };
     await start(host.double, { sourceHostB: { ...CLIENT, baseURL: "https://gitlab.com" } });
@@ -197,7 +197,7 @@ describe("directoryProviderA", () => {
     expect(identity()!.emailVerified).toBe(false);
   });
 
-  test("155 without the service account there are no groups, and a group that is demanded is met by nobody", async () => {
+  test("155 without the service account there are no groups, and no one meets a demand for a group", async () => {
     const directory = directoryProviderA();
     directory.person.groups = ["ops@acme.example"];
     await start(directory.double, { directoryProviderA: CLIENT });
@@ -230,9 +230,9 @@ describe("directoryProviderA", () => {
 
   test.each([
     ["156 a file that is not there", { serviceAccountFilePath: "/none.json" }, "not set up rightly"],
-    ["a file that is no JSON", { serviceAccountFilePath: "/not.pem" }, "not set up rightly"],
+    ["a file that is not JSON", { serviceAccountFilePath: "/not.pem" }, "not set up rightly"],
     ["another administrator", { adminEmail: "other@acme.example" }, "not set up rightly"],
-  ])("%s signs in nobody", async (_, more, told) => {
+  ])("%s does not sign in", async (_, more, told) => {
     await start(directoryProviderA().double, { directoryProviderA: { ...settings, ...more } });
     const seen = await signIn("directoryProviderA");
     expect([seen.status, seen.text]).toEqual([503, expect.stringContaining(told)]);
@@ -283,7 +283,7 @@ describe("directoryProviderB", () => {
   });
 
   test.each([{ tid: undefined }, { oid: undefined }, { tid: "x" }, { iss: `https://sts.windows.net/${TENANT}/` }])(
-    "a token with %j signs in nobody",
+    "a token with %j does not sign in",
     async (claims) => {
       const directory = directoryProviderB();
       directory.lies.claims = claims;
@@ -362,7 +362,7 @@ describe("clusterManager", () => {
   test.each<[string, (product: ReturnType<typeof clusterManager>) => void, number]>([
     ["disabled", ({ person }) => void (person.enabled = false), 403],
     ["that is not there for the administrator", ({ person }) => void (person.isThere = false), 403],
-  ])("an account %s signs in nobody", async (_, change, status) => {
+  ])("an account %s does not sign in", async (_, change, status) => {
     const product = clusterManager();
     change(product);
     await start(product.double, settings);
@@ -386,7 +386,7 @@ describe("clusterManager", () => {
     expect((await signInWith(PERSONS_TOKEN)).text).toContain("not set up rightly");
   });
 
-  test("a form that another site sends signs in nobody", async () => {
+  test("a form that another site sends is refused", async () => {
     await start(clusterManager().double, settings);
     const seen = await post(`${platform.url}/auth/clusterManager/login`, `token=${PERSONS_TOKEN}`, { "sec-fetch-site": "cross-site" });
     expect(seen.status).toBe(403);

@@ -1,6 +1,6 @@
 /**
- * `docs/guides/sign-in-providers.md`: its configurations are valid, it has a section for each kind, and what it says people see is what the
- * source tells them.
+ * `docs/guides/sign-in-providers.md`: its configurations are valid, it has a section for each kind, and it quotes the messages that the
+ * source shows to users.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -42,7 +42,7 @@ async function make(name: string, path: string, more: { readonly spec?: object; 
   expect(made.code, made.text).toBe(201);
 }
 
-/** Lets a round pass. */
+/** Advances by one round. */
 async function round(ms = 60_000): Promise<void> {
   await platform.clock.advance(ms);
   await platform.management.settled();
@@ -298,7 +298,7 @@ describe("who may not read the vault does not", () => {
     expect((await patch({ annotations: { "management.platform/vault-path": "team/db" } })).code).toBe(403);
   });
 
-  test("others see neither the copy nor the condition, and the token nobody but administrators", async () => {
+  test("others see neither the copy nor the condition, and only administrators see the token", async () => {
     await begin();
     vault.kv2("secret", "team/db", { password: "hidden-word" });
     await make("db", "team/db");

@@ -55,7 +55,7 @@ export async function createKeyActivity({ uids, records, clock, logger }: KeyAct
       try {
         await records.take(KIND, uid);
       } catch (error) {
-        logger.warn("Cannot forget when an access key was used", { uid, error: messageOf(error) });
+        logger.warn("Cannot remove the record of an access key's use", { uid, error: messageOf(error) });
       }
     });
   const learn = (uid: string, ms: number) => {

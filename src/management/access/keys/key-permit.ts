@@ -74,7 +74,7 @@ function strangeChain({ user, object, old }: PermittedWrite, { objects, lives }:
   const was = specOf<KeySpec>(old);
   if (type === LOGIN_KEY && was.type !== LOGIN_KEY) return `spec.type ${LOGIN_KEY} is written by the platform`;
   if (isOfSignIn(old) && !jsonEqual([type, owner, team, subject], [was.type, was.user, was.team, was.subject])) {
-    return "the key of a sign-in keeps its type, and stands for the person who signed in";
+    return "the key of a sign-in keeps its type, and acts as the user who signed in";
   }
   if (isOfSignIn(old) && !isOfSignIn(author)) return "the key of a sign-in is changed with keys of sign-ins only";
   if (disabled !== true && was.disabled === true && wasMadeWith(author, old, objects)) {

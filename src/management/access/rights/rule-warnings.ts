@@ -16,7 +16,7 @@ export function ruleWarnings(object: KubeObject): readonly string[] {
   return (specOf<OwnedSpec>(object).access ?? []).flatMap(({ verbs = [] }, index) =>
     verbs
       .filter((verb) => !known.has(verb))
-      .map((verb) => `spec.access[${index}].verbs: ${JSON.stringify(verb)} is no verb of a ${object.kind} and allows nothing`),
+      .map((verb) => `spec.access[${index}].verbs: ${JSON.stringify(verb)} is not a verb of a ${object.kind} and allows nothing`),
   );
 }
 
@@ -28,7 +28,7 @@ export function usernameWarnings(team: KubeObject, objects: Pick<ManagedObjects,
   const others = [...objects.of(TEAMS)].filter((other) => other.metadata.name !== team.metadata.name);
   const isTaken = others.some((other) => specOf<TeamSpec>(other).username === username);
   return [
-    ...(isLegal ? [] : [`spec.username ${JSON.stringify(username)} is no namespace that container registries take`]),
+    ...(isLegal ? [] : [`spec.username ${JSON.stringify(username)} is not a namespace that container registries accept`]),
     ...(isTaken ? [`spec.username ${JSON.stringify(username)} is the one of another team too`] : []),
   ];
 }

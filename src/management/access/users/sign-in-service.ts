@@ -212,14 +212,14 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
     const subject = this.#subjectOf(identity);
     const length = owns ? HASH_LENGTH.own : HASH_LENGTH.others;
     // If nothing records whose a name is, every newcomer gets a unique name.
-    const why = settings().disableUserCreation ? "no User would remember whose it is" : await this.#whoseIs(username, owns);
+    const why = settings().disableUserCreation ? "no User would record its owner" : await this.#whoseIs(username, owns);
     const own = await this.#nameWithDigest(username, subject, length);
     if (why === undefined && isName(username) && !this.#isNamed(own)) return username;
     logger.info("A newcomer does not get the plain user name", {
       username,
       subject,
       name: own,
-      why: why ?? "it is no name, or another is theirs",
+      why: why ?? "it is not a valid name, or the user is known by another",
     });
     return own;
   }
@@ -286,7 +286,7 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
         await registry.create(TEAMS, "", { metadata: { name }, spec: { displayName: group, groups: [group] } }, { user: chargedTo(user) });
       } catch (error) {
         if (isEngineError(error, "API_FORBIDDEN"))
-          return logger.warn("A sign-in makes no more teams for groups", { user, group, why: error.message, help: TEAMS_HELP });
+          return logger.warn("A sign-in cannot make more teams for groups", { user, group, why: error.message, help: TEAMS_HELP });
         if (!isEngineError(error, "API_ALREADY_EXISTS")) throw error;
       }
     }

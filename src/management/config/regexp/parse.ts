@@ -142,7 +142,7 @@ class Parser {
 
   /** What follows a backslash, in brackets or not. */
   #escape(start: number): Characters {
-    const letter = this.#source[this.#at] ?? this.#refuse("Found nothing behind \\", start);
+    const letter = this.#source[this.#at] ?? this.#refuse("Found nothing after \\", start);
     if (Object.hasOwn(PERL_CLASSES, letter)) {
       this.#at += 1;
       return PERL_CLASSES[letter]!;
@@ -163,7 +163,7 @@ class Parser {
       const point = parseInt((long ?? short)!, 16);
       return point <= 0x10ffff ? point : this.#refuse("Found no character of that number", start);
     }
-    const letter = this.#source[this.#at] ?? this.#refuse("Found nothing behind \\", start);
+    const letter = this.#source[this.#at] ?? this.#refuse("Found nothing after \\", start);
     if (/[1-9]/.test(letter)) this.#refuse("References to groups are not supported", start);
     const control = Object.hasOwn(CONTROLS, letter) ? CONTROLS[letter] : undefined;
     if (control === undefined && /[A-Za-z0-9]/.test(letter)) this.#refuse(`Found the unknown \\${letter}`, start);
@@ -201,7 +201,7 @@ class Parser {
     if (!this.#sees("-") || this.#source[this.#at + 1] === "]" || this.#at + 1 >= this.#source.length) return range(first);
     this.#at += 1;
     const last = this.#memberPoint();
-    return last < first ? this.#refuse("Found a range whose end stands before its beginning", start) : range(first, last);
+    return last < first ? this.#refuse("Found a range whose end is before its beginning", start) : range(first, last);
   }
 
   #memberPoint(): number {

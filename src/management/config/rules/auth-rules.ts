@@ -48,7 +48,7 @@ function checkClient(provider: Spot): void {
 function checkSourceHostA(provider: Spot): void {
   const [host, ca] = [spotBelow(provider, "hostName"), spotBelow(provider, "rootCA")];
   const name = writtenText(host) ?? "";
-  if (name === "" && (writtenText(ca) ?? "") !== "") warn(ca, { message: "Without hostName, rootCA means nothing" });
+  if (name === "" && (writtenText(ca) ?? "") !== "") warn(ca, { message: "Without hostName, rootCA has no effect" });
 }
 
 function checkDirectory(provider: Spot): void {
@@ -72,13 +72,13 @@ function checkSaml(saml: Spot): void {
     const message = "Missing one of caData, ca and insecureSkipSignatureValidation: true, by which responses are checked";
     refuseAt(saml, { code: "CONFIG_REQUIRED", message });
   }
-  if (data !== undefined && path !== undefined) warn(ca, { message: "Found ca beside caData, which goes before it" });
+  if (data !== undefined && path !== undefined) warn(ca, { message: "Found ca beside caData, which takes precedence" });
   if (data !== undefined && !isBase64(data)) refuseAt(caData, { message: "Expected base64" });
   const format = spotBelow(saml, "nameIDPolicyFormat");
   const word = writtenText(format);
   if (word !== undefined && NEWER_FORMATS.includes(word)) {
     const hint = `Write urn:oasis:names:tc:SAML:2.0:nameid-format:${word} if that is meant`;
-    warn(format, { message: "An abbreviation stands for a format of SAML 1.1, which has none of this name", hint });
+    warn(format, { message: "An abbreviation means a format of SAML 1.1, which has none of this name", hint });
   }
 }
 

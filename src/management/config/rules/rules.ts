@@ -39,7 +39,7 @@ function checkAudit(audit: Spot): void {
   if (isWritten(level) && isWritten(spotBelow(audit, "policy")))
     refuseAt(level, { message: "Found level beside policy", hint: "Remove one of the two" });
   if (level.node?.kind === "scalar" && Number(level.node.value) > AUDIT_LEVEL_MAX)
-    warn(level, { message: `There is no level above ${AUDIT_LEVEL_MAX}, which this one acts as` });
+    warn(level, { message: `The highest level is ${AUDIT_LEVEL_MAX}, and this one acts like it` });
 }
 
 /** The value is a secret and is not quoted. */

@@ -12,8 +12,8 @@ export const REQUIREMENTS = {
   type: "object",
   description: "Computing resources of the containers.",
   fields: {
-    limits: amounts("The most that is given."),
-    requests: amounts("The least that is given. What is left out is as in limits, and nothing can be more than there."),
+    limits: amounts("Upper bounds."),
+    requests: amounts("Guaranteed amounts. An absent amount is as in limits, and none can exceed its limit."),
     claims: {
       type: "list",
       description: "Resource claims of the pod that are used. They cannot be changed and need dynamic resource allocation.",
@@ -22,7 +22,7 @@ export const REQUIREMENTS = {
         description: "A claim.",
         fields: {
           name: textField("Name of an entry of the pod's resource claims."),
-          request: textField("One request of the claim; empty is everything."),
+          request: textField("One request of the claim; empty means all."),
         },
       },
     },
@@ -42,7 +42,7 @@ const STORAGE_CLASS = {
 /** Where metrics are stored. */
 export const METRICS = {
   type: "object",
-  description: "The service that keeps metrics.",
+  description: "The service that stores metrics.",
   default: {},
   fields: {
     replicas: REPLICAS,
@@ -63,7 +63,7 @@ const PRICE = {
   description: "A price.",
   fields: {
     price: { type: "number", minimum: 0, description: "Amount in the currency of the settings." } satisfies NumberSchema,
-    timePeriod: formField("line", "The span of time that the price is for."),
+    timePeriod: formField("line", "The period that the price covers."),
   },
 } as const satisfies ObjectSchema;
 
@@ -81,7 +81,7 @@ export const COST_SETTINGS = {
 /** `costControl`: the services that calculate costs. */
 export const COST_CONTROL = {
   type: "object",
-  description: "The services behind the dashboard of costs.",
+  description: "The services behind the cost dashboard.",
   default: {},
   fields: {
     global: {
@@ -98,7 +98,7 @@ export const COST_CONTROL = {
         metrics: METRICS,
         costbackend: {
           type: "object",
-          description: "The service that tells costs.",
+          description: "The service that reports costs.",
           default: {},
           fields: { replicas: REPLICAS, resources: REQUIREMENTS, settings: COST_SETTINGS },
         },

@@ -47,7 +47,7 @@ export function notRefreshed(error: unknown): EngineError {
   const reached = reachability(error);
   if (reached !== undefined) return reached;
   const reason = protocolReason(error);
-  if (!(error instanceof openid.ResponseBodyError)) return unavailable(`the provider's answer to a refresh token is of no use: ${reason}`);
+  if (!(error instanceof openid.ResponseBodyError)) return unavailable(`the provider's answer to a refresh token cannot be used: ${reason}`);
   if (OF_SETUP.includes(error.error)) return troubled("setup", reason);
   return OF_END.includes(error.error)
     ? unauthorized(`the provider ended the login: ${reason}`)
@@ -59,7 +59,7 @@ function saidInBrowser(error: openid.AuthorizationResponseError): EngineError {
   // The number by which the directory of accounts documents its errors.
   const number = /\bAADSTS\d{3,10}\b/.exec(description)?.[0];
   const code = `${error.error.slice(0, REASON_LENGTH_MAX)}${number === undefined ? "" : ` (${number})`}`;
-  if (error.error === "access_denied") return forbiddenPath(`you or your organisation said no at the provider: ${code}`);
+  if (error.error === "access_denied") return forbiddenPath(`you or your organisation refused at the provider: ${code}`);
   if (OF_CONSENT.includes(error.error) || number === "AADSTS65001")
     return forbiddenPath(`your administrator has to allow this application at the provider first: ${code}`);
   return unauthorized(`the provider's answer was not accepted: ${code}`);

@@ -81,7 +81,7 @@ export async function discoverOidc(
     const configuration = await openid.discovery(issuer, clientId, {}, authenticationOf(settings), options);
     return clientFor(configuration, settings, parameters);
   } catch (error) {
-    throw reachability(error) ?? unavailable(`the provider's discovery document is of no use: ${protocolReason(error)}`);
+    throw reachability(error) ?? unavailable(`the provider's discovery document cannot be used: ${protocolReason(error)}`);
   }
 }
 

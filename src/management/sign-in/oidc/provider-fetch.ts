@@ -43,7 +43,7 @@ export function createProviderFetch({ ca, insecure = false, answerBytesMax = ANS
   return (address, { method, headers, body, signal }) =>
     new Promise((resolve, reject) => {
       const url = new URL(address);
-      const fail = (error: unknown) => reject(unavailable(`the provider at ${url.host} could not be asked: ${messageOf(error)}`));
+      const fail = (error: unknown) => reject(unavailable(`the provider at ${url.host} could not be reached: ${messageOf(error)}`));
       const answered = (answer: IncomingMessage) => void readAnswer(answer, answerBytesMax).then(resolve, fail);
       if (url.protocol === "http:" && !isLoopback(url)) return fail(new Error("plain HTTP is for this machine only"));
       const shared = { method, headers: { "user-agent": USER_AGENT, ...headers }, agent: false as const, ...(signal && { signal }) };
