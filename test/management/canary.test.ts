@@ -191,7 +191,7 @@ describe("the value of an access key", () => {
     expect(text).not.toContain(value);
   });
 
-  test("is in no answer to anyone who shows it, or one like it", async () => {
+  test("is in no answer to a caller who presents it, or one like it", async () => {
     for (const authorization of [`Bearer ${ADMIN_KEY}x`, `Basic ${ADMIN_KEY}`, ADMIN_KEY, `Bearer ${ADMIN_KEY} x`]) {
       await hides(platform.as("").send("GET", "/teams", undefined, { headers: { authorization } }), 401);
     }
@@ -214,7 +214,7 @@ describe("the data of a shared secret", () => {
     spec: { data: { word }, owner: { user: "jane" } },
   });
 
-  test("is in answers to those who may read it, and in no others", async () => {
+  test("is in answers to callers who may read it, and in no others", async () => {
     const [jane, bob, writer] = [
       await platform.withKey({ user: "jane" }),
       await platform.withKey({ user: "bob" }),
@@ -285,7 +285,7 @@ describe("the data of a shared secret", () => {
     await send("PATCH", path, { spec: { owner: null } }, MERGE_PATCH);
     expect((await told(jane)).some((is) => is)).toBe(false);
     const [first, second] = watches as [(typeof watches)[0], (typeof watches)[0]];
-    const events = (await hers.close("DELETED", 1)).trim().split("\n");
+    const events = (await first.close("DELETED", 1)).trim().split("\n");
     expect(events.map((text) => [(JSON.parse(text) as { type: string }).type, isTold({ text })])).toEqual([
       ["ADDED", true],
       ...Array<unknown>(events.length - 2).fill(["MODIFIED", true]),

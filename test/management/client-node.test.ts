@@ -150,7 +150,7 @@ describe("KubernetesObjectApi", () => {
 });
 
 describe("following", () => {
-  test("Watch tells of what is there, of changes and of deletions", async () => {
+  test("Watch reports existing objects, changes and deletions", async () => {
     const events: string[] = [];
     const watch = await new Watch(config).watch(
       `/apis/${API_VERSION}/namespaces/watched/sharedsecrets`,
@@ -167,7 +167,7 @@ describe("following", () => {
     expect(events).toEqual(["ADDED one a", "MODIFIED one b", "DELETED one b"]);
   });
 
-  test("an informer holds what is there", async () => {
+  test("an informer holds the existing objects", async () => {
     const list = () => answered<KubernetesListObject<Custom>>(custom.listClusterCustomObject(TEAMS));
     const informer = makeInformer<Custom>(config, `/apis/${API_VERSION}/teams`, list);
     const seen: string[] = [];

@@ -42,7 +42,7 @@ afterAll(async () => {
   await platform.stop();
 });
 
-test("the keys are public, also below the base path, where kubectl 1.36 and newer ask for them", async () => {
+test("the keys are public, also below the base path, where kubectl 1.36 and newer request them", async () => {
   const { url } = platform.management;
   for (const base of [url, `${url}/kubernetes/management`]) {
     const answer = await fetch(`${base}/.well-known/jwks.json`);
@@ -115,7 +115,7 @@ describe("the endpoint", () => {
     expect((await platform.as("").send("POST", TOKENS, {})).code).toBe(401);
   });
 
-  test("tries without issuing: a dry run has no token", async () => {
+  test("issues no token in a dry run", async () => {
     const { code, body } = await platform.admin.send("POST", `${TOKENS}?dryRun=All`, { spec: { ttl: 60 } });
     expect([code, body["spec"], (body["status"] as { token?: string } | undefined)?.token ?? ""]).toEqual([201, { ttl: 60 }, ""]);
   });
@@ -148,7 +148,7 @@ describe("a token", () => {
     expect(await codeAt(cluster, token, "GET", CONFIG_MAPS)).toBe(401);
   });
 
-  test.each([[{}], [{ ttl: 0 }]])("lives for a day when %j is asked for", async (spec) => {
+  test.each([[{}], [{ ttl: 0 }]])("is valid for a day when %j is requested", async (spec) => {
     const { iat, exp } = await claimsOf(await issued(platform.admin, spec));
     expect(exp - iat).toBe(86_400);
   });
@@ -162,7 +162,7 @@ describe("a token", () => {
     expect([answer.code, answer.text]).toEqual([code, expect.stringContaining("ttl")]);
   });
 
-  test("lives no longer than the key that asked for it, with a warning", async () => {
+  test("is valid no longer than the key that requested it, with a warning", async () => {
     const brief = await platform.withKey({ user: "jane", ttl: 30 });
     const answer = await brief.send("POST", TOKENS, { spec: { ttl: 600 } });
     const { iat, exp } = await claimsOf(tokenOf(answer));
@@ -170,7 +170,7 @@ describe("a token", () => {
     expect(answer.warnings).toContain("requested expiration of 600 seconds shortened to");
   });
 
-  test("lives no longer than accessKeyMaxTTLSeconds", async () => {
+  test("is valid no longer than accessKeyMaxTTLSeconds", async () => {
     const own = await startPlatform({ config: "auth: { accessKeyMaxTTLSeconds: 60 }" });
     const { warnings } = await own.admin.send("POST", TOKENS, { spec: { ttl: 61 } });
     await own.stop();
@@ -185,7 +185,7 @@ describe("at the cluster, a token", () => {
     expect(await codeAt(cluster, await issued(jane), "GET", CONFIG_MAPS)).toBe(403);
   });
 
-  test("of a team's member has the team's cluster roles, and so has one of the team; one of a stranger has not", async () => {
+  test("of a team's member has the team's cluster roles, and so does one of the team, but not one of a stranger", async () => {
     const spec = { users: ["mia"], groups: ["sso:ops"], clusterRoles: [{ name: "edit" }, { name: "" }] };
     await platform.admin.send("POST", "/teams", { metadata: { name: "ops" }, spec });
     const make = { metadata: { generateName: "made-" } };
@@ -215,7 +215,7 @@ describe("at the cluster, a token", () => {
     expect(await codeAt(cluster, await issued(platform.admin, { scope: { clusters: [{ cluster: "c1" }] } }), "GET", CONFIG_MAPS)).toBe(200);
   });
 
-  test("is held to the scope of the key besides its own", async () => {
+  test("is limited by the scope of the key as well as its own", async () => {
     const rules = (...verbs: string[]) => ({ rules: [{ verbs, resources: [{ group: "", resources: ["configmaps"] }] }] });
     const create = {
       rules: [{ verbs: ["create"], resources: [{ group: "management.platform", resources: ["directclusterendpointtokens"] }] }],

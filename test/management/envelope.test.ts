@@ -124,7 +124,7 @@ describe("names", () => {
     expect(codes).toEqual([201, 409, 201]);
   });
 
-  test("are demanded, unless generateName is there, which counts only without one", async () => {
+  test("are required, unless generateName is set, which counts only without one", async () => {
     expect((await admin().send("POST", "/teams", { metadata: {} })).code).toBe(422);
     const name = fresh();
     expect(at(await admin().send("POST", "/teams", { metadata: { name, generateName: "other-" } }), "metadata", "name")).toBe(name);

@@ -47,7 +47,7 @@ describe("the owner of an object", () => {
     expectAllowed(await set(editor.client, path, { displayName: "really mine" }));
   });
 
-  test("is not moved to one's own team by anyone who may update, even with makeowner there", async () => {
+  test("is not moved to a caller's own team by anyone who may update, even with makeowner there", async () => {
     const editor = await person();
     const own = await make("/teams", { users: [editor.name], access: [{ verbs: ["makeowner"], users: [editor.name] }] });
     const path = await make(SECRETS, { owner: { user: "jane", team: "ops" }, access: [{ verbs: ["patch"], users: [editor.name] }] });
@@ -100,7 +100,7 @@ describe("an access rule", () => {
     expectRefused(await set(owner.client, path, { access: [{ verbs: ["create"], users: ["bob"] }] }), "do not have: create");
   });
 
-  test("gives parts of the object only by anyone who has them", async () => {
+  test("gives parts of the object only if its author has them", async () => {
     const editor = await person();
     const rule = { verbs: ["get", "patch"], users: [editor.name], subresources: ["history"] };
     const path = await make(SECRETS, { access: [rule] });
@@ -109,7 +109,7 @@ describe("an access rule", () => {
     expectAllowed(await give("history"));
   });
 
-  test("gives bind and makeowner on a team only by anyone who has them: owners do not", async () => {
+  test("gives bind and makeowner on a team only if its author has them: owners do not", async () => {
     const [owner, binder] = [await person(), await person()];
     const own = { verbs: ["patch", "bind", "makeowner"], users: [binder.name] };
     const path = await make("/teams", { owner: { user: owner.name }, access: [own] });
@@ -159,7 +159,7 @@ test("clusterRoles of a team are given with bind on it", async () => {
 describe("an access key", () => {
   const create = (client: Client, spec: object) => client.send("POST", KEYS, { metadata: { name: fresh("made") }, spec });
 
-  test("is for oneself or one's teams", async () => {
+  test("is for its author or the author's teams", async () => {
     const author = await person();
     const [own, other] = [await make("/teams", { users: [author.name] }), await make("/teams", {})];
     const why = "spec.user, spec.team or spec.subject must name you or one of your teams";
@@ -254,7 +254,7 @@ describe("an access key", () => {
     expectAllowed(await set(admin(), `${KEYS}/${strong.name}`, { disabled: false }));
   });
 
-  test("of a team is handled by its members alone", async () => {
+  test("of a team is managed only by its members", async () => {
     const [member, other] = [await person(), await person()];
     const team = await make("/teams", { users: [member.name] });
     const path = await make(KEYS, { team: nameIn(team) });
@@ -264,7 +264,7 @@ describe("an access key", () => {
     expect((await set(member.client, path, { ttl: 600 })).code).toBe(403);
   });
 
-  test("changes hands neither to oneself nor to others", async () => {
+  test("is transferred neither to its editor nor to others", async () => {
     const author = await person();
     const { body } = await create(author.client, {});
     expectRefused(await set(author.client, `${KEYS}/${body.metadata.name}`, { user: "jane" }), "must name you or one of your teams");

@@ -116,7 +116,7 @@ describe.each(STORES)("a platform %s", (_, open) => {
     expect(await secrets()).toEqual(["db"]);
   });
 
-  test("tells nothing of what was made, or taken away, after a request had come", async () => {
+  test("reveals nothing that was made, or taken away, after a request had arrived", async () => {
     const jane = await platform.withKey({ user: "jane" });
     await make(SECRETS, secret("first", { access: [{ verbs: ["create"], users: ["jane"] }] }));
     const [merge, json] = [MERGE_PATCH.type, JSON_PATCH.type];

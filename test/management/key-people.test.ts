@@ -101,7 +101,7 @@ describe("the value of a team's key", () => {
       await run(own, (...users) => own.admin.send("PATCH", "/teams/ops", { spec: { users } }, MERGE_PATCH));
     });
 
-  test("is good as long as the one who gave it is a member, and any other member can give another one", async () => {
+  test("works as long as the user who set it is a member, and any other member can set another one", async () => {
     await withTeam(async (own, members) => {
       const [jane, bob] = [await own.key({ user: "jane" }), await own.key({ user: "bob" })];
       const key = await own.key({ team: "ops" });
@@ -121,7 +121,7 @@ describe("the value of a team's key", () => {
     });
   });
 
-  test("ends with a user who gave it and is disabled or deleted, also when the user came later", async () => {
+  test("ends when the user who set it is disabled or deleted, also if the User was made later", async () => {
     await withTeam(async (own) => {
       const jane = await own.key({ user: "jane" });
       const key = await own.key({ team: "ops" });
@@ -138,7 +138,7 @@ describe("the value of a team's key", () => {
     });
   });
 
-  test("given with another key of the team ends with anyone who may know that one", async () => {
+  test("set with another key of the team ends with a user who may know that key", async () => {
     await withTeam(async (own, members) => {
       const jane = await own.key({ user: "jane" });
       const made = await own.make(jane, { team: "ops" });
@@ -233,7 +233,7 @@ describe("the deletion of a user", () => {
     });
   });
 
-  test("that finalizers hold up ends the keys at once", async () => {
+  test("that finalizers delay ends the keys at once", async () => {
     await onPlatform("", async (own) => {
       await own.admin.send("POST", "/users", { metadata: { name: "jane", finalizers: ["example.com/held"] }, spec: {} });
       const key = await own.key({ user: "jane" });

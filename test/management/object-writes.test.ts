@@ -31,7 +31,7 @@ describe("managed fields", () => {
       { type: "application/apply-patch+yaml" },
     );
 
-  test("name who set which fields, and how", async () => {
+  test("record who set which fields, and how", async () => {
     const name = fresh();
     await admin().send("POST", "/teams?fieldManager=a", { metadata: { name }, spec: { displayName: "x" } });
     await admin().send("PATCH", `/teams/${name}?fieldManager=b`, { spec: { description: "y" } }, MERGE_PATCH);

@@ -35,7 +35,7 @@ async function signIn(password: string): Promise<number> {
   return response.status;
 }
 
-test("a person with the current password sets another one: logins end, and other keys go on", async () => {
+test("a user with the current password sets another one: logins end, and other keys keep working", async () => {
   const [login, other] = [await own.login("jane", OLD), await own.login("jane", OLD)];
   const key = await platform.withKey({ user: "jane" });
   const changed = await change(login, OLD, NEW);
@@ -56,7 +56,7 @@ test("a body needs neither kind nor apiVersion, and both passwords", async () =>
   expect(await signIn(NEW)).toBe(200);
 });
 
-test("a wrong current password is refused, and what the rules refuse; neither is quoted, and nothing changes", async () => {
+test("a wrong current password is refused, and so is a new one against the rules; neither is quoted, and nothing changes", async () => {
   const login = await own.login("jane", OLD);
   const wrong = await change(login, "wrong password", NEW);
   expect([wrong.code, at(wrong, "reason"), at(wrong, "message")]).toEqual([
@@ -115,7 +115,7 @@ test("a user without a password gets that as the reason, and every user does whe
 });
 
 describe("attempts", () => {
-  test("are ten in a quarter of an hour, right ones too: 429 says when to come back, and sign-in goes on", async () => {
+  test("are ten in a quarter of an hour, including right ones: 429 says when to retry, and sign-in keeps working", async () => {
     const [jane, bob] = [await platform.withKey({ user: "jane" }), await platform.withKey({ user: "bob" })];
     const all = await Promise.all(Array.from({ length: 14 }, () => change(jane, "wrong password", NEW)));
     const codes = all.map(({ code }) => code).sort();
@@ -129,7 +129,7 @@ describe("attempts", () => {
   });
 });
 
-test("discovery and the schema list the path, and one may ask whether one may", async () => {
+test("discovery and the schema list the path, and access reviews answer for it", async () => {
   const { body } = await platform.admin.send("GET", `${BASE}/apis/management.platform/v1`);
   const entry = (body["resources"] as unknown as { name: string; kind: string; verbs: string[] }[]).find(
     ({ name }) => name === "users/password",

@@ -45,7 +45,7 @@ test("every request of the table is answered as the model says", async () => {
   expect(wrong).toEqual([]);
 });
 
-test("the table tells all answers apart", () => {
+test("the table distinguishes all answers", () => {
   expect(new Set(permissionRows().map(({ answer }) => answer)).size).toBe(5);
 });
 

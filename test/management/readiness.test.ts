@@ -23,7 +23,7 @@ function start() {
 const failing = (error: Error) => () => Promise.reject(error);
 const full = Object.assign(new Error("database or disk is full"), { errcode: 13 });
 
-test("says why there are no writes, without paths, until there are again, and logs both", async () => {
+test("says why writes fail, without paths, until they work again, and logs both", async () => {
   const { clock, lines, store, relieve, notReady } = start();
   expect(await notReady()).toBe(undefined);
   store.fate = failing(writeFailure("/secret/management.db", full));
@@ -39,7 +39,7 @@ test("says why there are no writes, without paths, until there are again, and lo
   expect(relieve).toHaveBeenCalledTimes(2);
 });
 
-test("lets a store without room be compacted each time that this is found", async () => {
+test("has a store without room compacted at each check", async () => {
   const { clock, store, relieve, notReady } = start();
   for (const fate of [failing(alarmRaised("NOSPACE")), failing(alarmRaised("NOSPACE")), failing(alarmRaised("CORRUPT"))]) {
     store.fate = fate;

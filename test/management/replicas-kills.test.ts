@@ -164,7 +164,7 @@ describeEtcd("management processes on one etcd", () => {
     for (const { writer } of termsOf(all)) expect(done.some((write) => write.writer === writer)).toBe(true);
   }
 
-  test.concurrent("the leader is killed: another one goes on, and the one that comes back follows", async () => {
+  test.concurrent("the leader is killed: another one continues, and the one that returns follows", async () => {
     const pair = await startPair("killed");
     await hasWorked(pair);
     await pair.leader.kill();

@@ -66,14 +66,14 @@ describe("a shared secret", () => {
     expect(await everything(owner.client, `${SECRETS}/${name}`)).toEqual({ get: 200, update: 200, patch: 200, delete: 200 });
   });
 
-  test("is each member's of the team that owns it", async () => {
+  test("belongs to each member of the team that owns it", async () => {
     const [member, other] = [await person(), await person()];
     const name = await secret({ owner: { team: await team({ users: [member.name] }) } });
     expect(await everything(other.client, `${SECRETS}/${name}`)).toEqual({ get: 403, update: 403, patch: 403, delete: 403 });
     expect(await everything(member.client, `${SECRETS}/${name}`)).toEqual({ get: 200, update: 200, patch: 200, delete: 200 });
   });
 
-  test("keeps its owner and texts, and refuses other types of them", async () => {
+  test("keeps its owner and texts, and refuses values of other types", async () => {
     const spec = { displayName: "Database", description: "of the shop", owner: { user: "jane", team: "ops" } };
     const name = await make(SECRETS, spec);
     expect(at(await admin().send("GET", `${SECRETS}/${name}`), "spec")).toEqual(spec);
@@ -97,7 +97,7 @@ describe("a team", () => {
     expect(await codes()).toEqual([403, 403, 403]);
   });
 
-  test("has the users that it lists, from the moment on at which it does", async () => {
+  test("has the users that it lists, from the moment at which it does", async () => {
     const { name: member, client } = await person();
     const name = await team();
     const path = `${SECRETS}/${await secret({ access: [{ verbs: ["get"], teams: [name] }] })}`;
@@ -134,7 +134,7 @@ describe("a team", () => {
     expect((await client.send("GET", path)).code).toBe(403);
   });
 
-  test("gives its clusterRoles to the tokens of its members, and to no other ones", async () => {
+  test("gives its clusterRoles to the tokens of its members, and to no others", async () => {
     const [member, other] = [await person(), await person()];
     const clusterRoles = [{ name: "view" }, { name: "edit" }];
     const name = await team({ users: [member.name], clusterRoles });

@@ -111,7 +111,7 @@ describe("a sign-in", () => {
     expect(await all(TEAMS)).toEqual([]);
   });
 
-  test("makes teams at the cost of anyone who brings the groups, stops at the quota, and goes on", async () => {
+  test("makes teams at the cost of the user who brings the groups, stops at the quota, and continues", async () => {
     await api.stop();
     const metrics = createMetrics();
     const log: string[] = [];
@@ -210,7 +210,7 @@ describe("what an administrator wrote stays", () => {
     expect((await janes())["groups"]).toEqual(["platform:admins", "dev"]);
   });
 
-  test("a group that was taken away, as long as the connector goes on naming it", async () => {
+  test("a removed group, as long as the connector goes on naming it", async () => {
     await api.signIn.signIn(JANE);
     await change({ groups: [] });
     await api.signIn.signIn(JANE);
@@ -291,7 +291,7 @@ describe("a password", () => {
 });
 
 describe("the end", () => {
-  test("of a login key is when it is said to be: it is deleted", async () => {
+  test("of a login key comes at the stated time: it is deleted", async () => {
     await api.stop();
     await open("loginAccessKeyTTLSeconds: 1");
     const { name } = await api.signIn.signIn(JANE);
@@ -307,14 +307,14 @@ describe("the end", () => {
     expect([called(await all(OWNED_ACCESS_KEYS), name)?.metadata.name, expiresAt]).toEqual([name, undefined]);
   });
 
-  test("comes with a logout, which tells what the key was made from", async () => {
+  test("comes with a logout, which returns what the key was made from", async () => {
     const { key, name } = await api.signIn.signIn(JANE, { idToken: "id-token" });
     expect(await api.signIn.signOut(key)).toEqual({ connector: "oidc", idToken: "id-token" });
     expect(called(await all(OWNED_ACCESS_KEYS), name)).toBeUndefined();
     expect(await api.signIn.signOut(key)).toBeUndefined();
   });
 
-  test("does not come to other keys by a logout", async () => {
+  test("does not come for other keys by a logout", async () => {
     const made = await api.registry.create(OWNED_ACCESS_KEYS, "", { metadata: { name: "ci" }, spec: { user: "jane" } });
     expect(await api.signIn.signOut(String(specOf(made)["key"]))).toBeUndefined();
     expect(called(await all(OWNED_ACCESS_KEYS), "ci")).toBeDefined();

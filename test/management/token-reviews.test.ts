@@ -18,7 +18,7 @@ const review = (client: Client, token: string, audiences?: readonly string[]) =>
     spec: { token, ...(audiences && { audiences }) },
   });
 
-test("a review tells administrators whose an access key is, while it is good, and does not repeat it", async () => {
+test("a review tells administrators whose an access key is, while it is valid, and does not repeat it", async () => {
   const made = await create({ user: "jane", groups: ["idp:shop"] });
   const key = keyOf(made);
   const { code, body, text } = await review(admin(), key);
@@ -35,7 +35,7 @@ test("a review tells administrators whose an access key is, while it is good, an
   expect((await review(admin(), "nobodys-key")).body["status"]).toEqual({});
 });
 
-test("a review is for the audience that asks, and for administrators alone", async () => {
+test("a review is for the requested audience, and only for administrators", async () => {
   const key = keyOf(await create({ user: "jane" }));
   expect((await review(admin(), key, ["https://elsewhere.example"])).body["status"]).toEqual({});
   const issuer = platform.management.url;

@@ -27,7 +27,7 @@ const MESSAGE_LENGTH_MAX = 4_096;
 /** Follows one request and writes the lines that its decision asks for, if that is not None. */
 export function createTrail(options: TrailOptions): AuditTrail {
   const trail = new Trail(options);
-  trail.tell("RequestReceived", { at: options.facts.receivedAt });
+  trail.write("RequestReceived", { at: options.facts.receivedAt });
   return trail;
 }
 
@@ -55,7 +55,7 @@ class Trail implements AuditTrail {
     this.#annotations[name] = value;
   };
 
-  responseStarted = (code: number): void => this.tell("ResponseStarted", { responseStatus: { code } });
+  responseStarted = (code: number): void => this.write("ResponseStarted", { responseStatus: { code } });
 
   complete = (code: number, responseObject?: () => unknown): void => {
     this.#complete(code, responseObject);
@@ -66,25 +66,25 @@ class Trail implements AuditTrail {
     const { facts, decision } = this.#options;
     const wanted = decision.level === "RequestResponse" || code >= 400 || this.#isOfNewObject();
     const object = wanted ? responseObject?.() : undefined;
-    if (isStatus(object)) return this.tell("ResponseComplete", { responseStatus: this.#statusOf(object, code) });
+    if (isStatus(object)) return this.write("ResponseComplete", { responseStatus: this.#statusOf(object, code) });
     if (this.#name === "") this.#name = nameOf(object);
     const shown = decision.level === "RequestResponse" && object !== undefined;
     const response = shown ? { response: written(disclosedResponse(facts.attributes, object)) } : {};
-    this.tell("ResponseComplete", { responseStatus: { code }, ...response });
+    this.write("ResponseComplete", { responseStatus: { code }, ...response });
   }
 
   /** An error may quote anything, so its text goes to the server's log, with the same time. */
   panic = (): void => {
-    this.tell("Panic", { responseStatus: { status: "Failure", reason: "InternalError", code: 500 } });
+    this.write("Panic", { responseStatus: { status: "Failure", reason: "InternalError", code: 500 } });
     this.#options.ended();
   };
 
-  tell(stage: AuditEvent["stage"], more: Partial<AuditEvent>): void {
+  write(stage: AuditEvent["stage"], more: Partial<AuditEvent>): void {
     const { decision, facts, now, write } = this.#options;
     if (decision.omitStages.has(stage)) return;
     const request = this.#request && { request: this.#request };
-    const told = { level: decision.level, stage, facts, name: this.#name, at: now(), annotations: this.#annotations };
-    const event = { ...told, ...request, ...more };
+    const base = { level: decision.level, stage, facts, name: this.#name, at: now(), annotations: this.#annotations };
+    const event = { ...base, ...request, ...more };
     write(eventLine(event), event);
   }
 

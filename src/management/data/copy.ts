@@ -69,7 +69,9 @@ export async function copyInto(target: Store, contents: Contents, { purpose, pla
   const copied = await contentsOf(target);
   if (digestOf(copied.objects) !== digest) {
     const details = { hint: "Run the same command again" };
-    throw new EngineError("STORE_FAILED", `The copy in ${place} is not equal to its source: another process has written there`, { details });
+    throw new EngineError("STORE_FAILED", `The copy in ${place} is not equal to its source: another process has written there`, {
+      details,
+    });
   }
   if (purpose === "restore") await finish(target);
   else {

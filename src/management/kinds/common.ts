@@ -47,7 +47,7 @@ export const ACCESS_RULE = described(
     name: "AccessRule",
     description: "Gives verbs on the object to users and teams.",
     fields: {
-      name: "Name of the rule, for people.",
+      name: "Name of the rule, for readers.",
       verbs:
         "What is allowed: get, list, watch, create, update, patch, delete, on teams bind and makeowner, or VerbAll. None allows nothing.",
       subresources: "Parts of the object to which the verbs apply too.",

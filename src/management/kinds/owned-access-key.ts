@@ -192,7 +192,7 @@ const SPEC = described(
       ttl: "Lifetime in seconds; 0 means no limit, unless the platform has one. The key always ends with the key that it was made with.",
       ttlAfterLastActivity: "If true, ttl counts from the last use of the key instead of its creation.",
       scope: "Restricts the key to a part of what its owner may do. Default: no restriction.",
-      type: "Who manages the key: User for people, Login for sign-ins, others for the platform itself.",
+      type: "Manager of the key: User for users, Login for sign-ins, others for the platform itself.",
       identity: "The provider's data at sign-in.",
       oidcProvider: "For refresh tokens of the platform's own provider. It is stored without effect: the platform is not a provider.",
       parent: "Deprecated: the key whose sign-in this one shares.",
@@ -233,7 +233,7 @@ export const ACCESS_KEY_SHAPE = kindShape(
 export const ACCESS_KEY_COLUMNS: readonly Column[] = [
   NAME_COLUMN,
   textColumn("Owner", "Owner of the key.", (object) => ownerText(specOf<KeySpec>(object))),
-  textColumn("Type", "Who manages the key.", (object) => specOf<KeySpec>(object).type ?? ""),
+  textColumn("Type", "Manager of the key.", (object) => specOf<KeySpec>(object).type ?? ""),
   textColumn("Disabled", "Whether the key is refused.", (object) => String(specOf<KeySpec>(object).disabled === true)),
   textColumn("Last Activity", "Time since the key was last used.", (object, now) => activityText(object, now)),
   wide(textColumn("TTL", "Lifetime in seconds.", (object) => String(specOf<KeySpec>(object).ttl ?? 0))),

@@ -91,7 +91,7 @@ export function tooMuch(identity: Identity, limits: IdentityLimits): string | un
   const { userId, username, preferredUsername = "", email = "", groups } = identity;
   if (groups.length > limits.groupsMax) return `you are in ${groups.length} groups, more than ${limits.groupsMax}`;
   const longest = Math.max(...[userId, username, preferredUsername, email, ...groups].map((text) => text.length));
-  if (longest > limits.textLengthMax) return `the provider says a name of ${longest} characters, more than ${limits.textLengthMax}`;
+  if (longest > limits.textLengthMax) return `the provider sent a name of ${longest} characters, more than ${limits.textLengthMax}`;
   const bytes = Buffer.byteLength(JSON.stringify(identity));
-  return bytes > limits.identityBytesMax ? `the provider says ${bytes} bytes about you, more than ${limits.identityBytesMax}` : undefined;
+  return bytes > limits.identityBytesMax ? `the provider sent ${bytes} bytes about you, more than ${limits.identityBytesMax}` : undefined;
 }

@@ -161,7 +161,7 @@ class Rounds implements VaultSync {
         current = (await registry.update(SHARED_SECRETS, keyOf(object), { ...object, spec: { ...spec, data: { ...result.data } } })).object;
         logger.info("A SharedSecret follows the vault", { secret });
       }
-      const conditions = nextConditions(current, result === undefined ? undefined : told(result, place), timestamp(clock.now()));
+      const conditions = nextConditions(current, result === undefined ? undefined : conditionOf(result, place), timestamp(clock.now()));
       if (jsonEqual(conditions, conditionsOf(current))) return;
       if (result?.ok === false)
         logger.warn("A SharedSecret cannot follow the vault", { secret, reason: result.reason, message: result.message });
@@ -200,7 +200,7 @@ function nextConditions(object: KubeObject, next: Omit<Condition, "type"> | unde
   return [...others, { type: VAULT_CONDITION, lastTransitionTime, ...next }];
 }
 
-function told(result: VaultResult, place: string | undefined): Omit<Condition, "type"> {
+function conditionOf(result: VaultResult, place: string | undefined): Omit<Condition, "type"> {
   if (!result.ok) return { status: "False", reason: result.reason, message: `${result.message}; the data stay as they are` };
   const { version, leftOut } = result;
   const of = version === undefined ? "" : `, version ${version}`;

@@ -7,7 +7,7 @@ import { freshFolder, CANARY, path, start } from "./audit-setting.ts";
 
 freshFolder();
 
-test("every line is one line that moves no cursor", async () => {
+test("every record is one line that moves no cursor", async () => {
   const { send, lines } = await start({ level: 4 });
   await send("POST", "/teams", { metadata: { name: "dev" }, spec: { displayName: "a\nb\u2028c\u009b2Jd\u202ee" } });
   expect(await lines()).toMatchObject([{ requestObject: { spec: { displayName: "a\nb\u2028c\u009b2Jd\u202ee" } } }]);

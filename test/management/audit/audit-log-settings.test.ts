@@ -47,7 +47,7 @@ test("other settings take effect at once: another level, another file, none", as
   expect(linesIn(other).map(({ requestURI }) => requestURI)).toEqual([`${API}/users`]);
 });
 
-test("a path that cannot be written is an error, and the file from before stays", async () => {
+test("a path that cannot be written is an error, and the previous file stays", async () => {
   const { send, log, lines } = await start({ level: 2 });
   const error = await log.configure(configOf({ path: folder }).audit).catch((thrown: unknown) => thrown);
   expect(isEngineError(error, "CONFIG_FILE")).toBe(true);

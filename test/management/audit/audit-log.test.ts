@@ -85,7 +85,7 @@ test("row 173: without a rule that matches there is no line", async () => {
   expect(await lines()).toEqual([]);
 });
 
-test("refusals leave lines: of who is unknown, of who may not, and of what is wrong", async () => {
+test("refusals leave lines: of unknown callers, of forbidden requests, and of invalid ones", async () => {
   const { send, lines } = await start({ level: 3 });
   await send("GET", "/teams", undefined, { headers: { authorization: "Bearer wrong" } });
   await send("POST", "/teams", TEAM, { headers: { "impersonate-user": "nobody" } });
@@ -130,7 +130,7 @@ test("the levels leave one line of a request, and two of a watch", async () => {
   ]);
 });
 
-test("sign-ins and logouts leave lines at every level but 0: who came with which key, or why not; and never what was typed", async () => {
+test("sign-ins and logouts leave lines at every level but 0: the user and the key, or the reason of a refusal; and never what was typed", async () => {
   const { send, lines } = await start({ level: 1 });
   await send("POST", "/users", { metadata: { name: "jane" }, spec: { password: "horse battery" } });
   const signIn = (password: string) => send("POST", "/auth/password/login", { username: "jane", password });

@@ -107,7 +107,7 @@ describe("a meaningless value", () => {
     expect(CASES.length).toBeGreaterThanOrEqual(97);
   });
 
-  test.each(CASES)("is refused with its place at %s: %s", (field, value) => {
+  test.each(CASES)("is refused with its position at %s: %s", (field, value) => {
     const { text, column } = fileWith(field, value);
     const result = parseManagementConfig(text, { file: "platform.yaml" });
     const errors = (result.ok ? [] : result.problems).filter(({ severity }) => severity === "error");

@@ -48,7 +48,7 @@ function sectionOf(field: string): string {
 }
 
 describe("the table of effects", () => {
-  test("names settings that exist, and every setting has a row of its own or one around it", () => {
+  test("names existing settings, and every setting has a row of its own or that of a parent", () => {
     expect(Object.keys(EFFECTS).filter((field) => !FIELDS.includes(field))).toEqual([]);
     const rows = Object.keys(EFFECTS);
     const isCovered = (field: string) => rows.some((row) => field === row || field.startsWith(`${row}.`) || field.startsWith(`${row}[]`));
@@ -57,7 +57,7 @@ describe("the table of effects", () => {
     expect(LEAVES.length).toBeGreaterThan(200);
   });
 
-  test.each(LEAVES)("%s is named when it is set and shown only", (field) => {
+  test.each(LEAVES)("%s is named when it is set without effect", (field) => {
     const found = shownOnlyIn(only(field)).map((one) => ({ ...one, field: one.field.replace(/\[\d+\]/g, "[]") }));
     if ("acts" in effectOf(field)) return expect(found).toEqual([]);
     const section = sectionOf(field);

@@ -30,7 +30,7 @@ function followed(text: string, onChange: () => void | Promise<void> = () => {})
 const cap = (seconds: number | string) => `auth: {accessKeyMaxTTLSeconds: ${seconds}}\n`;
 
 describe("a followed configuration file", () => {
-  test("hands on what has changed, and only that", async () => {
+  test("passes on changes, and only those", async () => {
     const { told, file, poll, follower } = followed(cap(1));
     await poll();
     expect(told).toEqual([]);

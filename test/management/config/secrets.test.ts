@@ -60,7 +60,7 @@ describe("secret settings", () => {
     ]);
   });
 
-  test("are not quoted by problems, be they of the wrong type or in the wrong place", () => {
+  test("are not quoted by problems, whether of the wrong type or in the wrong place", () => {
     const text = `auth: {sourceHostA: {clientSecret: 314159}, clusterManager: sesame, customHttpHeaders: {X-Key: 161803}}
 apps: {repositories: [{password: 271828}, sesame]}
 vault: {auth: sesame}

@@ -96,7 +96,7 @@ async function holds(server: Awaited<ReturnType<typeof serve>>): Promise<void> {
 }
 
 describe("data of the version 481069b", () => {
-  test("are read: objects, keys, passwords, logins", async () => {
+  test("are readable: objects, keys, passwords, logins", async () => {
     await holds(await serve(copyOf("data")));
   });
 

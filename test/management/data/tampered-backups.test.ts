@@ -108,7 +108,7 @@ describe("a backup that was left alone", () => {
     }
   });
 
-  test("says when it was made", async () => {
+  test("reports when it was made", async () => {
     expect((await platformData("check", loot.backup)).text).toMatch(/"madeAt": "\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"/);
   });
 });
@@ -140,7 +140,7 @@ describe(`${TAMPERED} backups that were changed without the key are refused, eac
 describe("--without-manifest", () => {
   const restoreAnyway = (folder: string) => platformData("restore", folder, "--data", newPath(), "--without-manifest");
 
-  test("restores what is left, and says of each thing that it is not what was backed up", async () => {
+  test("restores what is left, and reports each thing that differs from the backup", async () => {
     const folder = newPath();
     cpSync(loot.backup, folder, { recursive: true });
     TAMPERINGS.find(({ what }) => what === "a row is removed")!.act(folder, loot, createRandom(SEED));

@@ -53,10 +53,10 @@ export const CALLERS: readonly TableCaller[] = [
   { name: "readers-key", text: "is a key of that team", key: { team: "readers" }, verbs: ["get", "list", "watch"] },
   { name: "readers-subject", text: "is a key of a subject, with that group", key: { subject: "ci", groups: ["sso:readers"] }, verbs: ["get", "list", "watch"] }, // prettier-ignore
   { name: "subject", text: "is a key of a subject", key: { subject: "robot" }, verbs: [] },
-  { name: "stranger", text: "is a user whom nothing names", key: { user: "stranger" }, verbs: [] },
+  { name: "stranger", text: "is a user that no object names", key: { user: "stranger" }, verbs: [] },
   { name: "disabled", text: "has a disabled key with the group `platform:admins`", key: { user: "root", groups: ["platform:admins"], disabled: true }, verbs: [] }, // prettier-ignore
-  { name: "unknown", text: "shows a key that does not exist", shows: "nobodys-key", verbs: [] },
-  { name: "nobody", text: "shows no key", shows: "", verbs: [] },
+  { name: "unknown", text: "presents a key that does not exist", shows: "unknown-key", verbs: [] },
+  { name: "anonymous", text: "presents no key", shows: "", verbs: [] },
 ];
 
 /** Callers that are tried with every scope. */

@@ -9,7 +9,7 @@ import { APPLY, KEYS, OBJECTS, SECRETS, Setting, TEAMS } from "./setting.ts";
 
 const setting = new Setting();
 
-describe("the one who says whose an object is", () => {
+describe("the user who sets an object's owner", () => {
   const owner = (spec: object) => ({ spec: { owner: spec } });
   const change = (client: Client, name: string, body: object) => client.send("PATCH", `${SECRETS}/${name}`, body, MERGE_PATCH);
 
@@ -46,7 +46,7 @@ describe("the one who says whose an object is", () => {
     expect((await setting.post(jane, SECRETS, "jane")).code).toBe(201);
   });
 
-  test("pays from then on: anyone who takes an object over, and needs room for it", async () => {
+  test("pays from then on: a user who takes an object over needs room for it", async () => {
     await setting.start();
     await setting.admin.send("POST", TEAMS, { metadata: { name: "ops" }, spec: { users: ["jane", "bob"] } });
     const [jane, bob] = [await setting.user("jane"), await setting.user("bob")];

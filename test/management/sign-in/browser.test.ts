@@ -61,7 +61,7 @@ describe.runIf(hasChromium)("in a browser", { timeout: BROWSER_TEST_MS }, () => 
     await page.close();
   });
 
-  test("a program gets its code after the person has said yes", async () => {
+  test("a program gets its code after the user has agreed", async () => {
     const brought: string[] = [];
     const program = createServer((request, response) => {
       brought.push(request.url!);

@@ -65,7 +65,7 @@ describe("a callback", () => {
     expect(platform.signedIn).toEqual([]);
   });
 
-  test("tells what the provider refused", async () => {
+  test("shows what the provider refused", async () => {
     const { browser, back } = await sentBack();
     const url = new URL(back);
     url.searchParams.delete("code");

@@ -84,8 +84,8 @@ describe("a provider with a certificate of its own authority", () => {
   });
 });
 
-describe("what strangers are told", () => {
-  test("is no path and no inner error of a provider that cannot be used; the log has them", async () => {
+describe("what strangers see", () => {
+  test("is no path and no internal error of a provider that cannot be used; the log has them", async () => {
     configure({ issuerUrl: provider.issuer, caFile: "/srv/platform/none.pem" });
     const answer = await login(platform);
     expect([answer.status, answer.headers.get("x-content-type-options")]).toEqual([503, "nosniff"]);
@@ -93,7 +93,7 @@ describe("what strangers are told", () => {
     expect(platform.log.join()).toContain("/srv/platform/none.pem");
   });
 
-  test("is not what a provider said to us of our client", async () => {
+  test("is not what a provider told us about our client", async () => {
     configure({ issuerUrl: provider.issuer, clientSecret: "wrong" });
     expect(JSON.stringify((await login(platform)).body)).not.toContain("invalid_client");
     expect(platform.log.join()).toContain("invalid_client");
@@ -115,7 +115,7 @@ test("a redirectURI may have a query", async () => {
   expect((await login(platform)).status).toBe(200);
 });
 
-describe("asking a provider", () => {
+describe("a request to a provider", () => {
   const get = { method: "GET", headers: {} };
 
   test("by plain HTTP is for this machine only", async () => {

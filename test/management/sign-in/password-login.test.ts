@@ -149,7 +149,7 @@ describe("after wrong passwords", () => {
     expect((await Promise.all(answers)).map(({ status }) => status).sort()).toEqual([401, 401, 401, 429, 429]);
   });
 
-  test("what is no failure does not count", async () => {
+  test("what is not a failure does not count", async () => {
     await platform.close();
     await start({ failuresPerPair: 1, failuresPerUsername: 1, failuresPerAddress: 1 });
     platform.ports = { ...platform.ports, verifyPassword: () => Promise.reject(new Error("the store is closed")) };
@@ -157,7 +157,7 @@ describe("after wrong passwords", () => {
   });
 });
 
-test("only so many passwords are checked at one time", async () => {
+test("only a limited number of passwords is checked at one time", async () => {
   await platform.close();
   await start({ checksMax: 1 });
   const outcomes: (() => void)[] = [];

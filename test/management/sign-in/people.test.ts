@@ -199,7 +199,7 @@ describe("an account", () => {
     expect([again.user, await reads(again)]).toEqual([victim.user, true]);
   });
 
-  test("is not locked out of its password by a newcomer who is called like it", async () => {
+  test("is not locked out of its password by a newcomer of the same name", async () => {
     await start(SETUPS["two connectors"]());
     await make("/users", "b.oss", { username: "boss", password: "correct horse battery" });
     expect((await signIn("partners", { sub: "9", name: "boss" })).user).toMatch(/^boss-/);
@@ -304,7 +304,7 @@ describe("a second identity", () => {
   }
   const link = (key: string, body: object) => post(`${platform.management.url}/auth/link`, body, { authorization: `Bearer ${key}` });
 
-  test("is linked by the signed-in person, and signs in the same user from then on", async () => {
+  test("is linked by the signed-in user, and signs in the same user from then on", async () => {
     await start(SETUPS["two connectors"]());
     const jane = await signIn("oidc", { sub: "1", name: "jane" });
     const { status, body } = await link(jane.client.key, await codeOf("partners", { sub: "p1", name: "jj" }));

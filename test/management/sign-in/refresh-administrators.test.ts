@@ -38,7 +38,7 @@ describe("administrators", () => {
     expect(await administers(login)).toBe(false);
   });
 
-  test("are none once the setting is gone, at once, and by another connector's group", async () => {
+  test("are none at once when the setting is gone, or by another connector's group", async () => {
     const provider = await beginAs();
     const login = await signIn("sourceHostA");
     const connectors = [{ id: "corp", sourceHostA: provider.settings }];

@@ -89,8 +89,8 @@ class KeyIndex implements AccessKeys {
     if (errors.length > 0) return { ...unclaimed(object), errors };
     const value = given === "" ? this.#makeValue() : given;
     const digest = this.#options.digest.of(value);
-    const told = { answer: answering(value), warnings: valueWarnings(value) };
-    if (old !== undefined && digest === digestOf(old)) return { ...unclaimed(withKey(object, digest)), ...told };
+    const reply = { answer: answering(value), warnings: valueWarnings(value) };
+    if (old !== undefined && digest === digestOf(old)) return { ...unclaimed(withKey(object, digest)), ...reply };
     if (this.#keys.has(digest) || this.#claimed.has(digest)) {
       return { ...unclaimed(object), errors: [TAKEN] };
     }
@@ -102,12 +102,12 @@ class KeyIndex implements AccessKeys {
     };
     const { hold } = this.#options;
     // No other process makes the same random value.
-    if (hold === undefined || given === "") return { object: withKey(object, digest), commit: release, rollback: release, ...told };
+    if (hold === undefined || given === "") return { object: withKey(object, digest), commit: release, rollback: release, ...reply };
     const secure = async () => {
       letGo = await hold(digest);
       return letGo === undefined || this.#keys.has(digest) ? [TAKEN] : [];
     };
-    return { object: withKey(object, digest), secure, commit: release, rollback: release, ...told };
+    return { object: withKey(object, digest), secure, commit: release, rollback: release, ...reply };
   }
 
   /** Unbiased: bytes beyond the last whole multiple of the alphabet are thrown away. */

@@ -15,7 +15,7 @@ export interface PlainNameSettings extends SignInSettings {
 }
 
 /** The parts of an identity that say whose id it is. */
-type Told = Pick<Identity, "connector" | "issuer" | "place" | "idClaim">;
+type ConnectorIdentity = Pick<Identity, "connector" | "issuer" | "place" | "idClaim">;
 
 /**
  * Which provider is behind a connector's id, and by which claim it identifies users. Users are known by the connector and their id there,
@@ -25,13 +25,13 @@ export interface ConnectorIdentities {
   /** Applies a configuration: a new connector is remembered with its provider, and the provider with its claim. */
   follow(settings: PlainNameSettings): Promise<void>;
   /** The connector as it prefixes the ids of its users: its id, or `ID@DIGEST` for a provider or claim other than its first. */
-  nameOf(identity: Told): string;
+  nameOf(identity: ConnectorIdentity): string;
   /** Tells whether user names and groups of this connector match those in rules and teams. */
   ownsPlainNames(connector: string): boolean;
   /** Tells whether any connector has plain names: users of the others get names that show their connector. */
   plainNamesAreOwned(): boolean;
   /** The prefix of this connector's groups; "" for a connector with plain names. */
-  groupsPrefixOf(identity: Told, group: string): string;
+  groupsPrefixOf(identity: ConnectorIdentity, group: string): string;
 }
 
 const KIND = "Connector";
@@ -63,7 +63,7 @@ export function createConnectorIdentities(options: {
     const name = nameAt(connector, place);
     return claim === undefined || (firstClaim.get(name) ?? claim) === claim ? name : withDigest(connector, `${place} ${claim}`);
   };
-  const nameOf = ({ connector, issuer, place = oidcPlace(issuer), idClaim }: Told) =>
+  const nameOf = ({ connector, issuer, place = oidcPlace(issuer), idClaim }: ConnectorIdentity) =>
     place === undefined ? (names.get(connector) ?? connector) : nameFor(connector, place, idClaim);
   const ownsPlainNames = (connector: string) => {
     const { plainNamesConnector = "" } = current;

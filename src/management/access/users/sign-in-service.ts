@@ -80,15 +80,15 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
     this.#options = options;
   }
 
-  async signIn(told: Identity, tokens: ProviderTokens = {}): Promise<SignedIn> {
+  async signIn(reported: Identity, tokens: ProviderTokens = {}): Promise<SignedIn> {
     const { registry, lives, settings } = this.#options;
     await this.#options.upToDate();
-    const identity = this.#withOwnGroups(told);
+    const identity = this.#withOwnGroups(reported);
     const user = await this.#userFor(identity);
     if (!settings().disableTeamCreation) await this.#makeTeams(identity.groups, user.name);
     const body = { metadata: { generateName: "login-" }, spec: this.#keySpec(user, identity, tokens) };
     const created = await registry.create(OWNED_ACCESS_KEYS, "", body);
-    await this.#demandSamePassword(told, created);
+    await this.#demandSamePassword(reported, created);
     const endMs = lives.endOf(created);
     return {
       key: specOf<KeySpec>(created).key!,
@@ -108,10 +108,10 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
     throw unauthorized("wrong user name or password");
   }
 
-  #keySpec(user: Person, told: Identity, tokens: ProviderTokens): KeySpec {
-    const { groups, issuer: _issuer, idClaim: _claim, place: _place, passwordMark: _mark, administrators: _all, ...identity } = told;
+  #keySpec(user: Person, reported: Identity, tokens: ProviderTokens): KeySpec {
+    const { groups, issuer: _issuer, idClaim: _claim, place: _place, passwordMark: _mark, administrators: _all, ...identity } = reported;
     const now = timestamp(this.#options.clock.now());
-    const { connectorData, oidcLogin } = keptOf(told, tokens);
+    const { connectorData, oidcLogin } = keptOf(reported, tokens);
     return {
       displayName: `Login of ${identity.username}`,
       type: LOGIN_KEY,
@@ -122,8 +122,8 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
     };
   }
 
-  async refreshLogin(key: KubeObject, told: Identity, { tokens, groupsUnknown = false }: RefreshedTokens): Promise<void> {
-    const identity = groupsUnknown ? withGroupsOf(key, told) : this.#withOwnGroups(told);
+  async refreshLogin(key: KubeObject, reported: Identity, { tokens, groupsUnknown = false }: RefreshedTokens): Promise<void> {
+    const identity = groupsUnknown ? withGroupsOf(key, reported) : this.#withOwnGroups(reported);
     const known = this.#find(identity);
     const user = known === undefined ? { name: specOf<KeySpec>(key).user ?? "" } : await this.#refresh(known, identity);
     if (user.name !== specOf<KeySpec>(key).user) throw forbiddenRequest(OWNED_ACCESS_KEYS, key.metadata.name!, "it is another user's now");
@@ -292,7 +292,7 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
     }
   }
 
-  async link(value: string, told: Identity): Promise<Linked> {
+  async link(value: string, reported: Identity): Promise<Linked> {
     const { registry, objects, keys, lives, names, upToDate } = this.#options;
     await upToDate();
     const find = () => {
@@ -306,8 +306,9 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
     if (!isOfSignIn(key) || scope !== undefined || user === undefined)
       throw forbiddenRequest(OWNED_ACCESS_KEYS, key.metadata.name!, "only the key of a sign-in whose user has a User can link an identity");
     // Its groups would be copies of another User's, which no one could take back there.
-    if (told.connector === PASSWORD_CONNECTOR) throw forbiddenRequest(USERS, name, "a login by password cannot be linked to another user");
-    const identity = this.#withOwnGroups(told);
+    if (reported.connector === PASSWORD_CONNECTOR)
+      throw forbiddenRequest(USERS, name, "a login by password cannot be linked to another user");
+    const identity = this.#withOwnGroups(reported);
     const subject = this.#subjectOf(identity);
     const spec = specOf<UserSpec>(user);
     if (names.users("subject", subject).some((other) => other !== name)) throw conflict(USERS, name, "the identity is another user's");
@@ -366,9 +367,9 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
 }
 
 /** The identity with the groups of the login, which already have their prefix. */
-function withGroupsOf(key: KubeObject, { administrators: _unknown, ...told }: Identity): Identity {
+function withGroupsOf(key: KubeObject, { administrators: _unknown, ...reported }: Identity): Identity {
   const administrators = keptLogin(key)?.administrators;
-  return { ...told, groups: specOf<KeySpec>(key).identity?.groups ?? [], ...(administrators && { administrators }) };
+  return { ...reported, groups: specOf<KeySpec>(key).identity?.groups ?? [], ...(administrators && { administrators }) };
 }
 
 /** The owner of a new key. */

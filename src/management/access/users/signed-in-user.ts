@@ -41,9 +41,9 @@ export function withSaid(object: KubeObject, old: KubeObject | undefined, by: Us
   const { groups = [] } = spec;
   const given = groupsIn(before);
   const own = groups.filter((group) => !given.has(group));
-  const heard = said && { ...said, groups: (said.groups ?? []).filter((group) => !own.includes(group)) };
+  const added = said && { ...said, groups: (said.groups ?? []).filter((group) => !own.includes(group)) };
   const others = before.filter(({ subject }) => subject !== said?.subject && subjectsOf(spec).includes(subject));
-  const after = [...others, ...(heard ? [heard] : [])];
+  const after = [...others, ...(added ? [added] : [])];
   // A group that was removed stays removed as long as the connector goes on naming it.
   const present = [...groupsIn(after)].filter((group) => !given.has(group) || groups.includes(group));
   const whole = { ...object, spec: { ...spec, groups: [...own, ...present] }, origin: { said: after } };

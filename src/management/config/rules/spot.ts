@@ -49,16 +49,16 @@ export function isTrue({ node }: Spot): boolean {
 }
 
 /** A problem of a spot. CONFIG_VALUE unless `code` says otherwise. */
-export interface Told extends Pick<ProblemInput, "message" | "hint"> {
+export interface SpotProblem extends Pick<ProblemInput, "message" | "hint"> {
   readonly code?: ProblemInput["code"];
 }
 
 /** Reports an error about a value that is present. */
-export function refuseAt(spot: Spot, told: Told): void {
-  spot.report.error({ code: "CONFIG_VALUE", at: startOf(spot.node!), field: spot.field, ...told });
+export function refuseAt(spot: Spot, problem: SpotProblem): void {
+  spot.report.error({ code: "CONFIG_VALUE", at: startOf(spot.node!), field: spot.field, ...problem });
 }
 
 /** Reports a warning about a value that is present. */
-export function warn(spot: Spot, told: Told): void {
-  spot.report.warning({ code: "CONFIG_VALUE", at: startOf(spot.node!), field: spot.field, ...told });
+export function warn(spot: Spot, problem: SpotProblem): void {
+  spot.report.warning({ code: "CONFIG_VALUE", at: startOf(spot.node!), field: spot.field, ...problem });
 }

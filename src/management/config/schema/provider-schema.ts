@@ -80,7 +80,9 @@ export const SOURCE_HOST_B = {
   fields: {
     ...CLIENT,
     baseURL: { ...formField("web", "Address of the host; its public service by default."), default: SOURCE_HOST_B_URL },
-    groups: texts("When set, only members of at least one of these groups may sign in, and other groups are dropped. Default: all groups of a user."),
+    groups: texts(
+      "When set, only members of at least one of these groups may sign in, and other groups are dropped. Default: all groups of a user.",
+    ),
   },
 } as const satisfies ObjectSchema;
 
@@ -93,7 +95,10 @@ export const DIRECTORY_PROVIDER_A = {
     scopes: { ...formList("scope", "Requested scopes. An empty list means the default."), default: ["profile", "email"] },
     hostedDomains: formList("domain", "When not empty, only users of these domains may sign in."),
     groups: texts("When not empty, only members of at least one of these groups may sign in."),
-    serviceAccountFilePath: formField("path", "Path of the service account with which the directory is asked for groups. Needs adminEmail."),
+    serviceAccountFilePath: formField(
+      "path",
+      "Path of the service account with which the directory is asked for groups. Needs adminEmail.",
+    ),
     adminEmail: formField("email", "Administrator on whose behalf groups are listed. Required with serviceAccountFilePath."),
   },
 } as const satisfies ObjectSchema;

@@ -47,7 +47,8 @@ export function notRefreshed(error: unknown): EngineError {
   const reached = reachability(error);
   if (reached !== undefined) return reached;
   const reason = protocolReason(error);
-  if (!(error instanceof openid.ResponseBodyError)) return unavailable(`the provider's answer to a refresh token cannot be used: ${reason}`);
+  if (!(error instanceof openid.ResponseBodyError))
+    return unavailable(`the provider's answer to a refresh token cannot be used: ${reason}`);
   if (OF_SETUP.includes(error.error)) return troubled("setup", reason);
   return OF_END.includes(error.error)
     ? unauthorized(`the provider ended the login: ${reason}`)

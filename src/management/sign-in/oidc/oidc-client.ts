@@ -153,9 +153,9 @@ export function authenticationOf({
 }
 
 async function withUserInfo(configuration: openid.Configuration, accessToken: string, claims: Claims): Promise<Claims> {
-  const told = await openid.fetchUserInfo(configuration, accessToken, String(claims["sub"]));
+  const userInfo = await openid.fetchUserInfo(configuration, accessToken, String(claims["sub"]));
   const token = TOKEN_CLAIMS.flatMap((name) => (Object.hasOwn(claims, name) ? [[name, claims[name]] as const] : []));
-  const allowed = Object.entries(told).filter(([name]) => !TOKEN_CLAIMS.some((own) => own === name));
+  const allowed = Object.entries(userInfo).filter(([name]) => !TOKEN_CLAIMS.some((own) => own === name));
   return { ...claims, ...Object.fromEntries([...allowed, ...token]) };
 }
 

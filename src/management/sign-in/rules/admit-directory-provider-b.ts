@@ -38,15 +38,15 @@ export function admitDirectoryProviderB(
   const [isChosenId, isChosenName] = [chosenBy(ids, withoutCase), chosenBy(names)];
   const chosen = counted.filter(({ name, id }) => isChosenName(name) || (id !== undefined && isChosenId(id)));
   if (!isEmpty(settings.groups) && chosen.length === 0) return refused("you are in none of the groups that may sign in");
-  const told = useGroupsAsWhitelist && !isEmpty(settings.groups) ? chosen : counted;
+  const kept = useGroupsAsWhitelist && !isEmpty(settings.groups) ? chosen : counted;
   return admitted({
     userId: profile.id,
     username: profile.principalName,
     preferredUsername: profile.principalName,
     email: profile.email,
     emailVerified: undefined,
-    groups: told.map(({ name }) => name),
-    groupIds: told.flatMap(({ id }) => id ?? []),
+    groups: kept.map(({ name }) => name),
+    groupIds: kept.flatMap(({ id }) => id ?? []),
     extraClaims: undefined,
     connector,
     connectorData: undefined,

@@ -75,7 +75,7 @@ describe("lines for the database", () => {
     expect(lost()).toBe(400);
   });
 
-  test("take no more room than there is for characters", async () => {
+  test("take no more room than the limit of characters", async () => {
     const { store, database, lost } = setting();
     database.failure = "gone";
     const line = "x".repeat(1_048_576);

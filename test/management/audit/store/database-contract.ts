@@ -20,7 +20,7 @@ export function describeDatabase(open: () => Promise<AuditDatabase>, fresh: () =
   }
   const seqs = (lines: readonly string[]) => lines.map((line) => (JSON.parse(line) as { seq: number }).seq);
 
-  test("lines come newest first, and one that is written again is the same", async () => {
+  test("lines come newest first, and one that is written again is not doubled", async () => {
     await withRows([{ seq: 1 }, { seq: 3, at: 2_000 }, { seq: 2 }], async (database) => {
       await database.insert([rowOf({ seq: 2 }), rowOf({ seq: 4, at: 500 })]);
       expect(await database.look(lookAt())).toMatchObject({ next: undefined });
