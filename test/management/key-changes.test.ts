@@ -48,7 +48,7 @@ describe("a change of a key", () => {
     ["apply", (path, spec) => admin().send("PATCH", `${path}?fieldManager=a&force=true`, applied(path, spec), APPLY)],
   ];
 
-  test.each(ways)("by %s sets another value, told once, and the old one ends at once", async (_way, send) => {
+  test.each(ways)("by %s sets another value, shown once, and the old one ends at once", async (_way, send) => {
     const { path, old } = await start();
     const value = strong();
     const changed = await send(path, { displayName: "after", key: value });
@@ -57,7 +57,7 @@ describe("a change of a key", () => {
     expect((await admin().send("GET", path)).text).not.toContain(value);
   });
 
-  test.each(ways)("by %s without a value keeps the old one, and does not tell it", async (_way, send) => {
+  test.each(ways)("by %s without a value keeps the old one, and does not show it", async (_way, send) => {
     const { path, old } = await start();
     const changed = await send(path, { displayName: "after" });
     expect([changed.code, at(changed, "spec", "displayName")]).toEqual([200, "after"]);
@@ -100,7 +100,7 @@ describe("a change of a key", () => {
     expect(await codeOf(value)).toBe(200);
   });
 
-  test("that another one has overtaken is a conflict, and its value is good for nothing", async () => {
+  test("that another one has overtaken is a conflict, and its value does not work", async () => {
     const { path, old } = await start();
     const { metadata } = (await admin().send("GET", path)).body;
     await admin().send("PATCH", path, { spec: { displayName: "other" } }, MERGE_PATCH);

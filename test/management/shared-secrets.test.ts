@@ -23,7 +23,7 @@ const fresh = () => platform.fresh("secret");
 const secret = (spec: object = {}) => platform.make(SECRETS, spec);
 
 describe("a shared secret", () => {
-  test("is namespaced, and read where it was made", async () => {
+  test("is namespaced, and read where it was created", async () => {
     const path = await secret();
     expect(at(await admin().send("GET", path), "metadata", "namespace")).toBe("a");
     expect((await admin().send("GET", path.replace("/a/", "/b/"))).code).toBe(404);
@@ -227,7 +227,7 @@ describe("status", () => {
 });
 
 describe("the endpoints", () => {
-  test("GET of a collection lists its namespace alone", async () => {
+  test("GET of a collection lists only its namespace", async () => {
     const body = { metadata: { name: fresh() } };
     for (const namespace of ["list-a", "list-b"]) await admin().send("POST", `/namespaces/${namespace}/sharedsecrets`, body);
     const list = await admin().send("GET", "/namespaces/list-a/sharedsecrets");
@@ -235,7 +235,7 @@ describe("the endpoints", () => {
     expect(at(list, "items", 0, "metadata", "namespace")).toBe("list-a");
   });
 
-  test("POST and GET answer what is stored, and GET of what is not there fails", async () => {
+  test("POST and GET return the stored object, and GET of a missing one fails", async () => {
     const spec = { displayName: "x", data: { word: "eA==" } };
     const name = fresh();
     const created = await admin().send("POST", SECRETS, { metadata: { name }, spec });
@@ -266,7 +266,7 @@ describe("the endpoints", () => {
     expect((await put({})).code).toBe(409);
   });
 
-  test("PATCH answers the patched object, and DELETE takes it away", async () => {
+  test("PATCH returns the patched object, and DELETE removes it", async () => {
     const path = await secret({ data: { word: "eA==" } });
     const patched = await admin().send("PATCH", path, [{ op: "add", path: "/spec/data/other", value: "eQ==" }], JSON_PATCH);
     expect([patched.code, patched.body["spec"]]).toEqual([200, { data: { word: "eA==", other: "eQ==" } }]);

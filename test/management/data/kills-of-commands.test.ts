@@ -77,21 +77,25 @@ async function startOn(path: string): Promise<"refused" | { readonly digest: str
 }
 
 describe("a command that is killed at any step", () => {
-  test("restore: leaves what no server starts with, or all of it, and is done by the same command", { timeout: 2 * TEST_MS }, async () => {
-    const outcomes: string[] = [];
-    for (let step = 1; step < STEPS_MAX; step += EVERY) {
-      const target = newPath();
-      const argv = ["restore", backup, "--data", target];
-      if (!(await killAt(step, argv))) break;
-      const hasBegun = ["management.db", "server.json"].some((name) => existsSync(join(target, name)));
-      const left = hasBegun ? await startOn(target) : "nothing";
-      outcomes.push(typeof left === "string" ? left : "whole");
-      if (typeof left !== "string") expect(left, `step ${step}`).toEqual({ digest, port: 18443 });
-      const { code, stderr } = await platformData(...argv);
-      expect([code, stderr], `step ${step}`).toEqual([0, ""]);
-      expect(await startOn(target), `step ${step}`).toEqual({ digest, port: 18443 });
-    }
-    expect(outcomes.length).toBeGreaterThan(20 / EVERY);
-    expect(outcomes.filter((outcome, index) => outcome !== outcomes[index - 1])).toEqual(["nothing", "refused", "whole"]);
-  });
+  test(
+    "restore: leaves data that no server starts with, or all of it, and the same command completes it",
+    { timeout: 2 * TEST_MS },
+    async () => {
+      const outcomes: string[] = [];
+      for (let step = 1; step < STEPS_MAX; step += EVERY) {
+        const target = newPath();
+        const argv = ["restore", backup, "--data", target];
+        if (!(await killAt(step, argv))) break;
+        const hasBegun = ["management.db", "server.json"].some((name) => existsSync(join(target, name)));
+        const left = hasBegun ? await startOn(target) : "nothing";
+        outcomes.push(typeof left === "string" ? left : "whole");
+        if (typeof left !== "string") expect(left, `step ${step}`).toEqual({ digest, port: 18443 });
+        const { code, stderr } = await platformData(...argv);
+        expect([code, stderr], `step ${step}`).toEqual([0, ""]);
+        expect(await startOn(target), `step ${step}`).toEqual({ digest, port: 18443 });
+      }
+      expect(outcomes.length).toBeGreaterThan(20 / EVERY);
+      expect(outcomes.filter((outcome, index) => outcome !== outcomes[index - 1])).toEqual(["nothing", "refused", "whole"]);
+    },
+  );
 });

@@ -55,7 +55,7 @@ describeEtcd("servers whose etcd is emptied and filled by a restoration", () => 
     await etcd.remove();
   });
 
-  test("never show a part of it, write nothing into it, and go on with all of it", async () => {
+  test("never show a part of it, write nothing into it, and continue with all of it", async () => {
     const made = Array.from({ length: TEAMS }, (_, index) => ({ metadata: { name: `t${index}` }, spec: { users: ["jane"] } }));
     for (const team of made) expect((await admins[0]!.send("POST", "/teams", team)).code).toBe(201);
     const source = await openEtcdStore({ endpoints: [etcd.url] });

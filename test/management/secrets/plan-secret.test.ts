@@ -86,7 +86,7 @@ describe("planSecretSync", () => {
     expect(plan).toMatchObject({ action: "update", object: { ...mine, data: DATA } });
   });
 
-  test("says whose Secret is in the way", () => {
+  test("names the owner of the Secret that is in the way", () => {
     const why = (labels: Record<string, string>) => {
       const plan = planSecretSync({ source, target, shared: shared(), secret: secret(labels), adopt: false });
       return plan.action === "refuse" ? plan.why : plan.action;
@@ -95,7 +95,7 @@ describe("planSecretSync", () => {
     expect(why(others)).toBe("Secret web/login follows another SharedSecret, bank/db");
   });
 
-  test("carries nothing over but the data", () => {
+  test("copies nothing but the data", () => {
     const plan = planSecretSync({ source, target, shared: shared(), secret: undefined, adopt: false });
     expect(plan).toEqual({
       action: "create",

@@ -32,7 +32,7 @@ describe("saml", () => {
     });
   });
 
-  test("163 without mapped attributes the name id is all there is", () => {
+  test("163 without mapped attributes only the name id is used", () => {
     const settings = { usernameAttr: "", emailAttr: "", groupsAttr: "" };
     expect(outcome(admitted(settings))).toEqual({ userId: "7", username: "7", groups: [], connector: "saml" });
   });

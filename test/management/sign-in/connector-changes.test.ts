@@ -98,7 +98,7 @@ describe("a connector that takes another claim for the id", () => {
     expect(await signIn({ sub: "3", name: "jane" })).toBe("jane");
   });
 
-  test("while a login is under way signs in whom the former one meant", async () => {
+  test("during a login signs in the user of the former one", async () => {
     await start(byClaim("sub"));
     expect(await signIn({ sub: "1", name: "jane" })).toBe("jane");
     await configure(byClaim("preferred_username"));
@@ -107,7 +107,7 @@ describe("a connector that takes another claim for the id", () => {
 });
 
 describe("a connector that is given to another provider", () => {
-  test("while a login is under way signs in whom the former one meant", async () => {
+  test("during a login signs in the user of the former one", async () => {
     await start(byClaim(""));
     const own = corp;
     corp = partners;

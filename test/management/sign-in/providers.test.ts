@@ -71,7 +71,7 @@ describe.each(CASES)("%s", (kind, makeCase) => {
     }
   });
 
-  test("is not live, nor shown, without what it needs", async () => {
+  test("is neither live nor shown without the settings that it needs", async () => {
     for (const name of isRedirect ? ["clientId", "clientSecret"] : ["host", "bearerToken"]) {
       configure({ [name]: "" });
       expect((await signIn()).status).toBe(404);
@@ -92,7 +92,7 @@ describe.each(CASES)("%s", (kind, makeCase) => {
       expect(groups()).toEqual(restriction.groups);
     });
 
-    test("refuses one who is no member, and says no name", async () => {
+    test("refuses a user who is not a member, without naming groups", async () => {
       restriction.join(["other"]);
       configure(restriction.settings([restriction.name]));
       const seen = await signIn();
@@ -119,7 +119,7 @@ describe.each(CASES)("%s", (kind, makeCase) => {
       expect((await signIn()).status).toBe(restriction.anyCase ? 200 : 403);
     });
 
-    test("a name that only begins or ends alike is another", async () => {
+    test("a name that only begins or ends alike does not match", async () => {
       for (const name of [`${restriction.name}x`, `x${restriction.name}`]) {
         restriction.join([name]);
         configure(restriction.settings([restriction.name]));
@@ -134,7 +134,7 @@ describe.each(CASES)("%s", (kind, makeCase) => {
       expect((await signIn()).status).toBe(200);
     });
 
-    test("is refused when there are more pages than there may be", async () => {
+    test("is refused when there are too many pages", async () => {
       if (restriction.setPageSize === undefined) return expect(restriction.setPageSize).toBeUndefined();
       restriction.setPageSize(1);
       restriction.join([restriction.name, ...Array.from({ length: LIMITS.pagesMax }, (_, index) => `more-${index}`)]);
@@ -189,7 +189,7 @@ describe.each(CASES)("%s", (kind, makeCase) => {
     },
   );
 
-  test("tells a program and a page nothing of the provider's own error", async () => {
+  test("shows programs and pages nothing of the provider's own error", async () => {
     for (const place of provider.places) {
       world.faults.set(place, (response) => json(response, 418, { message: "INNER SECRET REASON" }));
       if (place === "/directoryObjects/getByIds") provider.restrictions[0]!.join(["ops"]);
@@ -220,7 +220,7 @@ describe.each(CASES)("%s", (kind, makeCase) => {
       expect(platform.signedIn).toHaveLength(1);
     });
 
-    test("is good in the browser that began alone", async () => {
+    test("works only in the browser that began", async () => {
       const begun = await createBrowser().visit(`${platform.url}/auth/${kind}/login`);
       expect((await createBrowser().visit(await world.visit(begun.location!))).status).toBe(400);
       expect(platform.signedIn).toEqual([]);
@@ -261,7 +261,7 @@ describe.each(CASES)("%s", (kind, makeCase) => {
       expect(seen.text).not.toContain("INNER");
     });
 
-    test("with a wrong client secret tells the administrator alone why", async () => {
+    test("with a wrong client secret tells only the administrator why", async () => {
       configure({ clientSecret: "wrong" });
       const seen = await signIn();
       expect([seen.status, seen.text]).toEqual([503, expect.stringContaining("not set up rightly")]);

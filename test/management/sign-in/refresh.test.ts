@@ -18,7 +18,7 @@ describe.each(CASES)("%s", (kind, makeCase) => {
   // Without an API to ask, the restriction is in the ID token.
   const fields = makeCase().restrictions.map(({ field }) => field);
 
-  test.each(fields)("one who is no longer in one of the %s loses the key, and one who still is keeps it", async (field) => {
+  test.each(fields)("a user who is no longer in one of the %s loses the key, and one who still is keeps it", async (field) => {
     const provider = makeCase();
     const restriction = provider.restrictions.find((one) => one.field === field) as Restriction;
     restriction.join([restriction.name]);
@@ -32,7 +32,7 @@ describe.each(CASES)("%s", (kind, makeCase) => {
     expect(await after(await signIn(kind))).toBe(200);
   });
 
-  test("one whom the provider no longer knows loses the key", async () => {
+  test("a user whom the provider no longer knows loses the key", async () => {
     const provider = makeCase();
     await start(provider, kind);
     const login = await signIn(kind);
@@ -40,7 +40,7 @@ describe.each(CASES)("%s", (kind, makeCase) => {
     expect(await after(login)).toBe(401);
   });
 
-  test.each([403, 429, 500])("an answer %i ends nothing, until it lasts too long", async (status) => {
+  test.each([403, 429, 500])("an answer %i ends no login, until it lasts too long", async (status) => {
     const provider = makeCase();
     await start(provider, kind);
     const login = await signIn(kind);
@@ -130,7 +130,7 @@ describe("a login that cannot be asked about", () => {
     expect(await after(other)).toBe(401);
   });
 
-  test("is one of several where the provider is left alone", async () => {
+  test("is one of several after which the provider is left alone", async () => {
     const { others } = await beginWith({ refused: 0, others: 8 });
     world.faults.set("/user", (response) => response.writeHead(500).end());
     const asked = world.asked.length;
@@ -160,7 +160,7 @@ describe("groups", () => {
     expect((await own.send("GET", "/namespaces/default/sharedsecrets/s")).code).toBe(403);
   });
 
-  test("a refresh token that is good for one use is kept before anything else can fail", async () => {
+  test("a refresh token for one use is stored before anything else can fail", async () => {
     const provider = makeCase();
     await start(provider, "sourceHostB");
     const login = await signIn("sourceHostB");

@@ -137,7 +137,7 @@ describe("a program that waits on the user's machine", () => {
     expect((await post(`${platform.url}/auth/exchange`, { code, code_verifier: verifier })).status).toBe(401);
   });
 
-  test("is told of a refusal", async () => {
+  test("learns of a refusal", async () => {
     platform.config = { oidc: { ...platform.config.oidc, groups: ["admins"] } };
     const url = await sent();
     expect(url.searchParams.get("error")).toBe("access_denied");
@@ -180,7 +180,7 @@ describe("a program that waits on the user's machine", () => {
 });
 
 describe("logout", () => {
-  test("138 ends the key and tells where the provider's session ends", async () => {
+  test("138 ends the key and returns the address that ends the provider's session", async () => {
     platform.config = { oidc: { ...platform.config.oidc, postLogoutRedirectURI: "https://p.example/bye" } };
     const { status, body } = await post(`${platform.url}/auth/logout`, {}, { authorization: "bearer key-1" });
     expect([status, platform.signedOut]).toEqual([200, ["key-1"]]);
