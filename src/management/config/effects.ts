@@ -36,7 +36,7 @@ export const EFFECTS: Readonly<Record<string, Effect>> = {
   "auth.sourceHostB": acts("users sign in by it"),
   "auth.directoryProviderA": acts("users sign in by it"),
   "auth.directoryProviderB": acts("users sign in by it"),
-  "auth.saml": shownOnly("the service does not sign in by this kind of provider", "a sign-in by this provider"),
+  "auth.saml": acts("users sign in by it"),
   "auth.clusterManager": acts("users sign in by one of its tokens"),
   "auth.administrators": acts("members of a provider's group administer"),
   "auth.identityRefreshSeconds": acts("how soon a login follows changes at the provider"),

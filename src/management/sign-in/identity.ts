@@ -28,6 +28,8 @@ export interface Identity {
   readonly place?: string;
   /** Groups of the provider that make an administrator by the settings. */
   readonly administrators?: readonly string[];
+  /** When a key of this sign-in expires at the latest, in milliseconds since 1970. */
+  readonly endsAtMs?: number;
   /** For logins by password: the stored digest of the password that matched. */
   readonly passwordMark?: string;
   /** Data that the connector keeps for later, in its own form. */

@@ -109,7 +109,8 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
   }
 
   #keySpec(user: Person, reported: Identity, tokens: ProviderTokens): KeySpec {
-    const { groups, issuer: _issuer, idClaim: _claim, place: _place, passwordMark: _mark, administrators: _all, ...identity } = reported;
+    const { groups, issuer: _issuer, idClaim: _claim, place: _place, passwordMark: _mark, administrators: _all, ...rest } = reported;
+    const { endsAtMs: _end, ...identity } = rest;
     const now = timestamp(this.#options.clock.now());
     const { connectorData, oidcLogin } = keptOf(reported, tokens);
     return {
