@@ -93,9 +93,8 @@ const LINES_MAX = 400;
 /** Words by which a text reads as translated; say cannot, forever, anyone who, again. Names of files and fields may hold them. */
 const FOREIGN_WORDS = /\b(?:[Cc]an not(?! only)|[Ff]or ever|[Ww]hoever)\b|(?<![-#.\w])[Aa]new(?![-\w])/g;
 
-/** Folders whose comments and test titles speak of users and callers as they. Two are still to be rewritten. */
+/** Folders whose comments and test titles speak of users and callers as they. */
 const IMPERSONAL = ["src/management", "test/management"];
-const STILL_PERSONAL = /^src\/management\/sign-in\/(?:providers|logins)\//;
 /** Words that stand for a person whom plain English names: the caller, the user, a client, no one. */
 const PERSONS = /\b(?:(?:some|no|every|any)body|whoever|he|him|his|himself|anew)\b/gi;
 
@@ -306,7 +305,7 @@ describe("the tree", () => {
   });
 
   test.each(IMPERSONAL)("speaks of users and callers, not of persons, in comments and titles of %s", (folder) => {
-    const files = filesBelow(folder, ".ts").filter((file) => !STILL_PERSONAL.test(file));
+    const files = filesBelow(folder, ".ts");
     expect(files.length).toBeGreaterThan(0);
     const found = files.flatMap((file) =>
       proseOf(readFileSync(join(ROOT, file), "utf8")).flatMap((text) => (text.match(PERSONS) ?? []).map((word) => `${file}: ${word}`)),
