@@ -1,34 +1,33 @@
 import type { Command } from "commander";
 import { EngineError } from "../../base/errors.ts";
 import { suggest } from "../../base/suggest.ts";
+import { SYNCED_KINDS } from "../../engine/kinds/synced-kinds.ts";
+import type { SyncedKind } from "../../engine/reconcile/rules/rules.ts";
 import { ourMarkers } from "../../engine/translate/identity.ts";
 import { formatKey, keyOf, parseKey } from "../../kube/object/key.ts";
 import type { ObjectKey } from "../../kube/object/key.ts";
-import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../kube/object/resource.ts";
+import { ENDPOINT_SLICES, SERVICES } from "../../kube/object/resource.ts";
 import type { ResourceType } from "../../kube/object/resource.ts";
 import type { ObjectExplanation } from "../../engine/sync/inspect/explanation.ts";
 import { explainObject } from "../../engine/sync/inspect/explanation.ts";
 import { syncId } from "../../engine/sync/state/sync-id.ts";
 import { examples } from "../process/command.ts";
 import type { CommandContext } from "../process/command.ts";
-import { tellersOf } from "../../engine/sync/inspect/tellers.ts";
-import { formatTable } from "../output/table.ts";
 import { describeExplanation } from "../inspect/explanation-text.ts";
 import type { Inspection } from "../inspect/inspection.ts";
 import { findKind } from "../inspect/object-kind.ts";
 import { addInspectionFlags, withInspection } from "../inspect/open-inspection.ts";
 import type { InspectionFlags } from "../inspect/open-inspection.ts";
 import { tellFailure } from "../output/messages.ts";
+import { describeTellers, inspectReaders } from "../inspect/tellers.ts";
 import { inspectVisibility } from "../inspect/visibility.ts";
 import { formatValue, visible } from "../output/output.ts";
 
-/** Kinds that are synced; others are only referred to. */
-const KINDS = [ENDPOINTS, SERVICES, ENDPOINT_SLICES];
-
 /** `why`: what decided how an object looks on the host. */
 export function defineWhy(command: Command, context: CommandContext): void {
+  const { kinds = SYNCED_KINDS } = context;
   addInspectionFlags(command)
-    .argument("<kind>", "endpoints, services or endpointslices")
+    .argument("<kind>", formatChoice(kinds.map(({ resource }) => resource.plural)))
     .argument("<object>", "namespace/name in the tenant cluster, or of the copy on the host")
     .addHelpText(
       "after",
@@ -37,9 +36,19 @@ export function defineWhy(command: Command, context: CommandContext): void {
       ),
     )
     .action((kind: string, name: string, flags: InspectionFlags) => {
-      const about = { resource: findKind(kind, KINDS), key: parseName(name) };
+      const resource = findKind(
+        kind,
+        kinds.map((one) => one.resource),
+        kinds,
+      );
+      const about = { resource, key: parseName(name) };
       return withInspection(context, flags, (inspection) => why(context, flags, { ...about, inspection }));
     });
+}
+
+/** `endpoints, services or endpointslices`. */
+function formatChoice(words: readonly string[]): string {
+  return words.length === 1 ? words[0]! : `${words.slice(0, -1).join(", ")} or ${words.at(-1)!}`;
 }
 
 /** @throws USAGE for anything but `namespace/name`. */
@@ -56,7 +65,7 @@ interface About {
 
 async function why({ terminal, exit }: CommandContext, { output }: InspectionFlags, about: About): Promise<void> {
   const { resource, inspection } = about;
-  if (!inspection.rules.some(({ kind }) => kind.resource === resource)) throw notSynced(resource);
+  if (!inspection.rules.some(({ kind }) => kind.resource === resource)) throw notSynced(resource, inspection.kinds);
   const key = tenantKeyOf(about);
   const preview = await inspection.preview({ ids: [syncId(resource.plural, key)] });
   const explanation = explainObject(preview, resource, key);
@@ -68,26 +77,11 @@ async function why({ terminal, exit }: CommandContext, { output }: InspectionFla
   const told = { ...explanation, notes: [...explanation.notes, ...slowed, ...invisible.map(({ note }) => note)] };
   if (isNowhere(explanation)) exit(tellFailure(terminal, notFound({ ...about, key })));
   const { resource: _resource, ...rest } = told;
-  if (output !== undefined) return terminal.out(formatValue(plain({ kind: resource.kind, ...rest }), output));
+  const readers = service === undefined ? undefined : await inspectReaders(inspection, [service]);
+  const toldBy = readers?.services[0]?.tellers;
+  if (output !== undefined) return terminal.out(formatValue(plain({ kind: resource.kind, ...rest, readers: toldBy }), output));
   terminal.out(visible(describeExplanation(told)));
-  if (service !== undefined) terminal.out(visible(describeTellers(inspection, service)));
-}
-
-/** Who tells readers on the host of the Service, where that is decided Service by Service. */
-function describeTellers({ rules, host }: Inspection, service: ObjectKey): string {
-  const slices = rules.find(({ kind, decidesBackends }) => kind.resource === ENDPOINT_SLICES && decidesBackends === true);
-  const hostKey = slices?.translator.toHost(service, SERVICES);
-  if (slices === undefined || hostKey === undefined) return "";
-  // As it was read: the preview knows of no mirror.
-  const standing = host
-    .source(ENDPOINT_SLICES)
-    .list()
-    .flatMap((slice) => host.before(ENDPOINT_SLICES, keyOf(slice)) ?? []);
-  const rows = tellersOf(slices, standing, hostKey).map(({ who, slices: count, ready }) => [`${count}`, `${ready}`, who]);
-  if (rows.length === 0) return "";
-  return `\nReaders on the host\n${formatTable([["SLICES", "READY", "TOLD BY"], ...rows])
-    .replace(/^/gm, "  ")
-    .trimEnd()}\n`;
+  for (const told of readers?.services ?? []) terminal.out(visible(describeTellers(told)));
 }
 
 /** The tenant key that is meant: a key that only the host has, with one of our copies, is that of the tenant object. */
@@ -128,12 +122,7 @@ function plain(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }
 
-function notSynced(resource: ResourceType): EngineError {
-  const hints = new Map([
-    [SERVICES, "With --services external another syncer makes them"],
-    [ENDPOINT_SLICES, "They are synced once sync.toHost.endpointSlices is configured"],
-    [ENDPOINTS, "The setting backends: slices writes none"],
-  ]);
-  const hint = hints.get(resource) ?? "";
+function notSynced(resource: ResourceType, kinds: readonly SyncedKind[]): EngineError {
+  const hint = kinds.find((kind) => kind.resource === resource)!.whyNotSynced;
   return new EngineError("SYNC_DISABLED", `This syncer does not sync ${resource.kind} objects`, { details: { hint } });
 }

@@ -7,11 +7,13 @@ import type { Clock } from "../../base/clock.ts";
 import { isEngineError } from "../../base/errors.ts";
 import { createEngine, createTranslatorFor } from "../../engine/engine.ts";
 import type { Engine, EngineOptions } from "../../engine/engine.ts";
+import { DEFAULT_SETTINGS } from "../../engine/config/settings.ts";
+import { SYNCED_KINDS } from "../../engine/kinds/synced-kinds.ts";
 import type { ClusterClient, ListScope } from "../../kube/object/cluster-client.ts";
 import { ENDPOINT_SLICES, EVENTS, NAMESPACES, SERVICES } from "../../kube/object/resource.ts";
 import type { ResourceType } from "../../kube/object/resource.ts";
 import type { Note } from "../../engine/reconcile/plan-types.ts";
-import type { Rules } from "../../engine/reconcile/rules/rules.ts";
+import type { Rules, SyncedKind } from "../../engine/reconcile/rules/rules.ts";
 import { createClusterReads } from "../../engine/sync/inspect/cluster-reads.ts";
 import type { ClusterReads } from "../../engine/sync/inspect/cluster-reads.ts";
 import { createClusterView } from "../../engine/sync/inspect/cluster-view.ts";
@@ -49,6 +51,8 @@ interface Looked {
 /** Two clusters at one moment. */
 export interface Inspection {
   readonly engine: Engine;
+  /** The kinds that can be synced. */
+  readonly kinds: readonly SyncedKind[];
   readonly rules: readonly Rules[];
   readonly tenant: ClusterView;
   readonly host: ClusterView;
@@ -62,6 +66,8 @@ export interface Inspection {
    * until when. Nothing once that must be over, or where Events may not be read.
    */
   slowed(object: Looked): Promise<readonly Note[]>;
+  /** Why `backends: auto` is looked at as `endpoints`, and what helps; undefined where it is not. */
+  readonly fallback: string | undefined;
   /** Frees the sandbox. */
   dispose(): void;
 }
@@ -74,10 +80,10 @@ export interface Inspection {
  * @throws OTHER_SYNCER when they carry the markers of another syncer that is not the one to adopt.
  */
 export async function inspect(asked: InspectionOptions): Promise<Inspection> {
-  const options = await withSeenSlices(asked);
+  const { options, fallback } = await withSeenSlices(asked);
   const engine = await createEngine(options);
   try {
-    return await read(options, engine);
+    return { ...(await read(options, engine)), fallback };
   } catch (error) {
     engine.dispose();
     throw error;
@@ -85,24 +91,25 @@ export async function inspect(asked: InspectionOptions): Promise<Inspection> {
 }
 
 /** Where slices may not be seen, `backends: auto` can do no more than `endpoints` does: that is what a syncer makes of it, too. */
-async function withSeenSlices(options: InspectionOptions): Promise<InspectionOptions> {
-  const { settings } = options;
-  if (settings?.backends !== "auto") return options;
+async function withSeenSlices(options: InspectionOptions): Promise<{ options: InspectionOptions; fallback: string | undefined }> {
+  const { settings = DEFAULT_SETTINGS } = options;
+  if (settings.backends !== "auto") return { options, fallback: undefined };
   const sides = [
     [options.tenant, {}],
     [options.host, hostScope(createTranslatorFor(options))],
   ] as const;
   try {
     await Promise.all(sides.map(([client, scope]) => client.list(ENDPOINT_SLICES, { ...scope, limit: 1 })));
-    return options;
+    return { options, fallback: undefined };
   } catch (error) {
     if (!isEngineError(error, "API_FORBIDDEN")) throw error;
-    return { ...options, settings: { ...settings, backends: "endpoints" } };
+    const fallback = `backends: auto copies Endpoints alone where slices may not be seen, and is looked at as that: ${error.message}`;
+    return { options: { ...options, settings: { ...settings, backends: "endpoints" } }, fallback };
   }
 }
 
-async function read(options: InspectionOptions, engine: Engine): Promise<Inspection> {
-  const { signal, clock, confirmDeletes } = options;
+async function read(options: InspectionOptions, engine: Engine): Promise<Omit<Inspection, "fallback">> {
+  const { signal, clock, confirmDeletes, kinds: synced = SYNCED_KINDS } = options;
   const scope = hostScope(engine.translator);
   const [clusterUid, hostUid] = await Promise.all([readClusterUid(options.tenant), readClusterUid(options.host)]);
   const wired = engineParts(engine, clusterUid);
@@ -117,7 +124,7 @@ async function read(options: InspectionOptions, engine: Engine): Promise<Inspect
   checkIdentity({ tenant, host, hostUid }, rules);
   checkOtherSyncers(host, rules);
   return {
-    ...{ engine, rules, tenant, host, tenantReads, hostReads, clock },
+    ...{ engine, kinds: synced, rules, tenant, host, tenantReads, hostReads, clock },
     preview: ({ ids = [] } = {}) =>
       preview({ ...wired, ...{ tenant, host, clock, ids }, deletesConfirmed: createDeleteConfirmation(confirmDeletes) }),
     slowed: (object) => slowed(options, engine, object),

@@ -6,6 +6,7 @@
  */
 import { delay } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
+import { withSync } from "../../engine/config/config.ts";
 import { createEngine } from "../../engine/engine.ts";
 import { createClusterReads } from "../../engine/sync/inspect/cluster-reads.ts";
 import { readInvisible } from "../../engine/sync/inspect/visibility.ts";
@@ -40,6 +41,8 @@ export interface BackendWatchOptions {
 export interface BackendWatch {
   /** Goes by another configuration from now on. */
   follow(loaded: LoadedConfiguration): void;
+  /** Tenant Services whose backends readers on the host did not all see when it was looked last. */
+  invisible(): readonly string[];
   stop(): Promise<void>;
 }
 
@@ -49,6 +52,7 @@ export function watchBackends(loaded: LoadedConfiguration, options: BackendWatch
   const work = watch.run();
   return {
     follow: (next) => watch.follow(next),
+    invisible: () => watch.invisible(),
     async stop() {
       watch.stop();
       await work;
@@ -78,6 +82,10 @@ class RunningWatch {
   follow(loaded: LoadedConfiguration): void {
     this.#loaded = loaded;
     this.#due = true;
+  }
+
+  invisible(): readonly string[] {
+    return [...this.#told];
   }
 
   stop(): void {
@@ -192,12 +200,6 @@ class RunningWatch {
 }
 
 /** What is copied does not depend on patches, and without them nobody pays for a sandbox. */
-function withoutPatches({ config, ...loaded }: LoadedConfiguration): LoadedConfiguration {
-  const { services, endpoints, endpointSlices } = config;
-  const plain = {
-    services: { ...services, patches: [] },
-    endpoints: { ...endpoints, patches: [] },
-    endpointSlices: { ...endpointSlices, patches: [] },
-  };
-  return { ...loaded, config: { ...config, ...plain } };
+function withoutPatches(loaded: LoadedConfiguration): LoadedConfiguration {
+  return { ...loaded, config: withSync(loaded.config, loaded.kinds, (sync) => ({ ...sync, patches: [] })) };
 }

@@ -5,7 +5,9 @@
  */
 import type { Code } from "../../../base/codes.ts";
 import type { FieldError } from "../../../apiserver/types/field-error.ts";
+import { withSync } from "../../../engine/config/config.ts";
 import { createPatcher } from "../../../engine/patcher.ts";
+import type { Outcome } from "../../../engine/patch/types.ts";
 import type { Patched, Patcher } from "../../../engine/patcher.ts";
 import { compilePath } from "../../../engine/path/path.ts";
 import { isEngineError } from "../../../base/errors.ts";
@@ -17,13 +19,11 @@ import { addressesOf, endsEmpty, formatRefusals, patchOfRefusal, refusalsOf } fr
 import type { LoadedConfiguration } from "../../input/configuration.ts";
 import { displayName } from "../../input/objects.ts";
 import { patchPlaces } from "./patch-places.ts";
-import { PATCH_LISTS, samplesFor, shownWith } from "./sample-objects.ts";
-import type { PatchList } from "./sample-objects.ts";
+import { samplesFor, shownWith } from "./sample-objects.ts";
+import type { SampleObject } from "./sample-objects.ts";
 
 /** One object that was tried. */
-interface Tried {
-  readonly list: PatchList;
-  readonly object: KubeObject;
+interface Tried extends Pick<SampleObject, "kind" | "list" | "object"> {
   readonly patched: Patched;
   /** Given by the author, not a sample of this program. */
   readonly isGiven: boolean;
@@ -37,7 +37,7 @@ interface ConfigFile {
 
 /**
  * Tries every patch on sample objects, and all of them on `objects`. An error where an API server would refuse what is made of an
- * object of the author, or the type of what is made of a sample; a warning where it would refuse a sample's value, which the tenant may
+ * object of the author, a label of it too, or the type of what is made of a sample; a warning where it would refuse a sample's value, which the tenant may
  * never have, and where addresses are left out by the address policy only because a patch changed them.
  */
 export async function sampleProblems(
@@ -51,9 +51,10 @@ export async function sampleProblems(
       const known = new Set(refusalsOf(toHost(plain, tried.object)?.object ?? tried.object).map(({ field, message }) => field + message));
       const refusals = refusalsOf(tried.patched.object).filter(({ field, message }) => tried.isGiven || !known.has(field + message));
       for (const refusal of refusals) report.refused(tried, refusal);
+      for (const outcome of tried.patched.outcomes) if (isUnwritable(outcome)) report.unwritable(tried, outcome);
       if (tried.isGiven && endsEmpty(tried.object, tried.patched)) report.empty(tried);
     }
-    for (const { list, object } of samplesFor(loaded.config)) moved(report, { list, object, loaded, patcher, plain });
+    for (const sample of samplesFor(loaded)) moved(report, { ...sample, loaded, patcher, plain });
     return report.problems;
   } finally {
     patcher.dispose();
@@ -62,19 +63,25 @@ export async function sampleProblems(
 }
 
 /** What the author gave comes first: nothing need be said of a sample then. */
-function* triedObjects({ config }: LoadedConfiguration, patcher: Patcher, objects: readonly KubeObject[]): Generator<Tried> {
-  const samples = samplesFor(config);
+function* triedObjects(loaded: LoadedConfiguration, patcher: Patcher, objects: readonly KubeObject[]): Generator<Tried> {
+  const samples = samplesFor(loaded);
   for (const object of objects) {
-    const list = samples.find((sample) => sample.object.kind === object.kind)?.list;
-    const patched = list === undefined ? undefined : toHost(patcher, object);
-    if (list !== undefined && patched !== undefined) yield { list, object, patched, isGiven: true };
+    const sample = samples.find((one) => one.object.kind === object.kind);
+    const patched = sample === undefined ? undefined : toHost(patcher, object);
+    if (sample !== undefined && patched !== undefined) yield { ...sample, object, patched, isGiven: true };
   }
-  for (const { list, object } of samples) {
-    for (const path of new Set(config[list].patches.map((patch) => compilePath(patch.path).canonical))) {
-      const shown = shownWith(object, path, patcher);
-      if (shown.outcome.outcome === "applied") yield { list, object: shown.object, patched: shown.patched, isGiven: false };
+  for (const sample of samples) {
+    for (const path of new Set(sample.patches.map((patch) => compilePath(patch.path).canonical))) {
+      const shown = shownWith(sample.object, path, patcher);
+      if (["applied", "error"].includes(shown.outcome.outcome))
+        yield { ...sample, object: shown.object, patched: shown.patched, isGiven: false };
     }
   }
+}
+
+/** A label or annotation that an API server would refuse: the patch fails, so that the rest of the object is written. */
+function isUnwritable({ outcome, code, place = "" }: Outcome): boolean {
+  return outcome === "error" && code === "EXPRESSION_RESULT" && /^metadata\.(labels|annotations)\b/.test(place);
 }
 
 /** Undefined for an object that has no place on the host. */
@@ -88,22 +95,19 @@ function toHost(patcher: Patcher, object: KubeObject): Patched | undefined {
 }
 
 function withoutPatches(loaded: LoadedConfiguration): LoadedConfiguration {
-  const lists = PATCH_LISTS.map((list) => [list, { ...loaded.config[list], patches: [] }] as const);
-  return { ...loaded, config: { ...loaded.config, ...Object.fromEntries(lists) } };
+  return { ...loaded, config: withSync(loaded.config, loaded.kinds, (sync) => ({ ...sync, patches: [] })) };
 }
 
-interface Moving {
-  readonly list: PatchList;
-  readonly object: KubeObject;
+interface Moving extends SampleObject {
   readonly loaded: LoadedConfiguration;
   readonly patcher: Patcher;
   readonly plain: Patcher;
 }
 
 /** Addresses that the policy takes as the tenant has them: if every one that patches change is left out then, the list is of the wrong side. */
-function moved(report: Findings, { list, object, loaded, patcher, plain }: Moving): void {
+function moved(report: Findings, { loaded, patcher, plain, ...sample }: Moving): void {
   const moves = candidates(loaded).flatMap((ip) => {
-    const one = withAddress(object, ip);
+    const one = withAddress(sample.object, ip);
     const [before, after] = [toHost(plain, one), toHost(patcher, one)];
     if (before === undefined || after === undefined || before.refusedAddresses.length > 0) return [];
     const kept = addressesOf(after.object).filter((other) => other !== ip);
@@ -112,7 +116,7 @@ function moved(report: Findings, { list, object, loaded, patcher, plain }: Movin
   });
   const [first] = moves;
   if (first === undefined || moves.some(({ kept }) => kept.length > 0)) return;
-  report.moved({ list, object: first.one, patched: first.after, isGiven: false }, first.ip, first.lost[0]!);
+  report.moved({ ...sample, object: first.one, patched: first.after, isGiven: false }, first.ip, first.lost[0]!);
 }
 
 /** An address of the sample, and one of each network that is allowed. */
@@ -148,13 +152,21 @@ class Findings {
     this.#add(isCertain ? "error" : "warning", { tried, patch, code: "API_INVALID", message, hint: "", about: refusal.field });
   }
 
+  unwritable(tried: Tried, { patch, message = "", place = "" }: Outcome): void {
+    const hint = "Write a value that the label or annotation can have; until then the patch fails";
+    this.#add(tried.isGiven ? "error" : "warning", {
+      ...{ tried, patch, code: "EXPRESSION_RESULT", hint, about: place },
+      message: `${subject(tried)}: ${message}`,
+    });
+  }
+
   empty(tried: Tried): void {
     const message = `${subject(tried)}: no address is left on the host`;
     this.#add("warning", { tried, patch: undefined, code: "ADDRESS_REFUSED", message, hint: "", about: "" });
   }
 
   moved(tried: Tried, before: string, { ip, reason }: { readonly ip: string; readonly reason: string }): void {
-    const field = tried.list === "endpoints" ? "subsets[0].addresses[0].ip" : "endpoints[0].addresses[0]";
+    const field = tried.kind.addresses?.first ?? "";
     const patch = patchOfRefusal({ reason, field, message: "" }, { outcomes: tried.patched.outcomes, object: tried.object })?.patch;
     const message = `The host gets none of the addresses that the patch writes: ${before} becomes ${ip}, which is left out: ${reason}`;
     const hint = "addressPolicy judges addresses as patches wrote them: list the networks that patches write, not the tenant's";

@@ -12,6 +12,7 @@ import type { NameRules, OnError, PatchEngine } from "../../patch/types.ts";
 import type { Translator } from "../../translate/translator.ts";
 import type { CompiledAddressPolicy } from "./address-policy.ts";
 import type { KeyFilter } from "./excluded-keys.ts";
+import type { KindDescription } from "./kind-description.ts";
 
 /** The settings that decide what is written. */
 export interface PlanSettings {
@@ -41,6 +42,8 @@ export interface ServedBackends {
   readonly isSource: boolean;
   /** The copy of an object that is gone or is no source may go: what took its place is seen. */
   readonly mayGo: boolean;
+  /** The copy of a slice would lose endpoints that another slice of the Service is about to show: it changes after that. Default false. */
+  readonly awaitsMove?: boolean;
   /** What the copy of Endpoints says to the host's mirror: "true" keeps it away. Undefined for nothing. */
   readonly skipMirror: "true" | "false" | undefined;
 }
@@ -65,9 +68,14 @@ export interface LabelSurroundings extends Surroundings {
   readonly translator: Translator;
 }
 
-/** What is special about one synced kind. The body is everything but metadata. */
-export interface SyncedKind {
+/** All that is special about one synced kind. The body is everything but metadata. */
+export interface SyncedKind extends KindDescription {
   readonly resource: ResourceType;
+  /**
+   * Its objects say where a Service leads, so that what becomes of the Service's copy decides over theirs: they stand beside it, or are
+   * not copied. Other kinds are copied whatever Services there are.
+   */
+  readonly besideService: boolean;
   /** Tells that the body's host edits may flow back (as one value). */
   readonly bodyFlows: boolean;
   /** Label keys of which the engine alone decides what stands on a copy. They cross in neither direction. */

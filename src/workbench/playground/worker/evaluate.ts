@@ -6,10 +6,13 @@
 import { dump } from "js-yaml";
 import { isEngineError } from "../../../base/errors.ts";
 import type { EngineError } from "../../../base/errors.ts";
-import { parseConfig } from "../../../engine/config/config.ts";
+import { readKinds } from "../../../engine/config/backends.ts";
+import { parseConfig, syncOf } from "../../../engine/config/config.ts";
 import type { Config } from "../../../engine/config/config.ts";
+import { DEFAULT_SETTINGS } from "../../../engine/config/settings.ts";
 import { createEngine } from "../../../engine/engine.ts";
 import type { Engine } from "../../../engine/engine.ts";
+import { SYNCED_KINDS } from "../../../engine/kinds/synced-kinds.ts";
 import { keyOf, sameKey } from "../../../kube/object/key.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import type { Outcome } from "../../../engine/patch/types.ts";
@@ -19,6 +22,7 @@ import { locate, startOf } from "../../../schema/node.ts";
 import { Report, sortProblems } from "../../../schema/problem.ts";
 import type { Problem } from "../../../schema/problem.ts";
 import { readYaml } from "../../../schema/yaml.ts";
+import { endsEmpty, formatRefusals, patchOfRefusal, refusalsOf } from "../../host-api.ts";
 import { watched } from "../../patch-tests/evaluations.ts";
 import { playEdits, shownHost, withCopyMarks } from "./host-edits.ts";
 import type { EditedCopy } from "./host-edits.ts";
@@ -86,7 +90,8 @@ async function answer(state: PlaygroundState, { engine, objects, problems }: Par
   // A hint is about what people see: without the syncer's markers.
   const seen = host === undefined ? tenant : withoutEmptyMaps(shownHost(rules, host));
   const outcomes = await tellOutcomes(first.outcomes, { direction: "toHost", object: seen }, tell);
-  const notes = first.notes.map(({ code, message }) => ({ code, message }));
+  const judged = host === undefined ? [] : verdictNotes(tenant, shownHost(rules, host), first.outcomes);
+  const notes = [...first.notes.map(({ code, message }) => ({ code, message })), ...judged];
   const forth = { tenant: yaml(tenant), outcomes, notes };
   if (host === undefined) return { problems, ...forth, fuel: fuelOf(outcomes) };
 
@@ -100,6 +105,17 @@ async function answer(state: PlaygroundState, { engine, objects, problems }: Par
     ...(back && { back }),
     fuel: fuelOf([...outcomes, ...(back?.outcomes ?? [])]),
   };
+}
+
+/** What `validate` and `render` say too: what an API server would refuse, and that no address is left. */
+function verdictNotes(tenant: KubeObject, host: KubeObject, outcomes: readonly Outcome[]): PlaygroundAnswer["notes"] {
+  const refused = refusalsOf(host).map((refusal) => {
+    const patch = patchOfRefusal(refusal, { outcomes, object: host })?.path;
+    const what = patch === undefined ? "the object" : `what the patch of ${patch} wrote`;
+    return { code: "API_INVALID", message: `An API server refuses ${what}: ${formatRefusals([refusal])}` };
+  });
+  if (!endsEmpty(tenant, { object: host })) return refused;
+  return [...refused, { code: "ADDRESS_REFUSED", message: "No address is left on the host" }];
 }
 
 function rulesOf({ rules }: Engine, { kind, apiVersion }: KubeObject): Rules | undefined {
@@ -154,11 +170,12 @@ function fuelOf(outcomes: readonly Outcome[]): number {
 /** What only the engine's own compiler refuses, because it is too much work, at its patch. */
 function compileProblem(text: string, config: Config, { code, message, details }: EngineError): Problem {
   const { patch = -1, field = "", text: expression = details["expression"], hint = "" } = details as CompileDetails;
-  const list = (["services", "endpointSlices", "endpoints"] as const).find(
-    (name) => config[name].patches[patch]?.[field as "expression"] === expression,
-  );
+  // In the order in which they are compiled.
+  const read = readKinds({ kinds: SYNCED_KINDS, backends: DEFAULT_SETTINGS.backends, config, services: "managed" });
+  const list = read.find(({ kind }) => syncOf(config, kind).patches[patch]?.[field as "expression"] === expression)?.kind.section;
   const root = readYaml(text, { file: "config", report: new Report() });
-  const place = root && list && locate(root, `/sync/toHost/${list}/patches/${patch}/${field}`)?.value;
+  const pointer = `/sync/toHost/${list}/patches/${patch}/${field}`;
+  const place = root === undefined || list === undefined ? undefined : locate(root, pointer)?.value;
   const { line, column } = place ?? { line: 1, column: 1 };
   const path = list === undefined ? "" : `sync.toHost.${list}.patches[${patch}].${field}`;
   return { code, severity: "error", message, file: "config", line, column, field: path, hint };
