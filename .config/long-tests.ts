@@ -19,6 +19,7 @@ export const LONG: readonly string[] = [
   "test/management/{administrator-end,curl,management-kills,key-sequences,password-change,password-turns,permission-table}.test.ts",
   "test/management/{sign-in,audit,vault}/guide.test.ts",
   "test/management/sign-in/{axe,browser}.test.ts",
+  "test/management/sign-in/saml/{browser,other-signers}.test.ts",
   "test/management/data/*.test.ts",
   "test/apiserver/{watches,fan-out}.test.ts",
   "test/apiserver/apply/laws.test.ts",

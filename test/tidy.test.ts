@@ -96,6 +96,11 @@ const LINES_MAX = 400;
 /** Words by which a text reads as translated; say cannot, forever, anyone who, again. Names of files and fields may hold them. */
 const FOREIGN_WORDS = /\b(?:[Cc]an not(?! only)|[Ff]or ever|[Ww]hoever)\b|(?<![-#.\w])[Aa]new(?![-\w])/g;
 
+/** Folders whose comments and test titles speak of users and callers as they. */
+const IMPERSONAL = ["src/management", "test/management"];
+/** Words that stand for a person whom plain English names: the caller, the user, a client, no one. */
+const PERSONS = /\b(?:(?:some|no|every|any)body|whoever|he|him|his|himself|anew)\b/gi;
+
 function filesBelow(folder: string, suffix: string): string[] {
   const top = join(ROOT, folder);
   if (!existsSync(top)) return [];
@@ -108,6 +113,13 @@ function filesBelow(folder: string, suffix: string): string[] {
 /** Source without comments, so that rules speak of code only. */
 function code(text: string): string {
   return text.replace(/\/\*[\s\S]*?\*\//g, "").replace(/(^|[^:"'`\\])\/\/.*$/gm, "$1");
+}
+
+/** The comments of a source, and the titles of its tests. */
+function proseOf(text: string): string[] {
+  const comments = text.match(/\/\*[\s\S]*?\*\/|(?<=^|[^:"'`\\])\/\/.*$/gm) ?? [];
+  const titles = [...text.matchAll(/(?:\b(?:test|describe)(?:\.\w+)*|\))\(\s*(["'`])((?:(?!\1).)*)\1/g)].map((match) => match[2]!);
+  return [...comments, ...titles];
 }
 
 /** Every module that a file names in an import or export. */
@@ -293,6 +305,15 @@ describe("the tree", () => {
       [...readFileSync(join(ROOT, file), "utf8").matchAll(FOREIGN_WORDS)].map(([word]) => `${file}: ${word}`),
     );
     expect(foreign.filter((found) => !found.startsWith("test/tidy.test.ts"))).toEqual([]);
+  });
+
+  test.each(IMPERSONAL)("speaks of users and callers, not of persons, in comments and titles of %s", (folder) => {
+    const files = filesBelow(folder, ".ts");
+    expect(files.length).toBeGreaterThan(0);
+    const found = files.flatMap((file) =>
+      proseOf(readFileSync(join(ROOT, file), "utf8")).flatMap((text) => (text.match(PERSONS) ?? []).map((word) => `${file}: ${word}`)),
+    );
+    expect(found).toEqual([]);
   });
 
   test("names no registry host and no download address", () => {

@@ -58,8 +58,8 @@ export function managementConfigPage(): string {
 # Platform configuration
 
 One YAML file configures the platform. Its top level is what \`status\` of the resource \`Config\` shows; there the defaults are
-filled in. An empty file is valid. Unknown fields are errors with a suggestion, and every problem is told at once, with file, line
-and column. The file is read again while the service runs; one with errors is told, and the old configuration stays.
+filled in. An empty file is valid. Unknown fields are errors with a suggestion, and all problems are reported at once, with file, line
+and column. The file is read again while the service runs; if it has errors, they are reported and the previous configuration stays.
 
 \`\`\`yaml
 auth:
@@ -71,8 +71,8 @@ auth:
 
 ## What acts
 
-Every setting is checked by its rules and shown. Those with "yes" change what the service does as well; what the others would take is
-beside them. A setting that is shown only and that the file sets is a warning with its place, and the condition \`FullyInEffect\` of the
+Every setting is checked by its rules and shown. Settings with "yes" also change what the service does; for the others the table says
+what they would need. If the file sets one of the others, it gets a warning with its position, and the condition \`FullyInEffect\` of the
 object \`config\` names it to administrators. What a connector's provider has acts as in \`auth\`.
 
 ${effectsTable()}

@@ -21,20 +21,20 @@ export function permissionsPage(): string {
   return `${GENERATED}
 # Permissions of the management API
 
-Owners, access rules and membership of teams decide who may do what; the scope of the key that is shown can only take away. This page
+Owners, access rules and membership of teams decide who may do what; the scope of the key can only restrict that. This page
 shows the answers for a small platform with every kind of caller. The whole table, ${formatNumber(rows.length)} requests in ${code("permissions.csv")} beside this
 page, comes from a model that does not know the code, and \`test/management/permission-table.test.ts\` sends each of them.
 
 - yes: the request is answered. In a list or watch, the object is shown.
-- hidden: the list or watch is answered without the object. Everybody who is known may list; a list shows what its reader may list.
-- –: 403. 401: the key is missing, unknown or disabled. 405: nobody can do that here.
+- hidden: the list or watch is answered without the object. Every authenticated user may list; a list shows what its reader may list.
+- –: 403. 401: the key is missing, unknown or disabled. 405: no caller can do that here.
 
 ## Callers
 
-Rules and owners are those of the SharedSecret ${code("p-x/db")} and the Team ${code("target")}; there is one more of each that belongs to somebody else.
+Rules and owners are those of the SharedSecret ${code("p-x/db")} and the Team ${code("target")}; another user owns one more of each.
 
 ${table(
-  ["Caller", "Who it is"],
+  ["Caller", "Description"],
   CALLERS.map(({ name, text }) => [code(name), prose(text)]),
 )}
 ## Requests with a key that has no scope
@@ -42,7 +42,7 @@ ${table(
 ${REQUESTS.map(({ on }) => requestSection(plainRows, on)).join("\n")}
 ## Scopes
 
-How many of the requests of an administrator and of the owner are let through by each scope of their key.
+How many requests of an administrator and of the owner each scope of their key allows.
 
 ${table(
   ["Scope", "As in `spec.scope`", ...SCOPED_CALLERS.map((name) => code(name))],

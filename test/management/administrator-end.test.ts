@@ -1,5 +1,5 @@
 /**
- * The first administrator's key ends with the platform's limit, as any other; nobody learns that from a 401 first. Decision 79.
+ * The first administrator's key expires by the platform's limit, as any other; a 401 is never the first sign of it. Decision 79.
  */
 import { describe, expect, test } from "vitest";
 import { createLineLogger } from "../../src/base/logger.ts";
@@ -12,7 +12,7 @@ const DAY = 86_400;
 const KEYS = "/ownedaccesskeys";
 
 interface Told extends Platform {
-  /** The warnings since the last look: what, when it ends or why it is refused. */
+  /** The warnings since the last call: the message, when the key expires or why it is refused. */
   told(): unknown[];
   configure(text: string): Promise<void>;
 }
@@ -37,11 +37,11 @@ async function start(config: string, options: Parameters<typeof startPlatform>[0
   };
 }
 
-const ENDS = "The first administrator's key ends";
-const ENDED = "The first administrator's key is not accepted any more";
+const ENDS = "The first administrator's key expires";
+const ENDED = "The first administrator's key is no longer accepted";
 
 describe("the end of the first administrator's key", () => {
-  test("is told at the start, a week, a day and an hour before, and when it has come", async () => {
+  test("is logged at the start, a week, a day and an hour before, and when it has come", async () => {
     const platform = await start(`auth: { accessKeyMaxTTLSeconds: ${30 * DAY} }`);
     const end = [ENDS, "2026-07-01T12:00:00Z"];
     expect(platform.told()).toEqual([end]);
@@ -58,7 +58,7 @@ describe("the end of the first administrator's key", () => {
     await platform.stop();
   });
 
-  test("is told when a configuration brings it, and not again by one that leaves it", async () => {
+  test("is logged when a configuration causes it, and not again by one that leaves it", async () => {
     const platform = await start("");
     expect([platform.told(), platform.management.adminKeyEnd]).toEqual([[], undefined]);
     await platform.configure(`auth: { accessKeyMaxTTLSeconds: ${30 * DAY} }`);
@@ -73,7 +73,7 @@ describe("the end of the first administrator's key", () => {
     await platform.stop();
   });
 
-  test("is told at a later start, with the key of the first one", async () => {
+  test("is logged at a later start, with the key of the first one", async () => {
     const store = createMemoryStore();
     const first = await start("", { store: { ...bound(store), close: async () => {} } });
     await first.stop();
@@ -82,7 +82,7 @@ describe("the end of the first administrator's key", () => {
     await second.stop();
   });
 
-  test("is told when the User is deleted, and not when the key is disabled or deleted on purpose", async () => {
+  test("is logged when the User is deleted, and not when the key is disabled or deleted on purpose", async () => {
     const platform = await start("");
     const other = await platform.withKey({ user: "boss", groups: ["platform:admins"] });
     await other.send("PATCH", `${KEYS}/admin`, { spec: { disabled: true } }, MERGE_PATCH);
@@ -95,7 +95,7 @@ describe("the end of the first administrator's key", () => {
     await platform.stop();
   });
 
-  test("is no end of administration: a key made before it goes on, and a given one is recreated at the next start", async () => {
+  test("does not end administration: a key made before it goes on, and a given one is recreated at the next start", async () => {
     const store = createMemoryStore();
     const value = "chosen-value-with-more-than-32-characters";
     const config = "auth: { accessKeyMaxTTLSeconds: 60 }";

@@ -1,6 +1,6 @@
 /**
- * Values that nobody may see pass through everything that a management server does: the value of an access key, which its author is
- * answered once, and the data of a shared secret, which anyone who may read it is answered. Source: design, "Secrets in answers".
+ * Values that no one may see pass through everything that a management server does: the value of an access key, which its author gets
+ * once, and the data of a shared secret, which every permitted reader gets. Source: design, "Secrets in answers".
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -35,7 +35,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Everything that is in the folder: the database, what waits beside it, and the other files. */
+/** All files in the folder: the database, its side files, and the others. */
 const onDisk = () => readdirSync(folder).map((name) => ({ name, bytes: readFileSync(join(folder, name), "latin1") }));
 
 /** A watch that reads until it is closed. */
@@ -53,7 +53,7 @@ function watch(key: string, path: string, headers: Readonly<Record<string, strin
     .catch(() => undefined);
   return {
     opened,
-    /** What came, once there are so many events of a type. */
+    /** The events so far, once there are this many of a type. */
     async close(type: string, count: number): Promise<string> {
       await expect.poll(() => watched.text.split(`"type":"${type}"`).length - 1).toBeGreaterThanOrEqual(count);
       ending.abort();
@@ -73,14 +73,14 @@ describe("the value of an access key", () => {
   const NAME = "canaryless";
   const issued: string[] = [];
   const silent: string[] = [];
-  /** A request that sets a value: the answer tells it, once and nothing else of the kind. */
+  /** A request that sets a value: its answer contains it, once, and no other answer does. */
   const tells = async (value: string, answer: Promise<Answered>) => {
     const { code, text, warnings } = await answer;
     expect([code < 300, text.replaceAll(NAME, "").split(CANARY).length - 1, text.includes(value)], text).toEqual([true, 1, true]);
     expect(warnings).not.toContain(CANARY);
     issued.push(value);
   };
-  /** A request whose answer tells nothing. */
+  /** A request whose answer must not contain the value. */
   const hides = async (answer: Promise<Answered>, code?: number) => {
     const { code: found, text, headers } = await answer;
     if (code !== undefined) expect(found, text).toBe(code);
@@ -191,7 +191,7 @@ describe("the value of an access key", () => {
     expect(text).not.toContain(value);
   });
 
-  test("is in no answer to anyone who shows it, or one like it", async () => {
+  test("is in no answer to a caller who presents it, or one like it", async () => {
     for (const authorization of [`Bearer ${ADMIN_KEY}x`, `Basic ${ADMIN_KEY}`, ADMIN_KEY, `Bearer ${ADMIN_KEY} x`]) {
       await hides(platform.as("").send("GET", "/teams", undefined, { headers: { authorization } }), 401);
     }
@@ -203,7 +203,7 @@ describe("the data of a shared secret", () => {
   const SECRETS = "/namespaces/a/sharedsecrets";
   const plain = () => fresh("secret");
   const inBase64 = (text: string) => Buffer.from(text).toString("base64");
-  /** The middle of the base64 text, whatever stands before it. */
+  /** The middle of the base64 text, whatever precedes it. */
   const trace = inBase64(CANARY).slice(0, 6);
   const isTold = ({ text }: Pick<Answered, "text">) => text.includes(trace) || text.includes(CANARY);
   const send = (method: string, path: string, body?: unknown, how?: RequestOptions) => platform.admin.send(method, path, body, how);
@@ -214,7 +214,7 @@ describe("the data of a shared secret", () => {
     spec: { data: { word }, owner: { user: "jane" } },
   });
 
-  test("is in answers to those who may read it, and in no others", async () => {
+  test("is in answers to callers who may read it, and in no others", async () => {
     const [jane, bob, writer] = [
       await platform.withKey({ user: "jane" }),
       await platform.withKey({ user: "bob" }),
@@ -284,14 +284,14 @@ describe("the data of a shared secret", () => {
 
     await send("PATCH", path, { spec: { owner: null } }, MERGE_PATCH);
     expect((await told(jane)).some((is) => is)).toBe(false);
-    const [hers, his] = watches as [(typeof watches)[0], (typeof watches)[0]];
-    const events = (await hers.close("DELETED", 1)).trim().split("\n");
+    const [first, second] = watches as [(typeof watches)[0], (typeof watches)[0]];
+    const events = (await first.close("DELETED", 1)).trim().split("\n");
     expect(events.map((text) => [(JSON.parse(text) as { type: string }).type, isTold({ text })])).toEqual([
       ["ADDED", true],
       ...Array<unknown>(events.length - 2).fill(["MODIFIED", true]),
       ["DELETED", false],
     ]);
-    expect(isTold({ text: await his.close("DELETED", 0) })).toBe(false);
+    expect(isTold({ text: await second.close("DELETED", 0) })).toBe(false);
     expect(isTold(await writer.send("DELETE", path))).toBe(false);
   });
 });
@@ -315,7 +315,7 @@ describe("what the process leaves behind", () => {
     const restarted = onDisk();
     for (const { name, bytes } of [...running, ...stopped, ...restarted]) expect(found(bytes), name).toEqual([]);
     expect(running.find(({ name }) => name === "management.db-wal")!.bytes.length).toBeGreaterThan(100_000);
-    // What cannot be read there is there all the same.
+    // What the disk does not show in clear text is stored all the same.
     expect(at(await platform.admin.send("GET", "/namespaces/a/sharedsecrets/kept"), "spec", "data")).toEqual(data);
     expect((await platform.as(`${CANARY}-kept-0123456789abcdefghijk`).send("GET", "/teams")).code).toBe(200);
     const list = await platform.admin.send("GET", "/ownedaccesskeys");

@@ -95,7 +95,7 @@ describe("CustomObjectsApi", () => {
     expect(items.map(({ metadata }) => `${metadata!.namespace}/${metadata!.name}`)).toEqual(["client-node/db"]);
   });
 
-  test("makes a key whose user sees his own alone", async () => {
+  test("makes a key whose user sees only their own", async () => {
     const spec = { user: "jane", type: "User" };
     const made = await answered<Custom>(custom.createClusterCustomObject({ ...KEYS, body: { metadata: { name: "jane" }, spec } }));
     const jane = configWith(String(made.spec!["key"])).makeApiClient(CustomObjectsApi);
@@ -150,7 +150,7 @@ describe("KubernetesObjectApi", () => {
 });
 
 describe("following", () => {
-  test("Watch tells of what is there, of changes and of deletions", async () => {
+  test("Watch reports existing objects, changes and deletions", async () => {
     const events: string[] = [];
     const watch = await new Watch(config).watch(
       `/apis/${API_VERSION}/namespaces/watched/sharedsecrets`,
@@ -167,7 +167,7 @@ describe("following", () => {
     expect(events).toEqual(["ADDED one a", "MODIFIED one b", "DELETED one b"]);
   });
 
-  test("an informer holds what is there", async () => {
+  test("an informer holds the existing objects", async () => {
     const list = () => answered<KubernetesListObject<Custom>>(custom.listClusterCustomObject(TEAMS));
     const informer = makeInformer<Custom>(config, `/apis/${API_VERSION}/teams`, list);
     const seen: string[] = [];

@@ -1,5 +1,5 @@
 /**
- * The configuration as a resource: read by everybody who is known, in full by administrators, written by nobody.
+ * The configuration as a resource: read by every authenticated user, in full by administrators, written by no one.
  */
 import { beforeAll, describe, expect, test } from "vitest";
 import { parseManagementConfig } from "../../src/management/config/config.ts";
@@ -65,7 +65,7 @@ describe("the configuration", () => {
     ]);
   });
 
-  test("names the namespaces of projects, to which scopes lead", async () => {
+  test("names the namespaces of projects, which scopes use", async () => {
     const limited = await platform.withKey({ user: "admin", groups: ["platform:admins"], scope: { projects: [{ project: "a" }] } });
     const codes = [];
     for (const namespace of ["proj-a", "p-a", "proj-b"])
@@ -92,7 +92,7 @@ describe("the configuration", () => {
     expect(at(await platform.admin.send("GET", "/config/config"), "status", "auth", "accessKeyMaxTTLSeconds")).toBe(36_000);
   });
 
-  test("that changes acts and shows at once, also in an open watch", async () => {
+  test("that changes takes effect and shows at once, also in an open watch", async () => {
     const from = String(at(await platform.admin.send("GET", "/config"), "metadata", "resourceVersion"));
     const ending = new AbortController();
     const watch = await fetch(`${platform.management.url}${API}/config?watch=true&resourceVersion=${from}`, {

@@ -49,7 +49,7 @@ test("who may create follows the rules as they are now, by kind and namespace", 
   await store.close();
 });
 
-test("nothing is looked through to answer, however much is stored", async () => {
+test("answers without a scan, however much is stored", async () => {
   const store = createMemoryStore();
   const followed = await followManagedObjects(store);
   let looks = 0;

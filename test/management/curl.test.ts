@@ -1,6 +1,6 @@
 /**
- * The requests of the specification's documents as people send them: with curl if this machine has it, and with a plain HTTP client in
- * any case; in YAML and in JSON. Source: specification 1, Endpoints and Authentication.
+ * The requests of the specification's documents as users send them: with curl if this machine has it, and always with a plain HTTP
+ * client; in YAML and in JSON. Source: specification 1, Endpoints and Authentication.
  */
 import { execFile, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -58,7 +58,7 @@ const FORMS = [
   { form: "JSON", type: "application/json", write: (text: string) => JSON.stringify(load(text)) },
 ];
 
-// This never runs: it only says in the report what was not tried.
+// This never runs: it only reports what was not tried.
 test.runIf(false).each(hasCurl ? [] : ["curl"])("%s is not on this machine: the requests were sent by fetch alone", () => {});
 
 const platform = sharePlatform({ config: example("config") });
@@ -66,7 +66,7 @@ const platform = sharePlatform({ config: example("config") });
 const P = () => `${platform.management.url}${API}`;
 const bearer = (key = platform.admin.key) => ({ Authorization: `Bearer ${key}` });
 
-/** The text with the places of a read object in place of the placeholders. */
+/** The text with values of a read object in place of the placeholders. */
 function fill(text: string, { metadata }: KubeObject): string {
   return text.replace("RESOURCE_VERSION", JSON.stringify(metadata.resourceVersion)).replace("UID", metadata.uid!);
 }

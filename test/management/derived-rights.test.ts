@@ -1,5 +1,5 @@
 /**
- * What owners and rules allow, said twice: by the decision itself, and by the Roles and RoleBindings that follow from them. Any object,
+ * The effect of owners and rules, stated twice: by the decision itself, and by the Roles and RoleBindings that follow. Any object,
  * any caller, any verb.
  */
 import * as fc from "fast-check";
@@ -55,7 +55,7 @@ const subject: fc.Arbitrary<KeySubject> = fc.constantFrom(
   { kind: "team", name: "ops" },
   { kind: "subject", name: "robot" },
 );
-/** Somebody who has shown a key, with the groups that his teams give him. */
+/** An authenticated user, with the groups of their teams. */
 const known = fc.record({ subject, teams: fc.uniqueArray(fc.constantFrom("ops", "dev")) }).map(({ subject: of, teams }) => {
   const own = of.kind === "team" ? [...new Set([of.name, ...teams])] : teams;
   const groups = [...new Set([groupOfSubject(of), ...KNOWN_GROUPS, ...own.map((name) => groupOfSubject({ kind: "team", name }))])];
@@ -77,7 +77,7 @@ test("the decision on an object is what its Roles and RoleBindings mean to Kuber
         for (const derived of [role, binding]) await store.create(rbacKey(derived), derived);
       }
       const { namespace = "", name = "" } = one.object.metadata;
-      // Other objects have no name yet when somebody wants to make them.
+      // Other objects have no name yet when they are created.
       const attributes = attributesOn(one.type, { namespace, name: verb === "create" ? "" : name }, verb, part);
       const byRoles = authorize(user, attributes, policy.grantsOf(user, namespace)).allowed;
       const direct = objectAllows(one.object, caller, { verb, subresource: part });

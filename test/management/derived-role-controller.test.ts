@@ -8,7 +8,7 @@ import type { KubeObject } from "../../src/kube/object/types.ts";
 
 const RULES = 500;
 
-test("an object with many rules gets all of its roles, and everything else has its turn after each", async () => {
+test("an object with many rules gets all of its roles, and other work proceeds after each", async () => {
   const access = Array.from({ length: RULES }, (_, index) => ({ verbs: ["get"], users: [`user-${index}`] }));
   const team: KubeObject = { apiVersion: TEAMS.apiVersion, kind: "Team", metadata: { name: "ops", uid: "1" }, spec: { access } };
   let [turns, longest, sinceTurn] = [0, 0, 0];

@@ -15,19 +15,19 @@ import type { Answered, Client, Platform } from "./platform.ts";
 
 const TOKENS = "/directclusterendpointtokens";
 const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
-/** Real timers, and wall time that a test moves. */
+/** Real timers, and a wall clock that a test moves. */
 const time = createFakeClock(systemClock.now());
 const clock = { ...systemClock, now: () => time.now() };
 
 let platform: Platform;
 let cluster: Cluster;
 
-/** The platform's keys as everybody reads them: without showing one. */
+/** The platform's public keys, read without a key. */
 async function publishedKeys(url: string, signal?: AbortSignal): Promise<unknown> {
   return (await fetch(`${url}/.well-known/jwks.json`, signal ? { signal } : {})).json();
 }
 
-/** A cluster that trusts a platform, and reads its keys over the network. */
+/** A cluster that trusts a platform and reads its keys over the network. */
 function trusting({ management: { url } }: Platform): Promise<Cluster> {
   const keys = (signal: AbortSignal) => publishedKeys(url, signal);
   return startCluster({ name: "c1", clock, platform: { issuer: url, keys, target: { kind: "cluster", cluster: "c1" } } });
@@ -42,7 +42,7 @@ afterAll(async () => {
   await platform.stop();
 });
 
-test("the keys are public, also below the base path, where kubectl 1.36 and newer ask for them", async () => {
+test("the keys are public, also below the base path, where kubectl 1.36 and newer request them", async () => {
   const { url } = platform.management;
   for (const base of [url, `${url}/kubernetes/management`]) {
     const answer = await fetch(`${base}/.well-known/jwks.json`);
@@ -73,7 +73,7 @@ async function claimsOf(token: string): Promise<Claims> {
   return payload as unknown as Claims;
 }
 
-/** What the cluster answers to a token. */
+/** The cluster's answer to a token. */
 async function codeAt(target: Cluster, token: string, method: string, path: string, body?: unknown): Promise<number> {
   const raw = createRawClient({ url: target.url, caPem: target.caPem, token });
   try {
@@ -109,20 +109,20 @@ describe("the endpoint", () => {
     expect((await platform.admin.send("POST", `/namespaces/a${TOKENS}`, {})).code).toBe(404);
   });
 
-  test("is for everybody who shows a key, and nobody else", async () => {
+  test("is for every caller with a key, and no one else", async () => {
     const jane = await platform.withKey({ user: "jane" });
     expect((await claimsOf(await issued(jane))).sub).toBe("jane");
     expect((await platform.as("").send("POST", TOKENS, {})).code).toBe(401);
   });
 
-  test("tries without issuing: a dry run has no token", async () => {
+  test("issues no token in a dry run", async () => {
     const { code, body } = await platform.admin.send("POST", `${TOKENS}?dryRun=All`, { spec: { ttl: 60 } });
     expect([code, body["spec"], (body["status"] as { token?: string } | undefined)?.token ?? ""]).toEqual([201, { ttl: 60 }, ""]);
   });
 });
 
 describe("a token", () => {
-  test("is signed with a key that everybody can read, and not with another one", async () => {
+  test("is signed with the published key, and not with another one", async () => {
     const token = await issued(platform.admin);
     expect(await claimsOf(token)).toMatchObject({ sub: "admin", platform: { user: "admin", accessKey: "admin" } });
     const [head = "", payload = "", signature = ""] = token.split(".");
@@ -134,12 +134,12 @@ describe("a token", () => {
     expect(await codeAt(cluster, [head, Buffer.from(other).toString("base64url"), signature].join("."), "GET", CONFIG_MAPS)).toBe(401);
   });
 
-  test("tells its public key and nothing else", async () => {
+  test("publishes its public key and nothing else", async () => {
     const { keys } = (await publishedKeys(platform.management.url)) as { keys: Record<string, unknown>[] };
     expect(keys.map((key) => Object.keys(key).sort())).toEqual([["alg", "crv", "kid", "kty", "use", "x", "y"]]);
   });
 
-  test("lives for the seconds that are asked for, and is refused after them", async () => {
+  test("is valid for the requested seconds, and is refused after them", async () => {
     const token = await issued(platform.admin, { ttl: 60 });
     const { iat, exp } = await claimsOf(token);
     expect(exp - iat).toBe(60);
@@ -148,7 +148,7 @@ describe("a token", () => {
     expect(await codeAt(cluster, token, "GET", CONFIG_MAPS)).toBe(401);
   });
 
-  test.each([[{}], [{ ttl: 0 }]])("lives for a day when %j is asked for", async (spec) => {
+  test.each([[{}], [{ ttl: 0 }]])("is valid for a day when %j is requested", async (spec) => {
     const { iat, exp } = await claimsOf(await issued(platform.admin, spec));
     expect(exp - iat).toBe(86_400);
   });
@@ -162,7 +162,7 @@ describe("a token", () => {
     expect([answer.code, answer.text]).toEqual([code, expect.stringContaining("ttl")]);
   });
 
-  test("lives no longer than the key that asked for it, with a warning", async () => {
+  test("is valid no longer than the key that requested it, with a warning", async () => {
     const brief = await platform.withKey({ user: "jane", ttl: 30 });
     const answer = await brief.send("POST", TOKENS, { spec: { ttl: 600 } });
     const { iat, exp } = await claimsOf(tokenOf(answer));
@@ -170,7 +170,7 @@ describe("a token", () => {
     expect(answer.warnings).toContain("requested expiration of 600 seconds shortened to");
   });
 
-  test("lives no longer than accessKeyMaxTTLSeconds", async () => {
+  test("is valid no longer than accessKeyMaxTTLSeconds", async () => {
     const own = await startPlatform({ config: "auth: { accessKeyMaxTTLSeconds: 60 }" });
     const { warnings } = await own.admin.send("POST", TOKENS, { spec: { ttl: 61 } });
     await own.stop();
@@ -185,7 +185,7 @@ describe("at the cluster, a token", () => {
     expect(await codeAt(cluster, await issued(jane), "GET", CONFIG_MAPS)).toBe(403);
   });
 
-  test("of a team's member has the team's cluster roles, and so has one of the team; one of a stranger has not", async () => {
+  test("of a team's member has the team's cluster roles, and so does one of the team, but not one of a stranger", async () => {
     const spec = { users: ["mia"], groups: ["sso:ops"], clusterRoles: [{ name: "edit" }, { name: "" }] };
     await platform.admin.send("POST", "/teams", { metadata: { name: "ops" }, spec });
     const make = { metadata: { generateName: "made-" } };
@@ -215,7 +215,7 @@ describe("at the cluster, a token", () => {
     expect(await codeAt(cluster, await issued(platform.admin, { scope: { clusters: [{ cluster: "c1" }] } }), "GET", CONFIG_MAPS)).toBe(200);
   });
 
-  test("is held to the scope of the key besides its own", async () => {
+  test("is limited by the scope of the key as well as its own", async () => {
     const rules = (...verbs: string[]) => ({ rules: [{ verbs, resources: [{ group: "", resources: ["configmaps"] }] }] });
     const create = {
       rules: [{ verbs: ["create"], resources: [{ group: "management.platform", resources: ["directclusterendpointtokens"] }] }],
@@ -233,7 +233,7 @@ describe("at the cluster, a token", () => {
     expect([code, text]).toEqual([422, expect.stringContaining("spec.scope")]);
   });
 
-  test("is no key of the platform", async () => {
+  test("is not a key of the platform", async () => {
     expect((await platform.as(await issued(platform.admin)).send("GET", "/teams")).code).toBe(401);
   });
 

@@ -33,7 +33,7 @@ describe("a cipher", () => {
     expect(cipher.open("/a", cipher.seal("/a", text))).toBe(text);
   });
 
-  test("seals the same text otherwise each time, and hides it", () => {
+  test("seals the same text differently each time, and hides it", () => {
     const cipher = cipherOf(1);
     const sealed = Array.from({ length: 100 }, () => cipher.seal("/a", "open-sesame"));
     expect(new Set(sealed).size).toBe(100);
@@ -67,7 +67,7 @@ describe("a cipher", () => {
     }
   });
 
-  test("opens nothing that was cut: a short tag is none", async () => {
+  test("opens nothing that was cut: a short tag is refused", async () => {
     const cipher = cipherOf(1);
     const [prefix, id, content = ""] = cipher.seal("/a", "text").split(":");
     const bytes = Buffer.from(content, "base64url");
@@ -99,21 +99,21 @@ describe("a cipher", () => {
 });
 
 describe("the text of encryption keys", () => {
-  test("has one on each line, the newest first; empty lines and spaces around do no harm", () => {
+  test("has one on each line, the newest first; empty lines and surrounding spaces are ignored", () => {
     expect(parseEncryptionKeys(`\n  ${textOf(2)}\r\n\n${textOf(1)}\n`).map(([first]) => first)).toEqual([2, 1]);
   });
 
   test.each([
     ["", "There is no encryption key"],
     ["\n \n", "There is no encryption key"],
-    ["secret", "Line 1 is no encryption key: it must be 32 bytes in base64"],
-    [`${textOf(1)}\nsecret`, "Line 2 is no encryption key: it must be 32 bytes in base64"],
-    [Buffer.alloc(31, 9).toString("base64"), "Line 1 is no encryption key: it must be 32 bytes in base64"],
-    [Buffer.alloc(33, 9).toString("base64"), "Line 1 is no encryption key: it must be 32 bytes in base64"],
-    [Buffer.alloc(32, 9).toString("hex"), "Line 1 is no encryption key: it must be 32 bytes in base64"],
-    [`a key! ${textOf(1)}`, "Line 1 is no encryption key: it must be 32 bytes in base64"],
-    [textOf(1).replace("=", ""), "Line 1 is no encryption key: it must be 32 bytes in base64"],
-    [`${textOf(1).slice(0, 20)} ${textOf(1).slice(20)}`, "Line 1 is no encryption key: it must be 32 bytes in base64"],
+    ["secret", "Line 1 is not an encryption key: it must be 32 bytes in base64"],
+    [`${textOf(1)}\nsecret`, "Line 2 is not an encryption key: it must be 32 bytes in base64"],
+    [Buffer.alloc(31, 9).toString("base64"), "Line 1 is not an encryption key: it must be 32 bytes in base64"],
+    [Buffer.alloc(33, 9).toString("base64"), "Line 1 is not an encryption key: it must be 32 bytes in base64"],
+    [Buffer.alloc(32, 9).toString("hex"), "Line 1 is not an encryption key: it must be 32 bytes in base64"],
+    [`a key! ${textOf(1)}`, "Line 1 is not an encryption key: it must be 32 bytes in base64"],
+    [textOf(1).replace("=", ""), "Line 1 is not an encryption key: it must be 32 bytes in base64"],
+    [`${textOf(1).slice(0, 20)} ${textOf(1).slice(20)}`, "Line 1 is not an encryption key: it must be 32 bytes in base64"],
   ])("is refused without being repeated: %j", async (text, why) => {
     expect(await failure(() => parseEncryptionKeys(text))).toEqual({
       code: "CONFIG_VALUE",
@@ -139,7 +139,7 @@ describe("a folder of the management API", () => {
       ...{ path, name: "platform", ...(encryptionKeyFile !== undefined && { encryptionKeyFile }) },
       terminal: { env, read: async (name) => files[name] ?? "" },
     });
-  /** One start: what it finds, and whether the key lies beside. */
+  /** One start: what it finds, and whether the key is beside the data. */
   async function start(encryptionKeyFile?: string) {
     const folder = await open(encryptionKeyFile);
     const found = await folder.store.get("/a");
@@ -154,7 +154,7 @@ describe("a folder of the management API", () => {
     };
   }
 
-  test("is made at the first start, with a key for its owner's eyes, and found again at the second", async () => {
+  test("is made at the first start, with a key that only its owner can read, and found again at the second", async () => {
     const first = await start();
     expect(first).toMatchObject({ keyIsBeside: true, port: undefined, found: undefined });
     const file = join(path, "encryption.key");
@@ -207,7 +207,7 @@ describe("a folder of the management API", () => {
     expect(await start("both.txt")).toMatchObject({ found: "ops" });
   });
 
-  test("does not open with a text that is no key", async () => {
+  test("does not open with a text that is not a key", async () => {
     files = { "k.txt": "secret" };
     expect((await failure(() => start("k.txt"))).code).toBe("CONFIG_VALUE");
     await start();
@@ -215,7 +215,7 @@ describe("a folder of the management API", () => {
     expect((await failure(() => start())).code).toBe("CONFIG_VALUE");
   });
 
-  test("is one process's at a time", async () => {
+  test("belongs to one process at a time", async () => {
     const folder = await open();
     expect((await failure(() => open())).message).toContain("another process has it open");
     await folder.store.close();

@@ -1,5 +1,5 @@
 /**
- * What every resource of the management API has in common. Source: specification 1, "Common envelope" and "metadata".
+ * What every resource of the management API shares. Source: specification 1, "Common envelope" and "metadata".
  */
 import { describe, expect, test } from "vitest";
 import { API, at, BASE, JSON_PATCH, MERGE_PATCH, names, startPlatform } from "./platform.ts";
@@ -124,7 +124,7 @@ describe("names", () => {
     expect(codes).toEqual([201, 409, 201]);
   });
 
-  test("are demanded, unless generateName is there, which counts only without one", async () => {
+  test("are required, unless generateName is set, which counts only without one", async () => {
     expect((await admin().send("POST", "/teams", { metadata: {} })).code).toBe(422);
     const name = fresh();
     expect(at(await admin().send("POST", "/teams", { metadata: { name, generateName: "other-" } }), "metadata", "name")).toBe(name);

@@ -1,5 +1,5 @@
 /**
- * Nobody gives away what he does not have. Each way to more rights, refused to those who lack them and open to those who do not.
+ * No one gives away rights that they do not have. Each way to more rights is refused to callers who lack them and open to those who do not.
  */
 import { describe, expect, test } from "vitest";
 import { at, BASE, MERGE_PATCH, names } from "./platform.ts";
@@ -47,7 +47,7 @@ describe("the owner of an object", () => {
     expectAllowed(await set(editor.client, path, { displayName: "really mine" }));
   });
 
-  test("is not moved to one's own team by anyone who may update, even with makeowner there", async () => {
+  test("is not moved to a caller's own team by anyone who may update, even with makeowner there", async () => {
     const editor = await person();
     const own = await make("/teams", { users: [editor.name], access: [{ verbs: ["makeowner"], users: [editor.name] }] });
     const path = await make(SECRETS, { owner: { user: "jane", team: "ops" }, access: [{ verbs: ["patch"], users: [editor.name] }] });
@@ -100,7 +100,7 @@ describe("an access rule", () => {
     expectRefused(await set(owner.client, path, { access: [{ verbs: ["create"], users: ["bob"] }] }), "do not have: create");
   });
 
-  test("gives parts of the object only by anyone who has them", async () => {
+  test("gives parts of the object only if its author has them", async () => {
     const editor = await person();
     const rule = { verbs: ["get", "patch"], users: [editor.name], subresources: ["history"] };
     const path = await make(SECRETS, { access: [rule] });
@@ -109,7 +109,7 @@ describe("an access rule", () => {
     expectAllowed(await give("history"));
   });
 
-  test("gives bind and makeowner on a team only by anyone who has them: owners do not", async () => {
+  test("gives bind and makeowner on a team only if its author has them: owners do not", async () => {
     const [owner, binder] = [await person(), await person()];
     const own = { verbs: ["patch", "bind", "makeowner"], users: [binder.name] };
     const path = await make("/teams", { owner: { user: owner.name }, access: [own] });
@@ -131,7 +131,7 @@ describe("an access rule", () => {
     expectAllowed(await give());
   });
 
-  test("that somebody else wrote stays as it is without any of this", async () => {
+  test("that another user wrote stays as it is without any of this", async () => {
     const editor = await person();
     const access = [
       { verbs: ["VerbAll"], teams: ["ops"] },
@@ -159,7 +159,7 @@ test("clusterRoles of a team are given with bind on it", async () => {
 describe("an access key", () => {
   const create = (client: Client, spec: object) => client.send("POST", KEYS, { metadata: { name: fresh("made") }, spec });
 
-  test("is for oneself or one's teams", async () => {
+  test("is for its author or the author's teams", async () => {
     const author = await person();
     const [own, other] = [await make("/teams", { users: [author.name] }), await make("/teams", {})];
     const why = "spec.user, spec.team or spec.subject must name you or one of your teams";
@@ -223,7 +223,7 @@ describe("an access key", () => {
     }
   });
 
-  test("with a scope does not lose it by its own hand", async () => {
+  test("with a scope does not lose it by its own change", async () => {
     for (const groups of [[], ["platform:admins"]]) {
       const limited = await platform.withKey({ user: fresh("user"), groups, scope: { rules: [{ namespaces: [""] }] } });
       expectRefused(await set(limited, `${KEYS}/${limited.name}`, { scope: null }), "your own key has a scope");
@@ -232,7 +232,7 @@ describe("an access key", () => {
     }
   });
 
-  test("is taken out of use by a key with a scope, and not put back by it", async () => {
+  test("is disabled by a key with a scope, and not enabled by it", async () => {
     const name = fresh("user");
     const whole = await platform.withKey({ user: name });
     const other = await platform.withKey({ user: name });
@@ -245,16 +245,16 @@ describe("an access key", () => {
     expect((await whole.send("GET", path)).code).toBe(200);
   });
 
-  test("with more groups than its owner's other keys is not put back by them", async () => {
+  test("with more groups than its owner's other keys is not enabled by them", async () => {
     const name = fresh("user");
     const strong = await platform.withKey({ user: name, groups: ["platform:admins"], disabled: true });
     const weak = await platform.withKey({ user: name });
     expectRefused(await set(weak, `${KEYS}/${strong.name}`, { disabled: false }), "groups that you are not in: platform:admins");
-    expectRefused(await set(weak, `${KEYS}/${strong.name}`, { key: "value-of-somebody-else-0123456789" }), "platform:admins");
+    expectRefused(await set(weak, `${KEYS}/${strong.name}`, { key: "value-of-another-user-0123456789012" }), "platform:admins");
     expectAllowed(await set(admin(), `${KEYS}/${strong.name}`, { disabled: false }));
   });
 
-  test("of a team is handled by its members alone", async () => {
+  test("of a team is managed only by its members", async () => {
     const [member, other] = [await person(), await person()];
     const team = await make("/teams", { users: [member.name] });
     const path = await make(KEYS, { team: nameIn(team) });
@@ -264,7 +264,7 @@ describe("an access key", () => {
     expect((await set(member.client, path, { ttl: 600 })).code).toBe(403);
   });
 
-  test("changes hands neither to oneself nor to others", async () => {
+  test("is transferred neither to its editor nor to others", async () => {
     const author = await person();
     const { body } = await create(author.client, {});
     expectRefused(await set(author.client, `${KEYS}/${body.metadata.name}`, { user: "jane" }), "must name you or one of your teams");
@@ -312,7 +312,7 @@ describe("the scope of a key", () => {
 });
 
 describe("only administrators", () => {
-  test("act as somebody else, and not with a limited key", async () => {
+  test("act as another user, and not with a limited key", async () => {
     const jane = await person();
     const path = await make(SECRETS, { owner: { user: jane.name } });
     const as = (client: Client, headers: Record<string, string>) => client.send("GET", path, undefined, { headers });
@@ -353,7 +353,7 @@ describe("only administrators", () => {
     expect((await owner.client.send("GET", path)).code).not.toBe(200);
   });
 
-  test("get groups of the platform by what a user's object says: nobody does", async () => {
+  test("do not get groups of the platform from a user's object: no one does", async () => {
     const jane = await person();
     await admin().send("POST", "/users", { metadata: { name: jane.name }, spec: { groups: ["platform:admins", "system:masters"] } });
     expect((await jane.client.send("DELETE", "/teams")).code).toBe(403);

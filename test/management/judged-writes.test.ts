@@ -1,6 +1,6 @@
 /**
- * Requests whose rights end, or whose object comes, after they have come and before they read or write: what was taken away before does not
- * happen, and is not told.
+ * Requests whose rights end, or whose object appears, after they arrive and before they read or write: what was taken away does not
+ * happen, and is not shown.
  */
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -34,7 +34,7 @@ describe.each(STORES)("a platform %s", (_, open) => {
 
   beforeEach(async () => {
     arrived = [];
-    // Told once it is known who asks.
+    // Called once the caller is known.
     const audit = ({ method, requestURI }: { method: string; requestURI: string }) => void arrived.push(`${method} ${requestURI}`);
     beforeRead = async () => {};
     const store = open();
@@ -47,7 +47,7 @@ describe.each(STORES)("a platform %s", (_, open) => {
   });
   afterEach(() => platform.stop());
 
-  /** Asks for something, has it taken away when the server knows who asks, and sends the body then. */
+  /** Starts a request, takes its right away once the server knows the caller, and then sends the body. */
   async function meanwhile(
     { key }: Client,
     [method, path, body, type = "application/json"]: readonly string[],
@@ -116,7 +116,7 @@ describe.each(STORES)("a platform %s", (_, open) => {
     expect(await secrets()).toEqual(["db"]);
   });
 
-  test("tells nothing of what was made, or taken away, after a request had come", async () => {
+  test("reveals nothing that was made, or taken away, after a request had arrived", async () => {
     const jane = await platform.withKey({ user: "jane" });
     await make(SECRETS, secret("first", { access: [{ verbs: ["create"], users: ["jane"] }] }));
     const [merge, json] = [MERGE_PATCH.type, JSON_PATCH.type];
@@ -132,7 +132,7 @@ describe.each(STORES)("a platform %s", (_, open) => {
     for (const [index, [method, query, body, type]] of wanted.entries()) {
       const path = `${SECRETS}/s${index}`;
       const one = [method!, `${path}${query!}`, body!, ...(type === undefined ? [] : [type])];
-      // Anyone who may create is told what is not there.
+      // A caller who may create learns what does not exist.
       expect(await meanwhile(jane, one, async () => {}), one.join(" ")).toBe(404);
       const appear = () => make(SECRETS, secret(`s${index}`, { description: "of others" }));
       expect(await meanwhile(jane, one, appear), one.join(" ")).toBe(403);

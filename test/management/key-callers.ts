@@ -1,4 +1,4 @@
-/** A platform of its own for each test about keys, and callers that make and change them. */
+/** A platform for each test about keys, and callers that make and change them. */
 import { expect } from "vitest";
 import { at, MERGE_PATCH, startPlatform } from "./platform.ts";
 import type { Answered, Client, Platform } from "./platform.ts";
@@ -6,7 +6,7 @@ import { keyOf } from "./shared-platform.ts";
 
 export const KEYS = "/ownedaccesskeys";
 export const STRONG = "chosen-value-with-more-than-32-characters";
-/** A caller who knows the name of his key. */
+/** A caller with the name of its key. */
 export type Named = Client & { readonly name: string };
 
 /** A platform for one test, with its own clock and settings. */
@@ -19,7 +19,7 @@ export async function onPlatform(config: string, run: (own: Own) => Promise<void
   }
 }
 
-/** Callers of one platform, in few words. */
+/** Callers of one platform, with short methods. */
 export class Own {
   readonly platform: Platform;
   #made = 0;
@@ -72,7 +72,7 @@ export class Own {
   }
 }
 
-/** What a key answers to a request that everybody may make. */
+/** A key's answer to a request that every caller may make. */
 export const codeOf = async (client: Client) => (await client.send("GET", "/teams")).code;
 export const codesOf = async (...clients: Client[]) => {
   const codes = [];

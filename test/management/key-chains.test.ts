@@ -21,7 +21,7 @@ describe("a key with a ttl", () => {
     });
   });
 
-  test("tells anyone who asks for more when the key ends", async () => {
+  test("warns with the time when the key ends if more is requested", async () => {
     await onPlatform("", async (own) => {
       const first = await own.key({ user: "jane", ttl: 3 });
       const warning = "the key ends at 2026-06-01T12:00:03Z, no later than the keys with which it is made and changed";
@@ -61,7 +61,7 @@ describe("a key with a ttl", () => {
     });
   });
 
-  test("may give another one a new text, and take it out of use, without ending it", async () => {
+  test("may give another one a new text, and disable it, without ending it", async () => {
     await onPlatform("", async (own) => {
       const short = await own.key({ user: "jane", ttl: 3 });
       const long = await own.key({ user: "jane" });
@@ -73,7 +73,7 @@ describe("a key with a ttl", () => {
     });
   });
 
-  test("of millions of years is as good as none", async () => {
+  test("of millions of years counts as none", async () => {
     await onPlatform("", async (own) => {
       const author = await own.key({ user: "jane", ttl: Number.MAX_SAFE_INTEGER });
       const sibling = await own.key({ user: "jane" });
@@ -214,7 +214,7 @@ describe("the end of a key", () => {
     });
   });
 
-  test("by disabling is over when it is enabled again, and no key made with it does that", async () => {
+  test("by disabling is undone by enabling it, which no key made with it can do", async () => {
     await onPlatform("", async (own) => {
       const first = await own.key({ user: "jane" });
       const child = await own.make(first);
@@ -225,7 +225,7 @@ describe("the end of a key", () => {
     });
   });
 
-  test("comes for a request whose body is still on its way", async () => {
+  test("comes for a request whose body has not arrived yet", async () => {
     await onPlatform("", async (own) => {
       const key = await own.key({ user: "jane", type: "Login" });
       const { url } = own.platform.management;
@@ -242,7 +242,7 @@ describe("the end of a key", () => {
       const headers = { authorization: `Bearer ${key.key}`, "content-type": "application/json" };
       const request = { method: "POST", headers, body, duplex: "half" };
       const answer = fetch(`${url}${BASE}/apis/management.platform/v1${KEYS}`, request as RequestInit);
-      // It has shown its key once that counts as used.
+      // Presenting its key once counts as a use.
       const used = async () => at(await own.admin.send("GET", `${KEYS}/${key.name}`), "status", "lastActivity");
       while ((await used()) === undefined);
       await own.change(own.admin, key, { disabled: true });
@@ -254,7 +254,7 @@ describe("the end of a key", () => {
 });
 
 describe("where a key comes from", () => {
-  test("is nobody's to say, and in no answer", async () => {
+  test("cannot be written, and is in no answer", async () => {
     await onPlatform("", async (own) => {
       const first = await own.key({ user: "jane", ttl: 3 });
       const origin = { maker: { name: "admin", uid: "1" }, since: 1, until: 9_999_999_999_999 };
@@ -281,7 +281,7 @@ describe("where a key comes from", () => {
     });
   });
 
-  test("has a greatest length, and says what to do", async () => {
+  test("has a maximum length, and the refusal says what to do", async () => {
     await onPlatform("", async (own) => {
       let key = await own.key({ user: "jane" });
       for (let length = 2; length <= KEY_CHAIN_MAX; length++) key = await own.make(key);

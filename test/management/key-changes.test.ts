@@ -1,5 +1,5 @@
 /**
- * Changes of OwnedAccessKeys, by every way that there is. Source: specification 1, "Endpoints" and "Authentication".
+ * Changes of OwnedAccessKeys, by every possible way. Source: specification 1, "Endpoints" and "Authentication".
  */
 import { describe, expect, test } from "vitest";
 import { at, JSON_PATCH, MERGE_PATCH, YAML } from "./platform.ts";
@@ -15,7 +15,7 @@ const platform = sharePlatform();
 const admin = () => platform.admin;
 const strong = () => platform.fresh("chosen-value-with-more-than-32-characters");
 const create = (spec: object) => admin().send("POST", KEYS, { metadata: { name: platform.fresh("own") }, spec });
-/** What a key answers to a request that everybody may make. */
+/** A key's answer to a request that every caller may make. */
 const codeOf = async (key: string) => (await platform.as(key).send("GET", "/teams")).code;
 
 describe("a change of a key", () => {
@@ -48,7 +48,7 @@ describe("a change of a key", () => {
     ["apply", (path, spec) => admin().send("PATCH", `${path}?fieldManager=a&force=true`, applied(path, spec), APPLY)],
   ];
 
-  test.each(ways)("by %s sets another value, told once, and the old one ends at once", async (_way, send) => {
+  test.each(ways)("by %s sets another value, shown once, and the old one ends at once", async (_way, send) => {
     const { path, old } = await start();
     const value = strong();
     const changed = await send(path, { displayName: "after", key: value });
@@ -57,7 +57,7 @@ describe("a change of a key", () => {
     expect((await admin().send("GET", path)).text).not.toContain(value);
   });
 
-  test.each(ways)("by %s without a value keeps the old one, and does not tell it", async (_way, send) => {
+  test.each(ways)("by %s without a value keeps the old one, and does not show it", async (_way, send) => {
     const { path, old } = await start();
     const changed = await send(path, { displayName: "after" });
     expect([changed.code, at(changed, "spec", "displayName")]).toEqual([200, "after"]);
@@ -100,7 +100,7 @@ describe("a change of a key", () => {
     expect(await codeOf(value)).toBe(200);
   });
 
-  test("that another one has overtaken is a conflict, and its value is good for nothing", async () => {
+  test("that another one has overtaken is a conflict, and its value does not work", async () => {
     const { path, old } = await start();
     const { metadata } = (await admin().send("GET", path)).body;
     await admin().send("PATCH", path, { spec: { displayName: "other" } }, MERGE_PATCH);

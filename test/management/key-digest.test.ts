@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createKeyDigest } from "../../src/management/access/keys/key-digest.ts";
 
-test("a value has one digest, on whatever it came, and whatever came on it before", () => {
+test("a value has one digest, whichever connection it came on, and whatever came there before", () => {
   const digest = createKeyDigest(Buffer.alloc(32));
   const other = createKeyDigest(Buffer.alloc(32, 1));
   const [one, two] = [{}, {}];

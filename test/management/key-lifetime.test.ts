@@ -1,5 +1,5 @@
 /**
- * How long OwnedAccessKeys are good, and when they were used. Source: specification 1, "OwnedAccessKey" and "Authentication", and 2,
+ * How long OwnedAccessKeys are valid, and when they were used. Source: specification 1, "OwnedAccessKey" and "Authentication", and 2,
  * `status.auth`.
  */
 import { mkdtempSync, rmSync } from "node:fs";
@@ -32,7 +32,7 @@ async function onPlatform(config: string, run: (own: Platform) => Promise<void>)
 }
 
 describe("the time of a key", () => {
-  test("counts from its creation, and is what ttl says, in seconds", async () => {
+  test("counts from its creation, and equals ttl, in seconds", async () => {
     await onPlatform("", async (own) => {
       const key = await own.withKey({ user: "jane", ttl: 2 });
       const codes = [];
@@ -51,7 +51,7 @@ describe("the time of a key", () => {
     expect([code, text]).toEqual([422, expect.stringContaining("spec.ttl")]);
   });
 
-  test("counts from the last use where ttlAfterLastActivity says so", async () => {
+  test("counts from the last use if ttlAfterLastActivity is true", async () => {
     await onPlatform("", async (own) => {
       const key = await own.withKey({ user: "jane", ttl: 10, ttlAfterLastActivity: true });
       const after = async (seconds: number) => {
@@ -84,7 +84,7 @@ describe("the time of a key", () => {
     });
   });
 
-  test("that accessKeyMaxTTLSeconds shortens is told to anyone who asks for more", async () => {
+  test("that accessKeyMaxTTLSeconds shortens causes a warning if more is requested", async () => {
     await onPlatform("auth: { accessKeyMaxTTLSeconds: 60 }", async (own) => {
       const warned = async (spec: object) => (await own.admin.send("POST", KEYS, { metadata: { name: fresh() }, spec })).warnings;
       expect(await warned({ ttl: 61 })).toContain("requested expiration of 61 seconds shortened to 60 seconds");
@@ -119,7 +119,7 @@ describe("the time of a key", () => {
     });
   });
 
-  test("of a sign-in is what its key says, if it says something, and a new one is looked at in time", async () => {
+  test("of a sign-in is what its key says, if it says something, and a new one is checked in time", async () => {
     await onPlatform("", async (own) => {
       const slow = await own.withKey({ user: "jane", type: "Login", ttl: 30 });
       const quick = await own.withKey({ user: "jane", type: "Login", ttl: 2 });
@@ -209,7 +209,7 @@ describe("the administrator's key", () => {
   const withAdminKey = async (store: () => ReturnType<typeof openSqliteStore>, adminKey: string | undefined, config = "") =>
     startPlatform({ store: store(), config, ...(adminKey !== undefined && { adminKey }) });
 
-  test("is made in an empty store alone, replaced by one that is given, and renewed when its time is over", async () => {
+  test("is made only in an empty store, replaced by a given one, and renewed when it has expired", async () => {
     const folder = mkdtempSync(join(tmpdir(), "keys-"));
     const store = () => openSqliteStore({ path: join(folder, "a.db") });
     try {

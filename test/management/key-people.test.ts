@@ -1,5 +1,5 @@
 /**
- * Keys and the people behind them: sign-ins, passwords, teams, and users who go. Source: specification 1, "Authentication", and 2,
+ * Keys and the people behind them: sign-ins, passwords, teams, and users who leave. Source: specification 1, "Authentication", and 2,
  * `status.auth`; decision 79.
  */
 import { describe, expect, test } from "vitest";
@@ -56,7 +56,7 @@ describe("a key made with the key of a sign-in", () => {
     });
   });
 
-  test("gives no group any more that the person has lost, and no team by it", async () => {
+  test("no longer gives a group that the person has lost, and no team by it", async () => {
     await onPlatform("", async (own) => {
       await own.user("jane", { password: "correct horse", groups: ["sso:dev", "sso:ops"] });
       await own.admin.send("POST", "/teams", { metadata: { name: "ops" }, spec: { groups: ["sso:ops"] } });
@@ -71,7 +71,7 @@ describe("a key made with the key of a sign-in", () => {
     });
   });
 
-  test("is no login, whatever type it has: what is made with it ends with it", async () => {
+  test("is not a login, whatever type it has: what is made with it ends with it", async () => {
     await onPlatform("", async (own) => {
       const made = await own.make(await login(own), { type: "Login", ttl: 5 });
       const child = await own.make(made);
@@ -101,7 +101,7 @@ describe("the value of a team's key", () => {
       await run(own, (...users) => own.admin.send("PATCH", "/teams/ops", { spec: { users } }, MERGE_PATCH));
     });
 
-  test("is good as long as the one who gave it is a member, and any other member can give another one", async () => {
+  test("works as long as the user who set it is a member, and any other member can set another one", async () => {
     await withTeam(async (own, members) => {
       const [jane, bob] = [await own.key({ user: "jane" }), await own.key({ user: "bob" })];
       const key = await own.key({ team: "ops" });
@@ -121,7 +121,7 @@ describe("the value of a team's key", () => {
     });
   });
 
-  test("ends with a user who gave it and is disabled or deleted, also when the user came later", async () => {
+  test("ends when the user who set it is disabled or deleted, also if the User was made later", async () => {
     await withTeam(async (own) => {
       const jane = await own.key({ user: "jane" });
       const key = await own.key({ team: "ops" });
@@ -138,7 +138,7 @@ describe("the value of a team's key", () => {
     });
   });
 
-  test("given with another key of the team ends with anyone who may know that one", async () => {
+  test("set with another key of the team ends with a user who may know that key", async () => {
     await withTeam(async (own, members) => {
       const jane = await own.key({ user: "jane" });
       const made = await own.make(jane, { team: "ops" });
@@ -154,7 +154,7 @@ describe("the value of a team's key", () => {
     });
   });
 
-  test("stays with the one who gave it when somebody else gives the key a group or another team", async () => {
+  test("stays with the user who set it when another user gives the key a group or another team", async () => {
     await withTeam(async (own, members) => {
       const [jane, bob] = [await own.key({ user: "jane" }), await own.key({ user: "bob", groups: ["dev"] })];
       const key = await own.make(jane, { team: "ops" });
@@ -233,7 +233,7 @@ describe("the deletion of a user", () => {
     });
   });
 
-  test("that finalizers hold up ends the keys at once", async () => {
+  test("that finalizers delay ends the keys at once", async () => {
     await onPlatform("", async (own) => {
       await own.admin.send("POST", "/users", { metadata: { name: "jane", finalizers: ["example.com/held"] }, spec: {} });
       const key = await own.key({ user: "jane" });
@@ -242,7 +242,7 @@ describe("the deletion of a user", () => {
     });
   });
 
-  test("that is only tried ends nothing", async () => {
+  test("that is a dry run ends nothing", async () => {
     await onPlatform("", async (own) => {
       await own.user("jane");
       const key = await own.key({ user: "jane" });
@@ -253,7 +253,7 @@ describe("the deletion of a user", () => {
 });
 
 describe("keys of an earlier version", () => {
-  test("are roots, and end with the user and the password all the same", async () => {
+  test("are roots, and end with the user and the password as well", async () => {
     const store = createMemoryStore();
     const platform = await startPlatform({ store });
     const own = new Own(platform);

@@ -21,7 +21,7 @@ const admin = () => platform.admin;
 const fresh = () => platform.fresh("own");
 const strong = () => platform.fresh(STRONG);
 const create = (spec: object, metadata: object = {}) => admin().send("POST", KEYS, { metadata: { name: fresh(), ...metadata }, spec });
-/** What a key answers to a request that everybody may make. */
+/** A key's answer to a request that every caller may make. */
 const codeOf = async (key: string) => (await platform.as(key).send("GET", "/teams")).code;
 const whoIs = async (client: Client) => {
   const path = "/kubernetes/management/apis/authentication.k8s.io/v1/selfsubjectreviews";
@@ -60,7 +60,7 @@ describe("a key", () => {
     expect([code, text]).toEqual([400, expect.stringContaining(field)]);
   });
 
-  test("stands for a user, a team or a subject, with that one's rights", async () => {
+  test("acts as a user, a team or a subject, with the rights of that subject", async () => {
     const path = "/namespaces/stand/sharedsecrets";
     await admin().send("POST", "/teams", { metadata: { name: "builders" }, spec: { users: ["ann"] } });
     await admin().send("POST", "/teams", { metadata: { name: "bots" }, spec: { groups: ["platform:subject:robot"] } });
@@ -89,7 +89,7 @@ describe("a key", () => {
     expect(at(own, "spec", "user")).toBe("ann");
   });
 
-  test("gives its groups, and nobody gives himself more than he has", async () => {
+  test("gives its groups, and callers cannot give themselves more than they have", async () => {
     await admin().send("POST", "/teams", { metadata: { name: "reviewers" }, spec: { groups: ["sso:review"] } });
     await admin().send("POST", "/namespaces/groups/sharedsecrets", {
       metadata: { name: "theirs" },
@@ -103,7 +103,7 @@ describe("a key", () => {
     expect((await more(plain, ["sso:review"])).code).toBe(403);
     expect((await more(plain, ["platform:admins"])).code).toBe(403);
     expect((await more(jane, ["sso:review"])).code).toBe(201);
-    // The value of a key that can do more would be as good as the groups.
+    // The value of a key that can do more would be worth as much as the groups.
     const rotate = (name: string) => plain.send("PATCH", `${KEYS}/${name}`, { spec: { key: strong() } }, MERGE_PATCH);
     expect([(await rotate(jane.name)).code, (await rotate(plain.name)).code]).toEqual([403, 200]);
   });
@@ -124,7 +124,7 @@ describe("the value of a key", () => {
     expect(await codeOf(values[0]!)).toBe(200);
   });
 
-  test("may be chosen, and is good at once", async () => {
+  test("may be chosen, and works at once", async () => {
     const value = strong();
     const created = await create({ user: "jane", key: value });
     expect([created.code, keyOf(created), created.warnings]).toEqual([201, value, ""]);
@@ -151,7 +151,7 @@ describe("the value of a key", () => {
     },
   );
 
-  test("of another key is refused, anyone who's that is, and the answer does not say whose", async () => {
+  test("of another key is refused for every owner, and the answer does not name the owner", async () => {
     const value = strong();
     const first = await create({ user: "bob", key: value });
     const { code, text } = await create({ user: "jane", key: value });
@@ -167,13 +167,13 @@ describe("the value of a key", () => {
     expect((await create({ key: value })).code).toBe(201);
   });
 
-  test("of two creations at once is one key's", async () => {
+  test("of two concurrent creations goes to one key", async () => {
     const value = strong();
     const codes = (await Promise.all([create({ key: value }), create({ key: value })])).map(({ code }) => code);
     expect(codes.sort()).toEqual([201, 422]);
   });
 
-  test("of two creations that wait for the disk is one key's", async () => {
+  test("of two creations that wait for the disk goes to one key", async () => {
     const folder = mkdtempSync(join(tmpdir(), "keys-"));
     const own = await startPlatform({ store: openSqliteStore({ path: join(folder, "a.db") }) });
     try {
@@ -188,7 +188,7 @@ describe("the value of a key", () => {
     }
   });
 
-  test("is not taken by a creation that fails, or that is only tried", async () => {
+  test("is not taken by a creation that fails, or by a dry run", async () => {
     const value = strong();
     expect((await create({ key: value }, { name: "admin" })).code).toBe(409);
     expect((await create({ key: value, ttl: -1 })).code).toBe(422);
@@ -314,7 +314,7 @@ describe("what a sign-in has left in a key", () => {
     ]);
   });
 
-  test("the data of the connector and the tokens are shown to nobody, and stay through changes", async () => {
+  test("the data of the connector and the tokens are never shown, and survive changes", async () => {
     const hidden = {
       connectorData: "canary-connector",
       idToken: "canary-id",
@@ -341,7 +341,7 @@ describe("what a sign-in has left in a key", () => {
     expect(at(next, "spec", "parent")).toBe(created.body.metadata.name);
   });
 
-  test("is written by administrators alone", async () => {
+  test("is written only by administrators", async () => {
     const jane = await platform.withKey({ user: "jane" });
     for (const spec of [{ identity }, { oidcProvider }, { oidcLogin: { idToken: "x" } }]) {
       expect((await jane.send("POST", KEYS, { metadata: { name: fresh() }, spec })).code).toBe(403);

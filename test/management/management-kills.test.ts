@@ -1,6 +1,6 @@
 /**
- * A management server, as people start it, is killed while it answers writes, again and again. Whatever it has acknowledged must be
- * there afterwards, and every access key must still be good.
+ * A management server, as users start it, is killed while it answers writes, again and again. Every acknowledged write must
+ * survive, and every access key must still work.
  *
  * KILLS says how often, up to 30; `npm run test:kills` takes more than the usual few.
  */
@@ -22,7 +22,7 @@ const SEED = Number(process.env["SEED"] ?? Date.now() % 1_000_000);
 const LANES = 6;
 const ADMIN_KEY = "administrator-0123456789abcdefghijklmn";
 const MAIN = join(import.meta.dirname, "../../src/cli/main.ts");
-/** Begins every value and every secret, so that none is on the disk unseen. */
+/** Prefix of every value and every secret, so that none is on the disk unnoticed. */
 const CANARY = "killed-canary";
 
 const folder = mkdtempSync(join(tmpdir(), "management-kills-"));
@@ -64,7 +64,7 @@ async function start(): Promise<Server> {
   throw new Error(`it does not start: ${said}`);
 }
 
-/** What is known of one object: its last acknowledged state, and another one while a write has no answer. "" is none. */
+/** The known state of one object: its last acknowledged state, and another one while a write has no answer. "" is none. */
 interface Known {
   acknowledged: string;
   pending: string | undefined;
@@ -72,7 +72,7 @@ interface Known {
 
 type Ledger = Map<string, Known>;
 
-/** One writer: it has objects of its own, so that what it was told last is what must be there. */
+/** One writer: it has objects of its own, so that the last acknowledgement is what must be stored. */
 class Lane {
   readonly ledger: Ledger = new Map();
   readonly #lane: number;
@@ -85,7 +85,7 @@ class Lane {
     this.#upTo = (limit) => Math.floor(chance.fraction() * limit);
   }
 
-  /** Writes until the server is gone, and tells of each write that was acknowledged. */
+  /** Writes until the server is gone, and reports each acknowledged write. */
   async write(url: string, onAcknowledged: () => void): Promise<void> {
     for (;;) {
       try {
@@ -111,7 +111,7 @@ class Lane {
     known.pending = undefined;
   }
 
-  /** What is there is what was acknowledged, or what had no answer yet; from now on it is known which. */
+  /** The stored state is the acknowledged one, or that of an unanswered write; from now on it is known which. */
   async check(url: string): Promise<void> {
     for (const [path, known] of this.ledger) {
       const possible = [known.acknowledged, ...(known.pending === undefined ? [] : [known.pending])];
@@ -144,7 +144,7 @@ async function secretAt(url: string, path: string): Promise<string> {
   return code === 404 ? "" : Buffer.from((JSON.parse(text) as { spec: { data: { word: string } } }).spec.data.word, "base64").toString();
 }
 
-/** The value with which the key at a path is used: of those that are possible exactly one is good. */
+/** The value with which the key at a path works: exactly one of the possible ones does. */
 async function keyAt(url: string, path: string, possible: readonly string[]): Promise<string> {
   const { code, text } = await send(url, "GET", path);
   expect([200, 404], text).toContain(code);
@@ -182,7 +182,7 @@ test(
     const last = await start();
     for (const lane of lanes) await lane.check(last.url);
     await last.kill();
-    // Told to anyone who counts on it.
+    // Printed so that a run shows how much it tried.
     console.log(`${KILLS} kills, ${acknowledged} acknowledged writes`);
   },
   TEST_MS + KILLS * 20_000,

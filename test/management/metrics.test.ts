@@ -1,6 +1,6 @@
 /**
- * What a management server counts: requests by verb, kind and status, watches while they are open, sign-ins, keys by state. Labels have no
- * name that a user chose.
+ * The metrics of a management server: requests by verb, kind and status, watches while they are open, sign-ins, keys by state. Labels have
+ * no name that a user chose.
  */
 import { afterEach, expect, test } from "vitest";
 import { createMetrics } from "../../src/base/metrics.ts";
@@ -21,7 +21,7 @@ const TEAMS = { group: "management.platform", version: "v1", resource: "teams", 
 const at = (subresource: string) => ({ group: "", version: "", resource: "", subresource });
 const KEYS = "management_access_keys";
 
-test("requests count by what they are for and how they are answered", async () => {
+test("requests count by verb, kind and answer", async () => {
   const metrics = await start();
   const { admin } = platform;
   const total = (labels: object) => metrics.value("apiserver_request_total", labels as Record<string, string>);
@@ -48,7 +48,7 @@ test("requests count by what they are for and how they are answered", async () =
   expect(metrics.value("apiserver_storage_request_duration_seconds_count", { operation: "delete" })).toBe(1);
 });
 
-test("paths count by their first part, and what is not known by nothing", async () => {
+test("paths count by their first part, and unknown paths without one", async () => {
   const metrics = await start();
   const { admin } = platform;
   const total = (labels: object) => metrics.value("apiserver_request_total", labels as Record<string, string>);
@@ -79,7 +79,7 @@ test("watches count while they are open, and take no time", async () => {
   expect(metrics.value("apiserver_request_duration_seconds_count", { ...TEAMS, verb: "WATCH" })).toBe(0);
 });
 
-test("requests under way are there to be seen, and those that are refused for that count", async () => {
+test("requests in progress are visible, and those that are refused for too many count", async () => {
   const metrics = await start({ limits: { reads: 400, writes: 1, callerShare: 1, administratorShare: 0 } });
   const kind = { request_kind: "mutating" };
   const inFlight = () => (metrics.text(), metrics.value("apiserver_current_inflight_requests", kind));
@@ -135,7 +135,7 @@ test("keys count by type and by why they are not accepted", async () => {
   expect(metrics.text()).not.toMatch(/my-own-type|jane/);
 });
 
-test("when the first administrator's key ends is there to be alarmed of", async () => {
+test("the expiry of the first administrator's key is there for alerts", async () => {
   const metrics = await start({ config: "auth: { accessKeyMaxTTLSeconds: 600 }" });
   metrics.text();
   const end = metrics.value("management_administrator_key_end_timestamp_seconds");

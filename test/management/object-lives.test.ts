@@ -104,7 +104,7 @@ describe("owners", () => {
     expect((await admin().send("GET", `/teams/${one}`)).code).toBe(code);
   });
 
-  test("can be made to wait only by somebody who may delete them", async () => {
+  test("can be made to wait only by a caller who may delete them", async () => {
     const one = await team();
     const child = fresh();
     const uid = await uidOf(one);

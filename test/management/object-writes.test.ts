@@ -1,5 +1,5 @@
 /**
- * What bodies of writes may be, and who is noted as having written. Source: specification 1, "metadata" and "Operations".
+ * What bodies of writes may contain, and which author is recorded. Source: specification 1, "metadata" and "Operations".
  */
 import { describe, expect, test } from "vitest";
 import { at, JSON_PATCH, MERGE_PATCH, YAML } from "./platform.ts";
@@ -31,7 +31,7 @@ describe("managed fields", () => {
       { type: "application/apply-patch+yaml" },
     );
 
-  test("name who set which fields, and how", async () => {
+  test("record who set which fields, and how", async () => {
     const name = fresh();
     await admin().send("POST", "/teams?fieldManager=a", { metadata: { name }, spec: { displayName: "x" } });
     await admin().send("PATCH", `/teams/${name}?fieldManager=b`, { spec: { description: "y" } }, MERGE_PATCH);

@@ -16,12 +16,12 @@ export interface WatchEvent {
 export interface OpenWatch {
   /** The next line; undefined when the watch is over. */
   next(): Promise<WatchEvent | undefined>;
-  /** What is there when the watch begins. */
+  /** The initial objects of the watch. */
   initial(): Promise<WatchEvent[]>;
   close(): void;
 }
 
-/** Opens a watch that begins with what is there. `path` is as in `Client.send`. */
+/** Opens a watch that begins with the existing objects. `path` is as in `Client.send`. */
 export async function openWatch(
   { management }: Pick<Platform, "management">,
   key: string,

@@ -1,5 +1,5 @@
 /**
- * People change their own passwords. Source: the issue on operators and outsiders, "people change their own password".
+ * Users change their own passwords. Source: the issue on operators and outsiders, "people change their own password".
  */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { parseManagementConfig } from "../../src/management/config/config.ts";
@@ -24,7 +24,7 @@ afterEach(() => platform.stop());
 const change = (client: Client, currentPassword: string, password: string, path = PATH) =>
   client.send("POST", path, { apiVersion: "management.platform/v1", kind: "PasswordChange", spec: { currentPassword, password } });
 
-/** What a sign-in is answered. */
+/** The answer to a sign-in. */
 async function signIn(password: string): Promise<number> {
   const response = await fetch(`${platform.management.url}/auth/password/login`, {
     method: "POST",
@@ -35,7 +35,7 @@ async function signIn(password: string): Promise<number> {
   return response.status;
 }
 
-test("a person with the current password sets another one: logins end, and other keys go on", async () => {
+test("a user with the current password sets another one: logins end, and other keys keep working", async () => {
   const [login, other] = [await own.login("jane", OLD), await own.login("jane", OLD)];
   const key = await platform.withKey({ user: "jane" });
   const changed = await change(login, OLD, NEW);
@@ -56,7 +56,7 @@ test("a body needs neither kind nor apiVersion, and both passwords", async () =>
   expect(await signIn(NEW)).toBe(200);
 });
 
-test("a wrong current password is refused, and what the rules refuse; neither is quoted, and nothing changes", async () => {
+test("a wrong current password is refused, and so is a new one against the rules; neither is quoted, and nothing changes", async () => {
   const login = await own.login("jane", OLD);
   const wrong = await change(login, "wrong password", NEW);
   expect([wrong.code, at(wrong, "reason"), at(wrong, "message")]).toEqual([
@@ -87,7 +87,7 @@ test("a dry run judges both passwords, and changes nothing", async () => {
   expect(await signIn(OLD)).toBe(200);
 });
 
-test("nobody but that person and administrators may try, each with the current password", async () => {
+test("only that user and administrators may try, each with the current password", async () => {
   await platform.admin.send("POST", "/teams", { metadata: { name: "ops" }, spec: { users: ["jane"] } });
   const bob = await platform.withKey({ user: "bob" });
   const limited = await platform.withKey({ user: "jane", scope: {} });
@@ -102,7 +102,7 @@ test("nobody but that person and administrators may try, each with the current p
   expect((await change(platform.admin, OLD, NEW)).code).toBe(201);
 });
 
-test("a user without a password is told so, and so is everybody where passwords are switched off", async () => {
+test("a user without a password gets that as the reason, and every user does where passwords are switched off", async () => {
   await own.user("sso", {});
   const sso = await platform.withKey({ user: "sso" });
   const { code, text } = await change(sso, OLD, NEW, "/users/sso/password");
@@ -115,7 +115,7 @@ test("a user without a password is told so, and so is everybody where passwords 
 });
 
 describe("attempts", () => {
-  test("are ten in a quarter of an hour, right ones too: 429 says when to come back, and sign-in goes on", async () => {
+  test("are ten in a quarter of an hour, including right ones: 429 says when to retry, and sign-in keeps working", async () => {
     const [jane, bob] = [await platform.withKey({ user: "jane" }), await platform.withKey({ user: "bob" })];
     const all = await Promise.all(Array.from({ length: 14 }, () => change(jane, "wrong password", NEW)));
     const codes = all.map(({ code }) => code).sort();
@@ -129,7 +129,7 @@ describe("attempts", () => {
   });
 });
 
-test("discovery and the schema list the path, and one may ask whether one may", async () => {
+test("discovery and the schema list the path, and access reviews answer for it", async () => {
   const { body } = await platform.admin.send("GET", `${BASE}/apis/management.platform/v1`);
   const entry = (body["resources"] as unknown as { name: string; kind: string; verbs: string[] }[]).find(
     ({ name }) => name === "users/password",
@@ -151,7 +151,7 @@ test("an administrator's change at the same moment is not undone", async () => {
   const spec = { password: "by an administrator" };
   const [mine, theirs] = await Promise.all([change(jane, OLD, NEW), platform.admin.send("PATCH", "/users/jane", { spec }, MERGE_PATCH)]);
   expect(theirs.code).toBe(200);
-  // Either it came first, or it is told of the other one.
+  // Either it came first, or it gets the conflict.
   expect([201, 403, 409]).toContain(mine.code);
   expect((await change(jane, "by an administrator", NEW)).code).toBe(201);
 });

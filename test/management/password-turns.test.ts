@@ -1,4 +1,4 @@
-/** No digest of a password is made in one piece on the thread that serves everybody. */
+/** No digest of a password blocks the thread that serves all requests. */
 import type * as nodeCrypto from "node:crypto";
 import { afterEach, expect, test, vi } from "vitest";
 import { MERGE_PATCH, startPlatform } from "./platform.ts";
@@ -17,7 +17,7 @@ vi.mock("node:crypto", async (original) => {
 let platform: Platform;
 afterEach(() => platform.stop());
 
-test("a password is set, set again, changed and checked without", async () => {
+test("a password is set, set again, changed and checked without blocking", async () => {
   platform = await startPlatform();
   const set = (password: string) => platform.admin.send("PATCH", "/users/jane", { spec: { password } }, MERGE_PATCH);
   const made = await platform.admin.send("POST", "/users", { metadata: { name: "jane" }, spec: { password: "correct horse" } });

@@ -1,5 +1,5 @@
 /**
- * What a password must be.
+ * The rules for passwords.
  */
 import { expect, test } from "vitest";
 import { parseManagementConfig } from "../../src/management/config/config.ts";
@@ -19,7 +19,7 @@ async function withJane(config?: string): Promise<Platform> {
   return platform;
 }
 
-test("a password has eight characters, counted as people count them, and is not the user's own name", async () => {
+test("a password has eight characters, counted as users see them, and is not the user's own name", async () => {
   const platform = await withJane();
   for (const password of ["a", "1234567", "😀😀😀😀", "JANE.DOE", "jane@example.com"]) {
     const { code, text } = await set(platform, password);
@@ -30,7 +30,7 @@ test("a password has eight characters, counted as people count them, and is not 
   await platform.stop();
 });
 
-test("the configuration says how many, and one that is stored already stays when other fields change", async () => {
+test("the configuration sets the minimum, and a stored one stays when other fields change", async () => {
   const platform = await withJane("auth: {password: {minLength: 1}}");
   expect((await set(platform, "a")).code).toBe(200);
   const { admin, management } = platform;

@@ -11,7 +11,7 @@ import type { TableAnswer, TableRow } from "./permissions/model.ts";
 import { AWAY, CALLERS, HOME, SCOPED_CALLERS, SCOPES } from "./permissions/world.ts";
 import type { TableCaller, TableScope } from "./permissions/world.ts";
 
-/** Requests on their way at a time. */
+/** Concurrent requests. */
 const AT_ONCE = 8;
 
 let platform: Platform;
@@ -45,7 +45,7 @@ test("every request of the table is answered as the model says", async () => {
   expect(wrong).toEqual([]);
 });
 
-test("the table tells all answers apart", () => {
+test("the table distinguishes all answers", () => {
   expect(new Set(permissionRows().map(({ answer }) => answer)).size).toBe(5);
 });
 
@@ -53,7 +53,7 @@ function textOf({ caller, scope, request, verb }: TableRow): string {
   return `${caller.name} with scope ${scope?.name ?? "none"}: ${verb} ${request.on}`;
 }
 
-/** The name of the key of a caller. */
+/** The name of a caller's key. */
 function keyName({ name }: TableCaller, scope: TableScope | undefined): string {
   return scope === undefined ? name : `${name}-${SCOPES.indexOf(scope)}`;
 }
@@ -131,7 +131,7 @@ function ownName({ caller, scope, request }: TableRow): string {
   return request.resource === "users" ? (caller.key?.user ?? "nobodys") : keyName(caller, scope);
 }
 
-/** What a list has to have in it. */
+/** The names that a list must contain. */
 function shownName(row: TableRow): string {
   const names: Readonly<Record<string, string>> = { sharedsecrets: "db", teams: "target", roles: "sharedsecret:db:0", config: "config" };
   return names[row.request.resource] ?? ownName(row);
@@ -164,7 +164,7 @@ interface Sent {
   readonly type: string;
 }
 
-/** Watches are read until they show a name, or what comes after all that is there. */
+/** Watches are read until they show a name, or an object that follows all existing ones. */
 async function send({ method, path, key, body, type }: Sent, until?: string): Promise<{ readonly code: number; readonly text: string }> {
   const target = until === undefined ? path : `${path}&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true`;
   const headers = { ...(key !== "" && { authorization: `Bearer ${key}` }), ...(body && { "content-type": type }) };

@@ -1,5 +1,5 @@
 /**
- * A management server of one's own over plain HTTP, on a clock that moves only here, and its callers.
+ * A management server for tests over plain HTTP, on a clock that only they move, and its callers.
  */
 import type { Clock } from "../../src/base/clock.ts";
 import { isRecord } from "../../src/base/json.ts";
@@ -10,7 +10,7 @@ import type { KubeObject } from "../../src/kube/object/types.ts";
 import { createFakeClock } from "../support/fake-clock.ts";
 import type { FakeClock } from "../support/fake-clock.ts";
 
-/** An answer, read. */
+/** An answer, decoded. */
 export interface Answered {
   readonly code: number;
   /** The JSON body. */
@@ -20,20 +20,20 @@ export interface Answered {
   readonly text: string;
 }
 
-/** How one request is sent. */
+/** Options of one request. */
 export interface RequestOptions {
   readonly type?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Somebody with a key. */
+/** A caller with a key. */
 export interface Client {
   readonly key: string;
-  /** `path` is below the API version, or a whole one when it begins with the base path. */
+  /** `path` is relative to the API version, or absolute if it begins with the base path. */
   send(method: string, path: string, body?: unknown, options?: RequestOptions): Promise<Answered>;
 }
 
-/** A platform with nobody but its administrator. */
+/** A platform whose only user is its administrator. */
 export interface Platform {
   readonly management: Management;
   readonly clock: FakeClock;
@@ -50,7 +50,7 @@ export const JSON_PATCH = { type: "application/json-patch+json" };
 export const MERGE_PATCH = { type: "application/merge-patch+json" };
 export const YAML = { type: "application/yaml" };
 
-/** Starts one. `config` is the text of a configuration file. */
+/** Starts a platform. `config` is the text of a configuration file. */
 export async function startPlatform({
   config,
   ...options
@@ -74,7 +74,7 @@ export async function startPlatform({
   };
 }
 
-/** Anyone who shows a key at a server. */
+/** Returns a caller who presents a key. */
 export function clientOf(url: string, key: string): Client {
   return { key, send: (method, path, body, how) => send(url, { key, method, path, body, how }) };
 }

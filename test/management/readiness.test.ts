@@ -1,4 +1,4 @@
-/** Readiness says what the store's writes say, and when they say something else again. */
+/** Readiness follows the outcome of the store's writes. */
 import { expect, test, vi } from "vitest";
 import { createLineLogger } from "../../src/base/logger.ts";
 import { createServerReadiness, keepLooking } from "../../src/management/api/readiness.ts";
@@ -23,7 +23,7 @@ function start() {
 const failing = (error: Error) => () => Promise.reject(error);
 const full = Object.assign(new Error("database or disk is full"), { errcode: 13 });
 
-test("says why there are no writes, without paths, until there are again, and logs both", async () => {
+test("says why writes fail, without paths, until they work again, and logs both", async () => {
   const { clock, lines, store, relieve, notReady } = start();
   expect(await notReady()).toBe(undefined);
   store.fate = failing(writeFailure("/secret/management.db", full));
@@ -39,7 +39,7 @@ test("says why there are no writes, without paths, until there are again, and lo
   expect(relieve).toHaveBeenCalledTimes(2);
 });
 
-test("lets a store without room be compacted each time that this is found", async () => {
+test("has a store without room compacted at each check", async () => {
   const { clock, store, relieve, notReady } = start();
   for (const fate of [failing(alarmRaised("NOSPACE")), failing(alarmRaised("NOSPACE")), failing(alarmRaised("CORRUPT"))]) {
     store.fate = fate;
@@ -49,7 +49,7 @@ test("lets a store without room be compacted each time that this is found", asyn
   expect(relieve).toHaveBeenCalledTimes(2);
 });
 
-test("is looked at where nobody asks, so that room is made again and again until there is some", async () => {
+test("is checked without requests too, so that room is made repeatedly until there is some", async () => {
   const { clock, store, relieve, lines, notReady } = start();
   const end = keepLooking(notReady, clock);
   store.fate = failing(alarmRaised("NOSPACE"));
@@ -63,7 +63,7 @@ test("is looked at where nobody asks, so that room is made again and again until
   expect(relieve).toHaveBeenCalledTimes(2);
 });
 
-test("of a store that does not answer is over after three seconds, and the same for all who ask", async () => {
+test("of a store that does not answer fails after three seconds, with the same answer for concurrent requests", async () => {
   const { clock, store, notReady } = start();
   store.fate = () => new Promise(() => {});
   const asking = Promise.all([notReady(), notReady()]);

@@ -1,5 +1,5 @@
 /**
- * Rights that change act at once: on the next request, and on watches that are open.
+ * Changed rights take effect at once: on the next request, and on open watches.
  */
 import { describe, expect, test } from "vitest";
 import { BASE, MERGE_PATCH } from "./platform.ts";
@@ -15,7 +15,7 @@ const { fresh, make } = platform;
 
 const set = (path: string, spec: object) => admin().send("PATCH", path, { spec }, MERGE_PATCH);
 
-/** Somebody with an open watch of a secret that he reads by a rule for a team. */
+/** A caller with an open watch of a secret, readable by a rule for a team. */
 async function watcher({ team = {}, key = {}, headers = {} }: { team?: object; key?: object; headers?: object } = {}) {
   const user = fresh("user");
   const group = fresh("sso:group");
@@ -28,8 +28,8 @@ async function watcher({ team = {}, key = {}, headers = {} }: { team?: object; k
   return { user, group, client, teamPath, path, watch, keyPath: `/ownedaccesskeys/${client.name}` };
 }
 
-describe("a watch ends, and its client begins again with what he may see now, when", () => {
-  test("a member is taken off his team", async () => {
+describe("a watch ends, and its client starts again with what it may see now, when", () => {
+  test("a member is removed from the team", async () => {
     const { watch, teamPath, path, client } = await watcher();
     await set(teamPath, { users: [] });
     expect(await watch.next()).toMatchObject({ type: "ERROR", object: { code: 410, reason: "Expired" } });
@@ -40,13 +40,13 @@ describe("a watch ends, and its client begins again with what he may see now, wh
     again.close();
   });
 
-  test("his team is deleted", async () => {
+  test("the team is deleted", async () => {
     const { watch, teamPath } = await watcher();
     await admin().send("DELETE", teamPath);
     expect(await watch.next()).toMatchObject({ type: "ERROR", object: { code: 410 } });
   });
 
-  test("a group of his no longer belongs to the team", async () => {
+  test("a group of the caller no longer belongs to the team", async () => {
     const group = fresh("sso:group");
     const { watch, teamPath, client } = await watcher({ team: { users: [], groups: [group] }, key: { groups: [group] } });
     await set(teamPath, { groups: [] });
@@ -66,16 +66,16 @@ describe("a watch ends, and its client begins again with what he may see now, wh
   test.each([
     ["scope", { scope: { clusters: [{ cluster: "*" }] } }],
     ["groups", { groups: ["sso:other"] }],
-    ["user", { user: "somebody-else" }],
+    ["user", { user: "another-user" }],
     ["value", { key: "another-value-of-thirty-two-characters" }],
-  ])("the %s of his key changes", async (_what, change) => {
+  ])("the %s of the key changes", async (_what, change) => {
     const { watch, keyPath } = await watcher();
     await set(keyPath, change);
     expect(await watch.next()).toMatchObject({ type: "ERROR", object: { code: 410 } });
     expect(await watch.next()).toBeUndefined();
   });
 
-  test("somebody is watching in his place", async () => {
+  test("another user is impersonated", async () => {
     const user = fresh("user");
     const teamPath = await make("/teams", { users: [user] });
     const path = await make(SECRETS, { access: [{ verbs: ["list"], teams: [nameIn(teamPath)] }] });
@@ -149,7 +149,7 @@ describe("a watch goes on, with what may be seen from then on, when", () => {
     const { watch, keyPath, teamPath, path } = await watcher();
     await set(keyPath, { displayName: "x" });
     await set(teamPath, { displayName: "x" });
-    await make("/teams", { users: ["somebody"] });
+    await make("/teams", { users: ["someone"] });
     await set(path, { displayName: "x" });
     expect(await watch.next()).toMatchObject({ type: "MODIFIED", object: { spec: { displayName: "x" } } });
     watch.close();
@@ -174,7 +174,7 @@ test("a watch of derived roles shows those of the objects that may be read", asy
   const user = fresh("user");
   const client = await platform.withKey({ user });
   const path = await make(SECRETS, { owner: { user } });
-  await make(SECRETS, { owner: { user: "somebody" } });
+  await make(SECRETS, { owner: { user: "someone" } });
   await platform.management.settled();
   const watch = await openWatch(platform, client.key, `${BASE}/apis/rbac.authorization.k8s.io/v1/namespaces/a/roles`);
   expect((await watch.initial()).map(({ object }) => object.metadata.name)).toEqual([`sharedsecret:${nameIn(path)}:0`]);

@@ -1,5 +1,5 @@
 /**
- * A server that does the background work, and whose writes are held up on their way to etcd until another one does it: what it wanted
+ * A leader whose writes are held up on their way to etcd until another server leads: its writes
  * must not happen any more.
  */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
@@ -61,7 +61,7 @@ describeEtcd("a leader whose writes come late", () => {
   const change = (spec: object) => admin.send("PATCH", "/namespaces/shop/sharedsecrets/db", { spec }, MERGE_PATCH);
   const roles = async () => names(await admin.send("GET", ROLES));
 
-  /** A rule comes while nothing that the leader writes arrives, and goes before another one leads, who finds nothing to do then. */
+  /** A rule comes while no write of the leader arrives, and goes before another server leads, which then finds nothing to do. */
   async function loseTheLease(decide: (request: ProxiedRequest) => Fate) {
     let lost = 0;
     proxy.decide = (request) => {
@@ -82,7 +82,7 @@ describeEtcd("a leader whose writes come late", () => {
     await loseTheLease((request) => (isWrite(request) ? "lose-request" : "pass"));
     proxy.decide = () => "pass";
     await leader.settled();
-    // Whatever was under way at the first one has ended when it has stopped.
+    // When the first one has stopped, all of its work in progress has ended.
     await leader.stop();
     expect(await roles()).toEqual([]);
   });

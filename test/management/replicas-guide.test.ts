@@ -1,5 +1,5 @@
 /**
- * `docs/guides/several-replicas.md`: its commands are run as they stand, in order, and print what the page says.
+ * `docs/guides/several-replicas.md`: its commands are run as written, in order, and print what the page says.
  */
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";

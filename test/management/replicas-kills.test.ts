@@ -1,6 +1,6 @@
 /**
- * `management --etcd` as processes: the one that leads is killed, stands still for longer than its Lease, or loses etcd, while clients
- * write at the other one. What was done behind everybody's back is read off the history of etcd, not off what processes say.
+ * `management --etcd` as processes: the leader is killed, stands still for longer than its Lease, or loses etcd, while clients
+ * write at the other one. Background writes are read from the history of etcd, not from what processes report.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -35,7 +35,7 @@ interface Pair {
   history(): Promise<EtcdWritten[]>;
 }
 
-/** What the background work is for, made by clients at the follower, who must never be refused. */
+/** Work for the background, which clients create at the follower and which must never be refused. */
 class Load {
   /** SharedSecrets with a rule, which asks for a role and a binding. */
   readonly present = new Set<string>();
@@ -72,7 +72,7 @@ class Load {
     this.present.delete(name);
   }
 
-  /** What names an owner that is gone is removed by nobody who was asked to. */
+  /** Only the background work removes objects whose owner is gone. */
   async #leaveToTheCollector(name: string): Promise<void> {
     const owner = await this.#send("POST", "/teams", { metadata: { name }, spec: {} });
     const reference = { apiVersion: "management.platform/v1", kind: "Team", name, uid: at(owner, "metadata", "uid") };
@@ -90,7 +90,7 @@ class Load {
 
 const SECRETS = "/namespaces/shop/sharedsecrets";
 
-/** Written by nobody but the one who does the background work. */
+/** Written only by the process that does the background work. */
 const isBackground = ({ key, type }: EtcdWritten) =>
   /\/(roles|rolebindings)\//.test(key) || (type === "deleted" && /\/(ownedaccesskeys\/.*login-|sharedsecrets\/.*\/of-owner-)/.test(key));
 
@@ -134,7 +134,7 @@ describeEtcd("management processes on one etcd", () => {
   /** The leader has done some of what clients have asked for. */
   const hasWorked = ({ history }: Pair) => vi.waitFor(async () => expect((await history()).some(isBackground)).toBe(true), WAIT);
 
-  /** Clients go on while nobody leads, and then the follower does. */
+  /** Clients go on while there is no leader, and then the follower leads. */
   async function takeOver({ follower, load }: Pair): Promise<void> {
     const before = load.acknowledged;
     await vi.waitFor(() => expect(follower.leading, follower.log).toBe(true), WAIT);
@@ -142,7 +142,7 @@ describeEtcd("management processes on one etcd", () => {
     expect(load.acknowledged).toBeGreaterThan(before);
   }
 
-  /** All that was to be done has been done, once, by the process whose turn it was. */
+  /** All background work is done, once, by the process that led at the time. */
   async function settle({ atFollower, load, history }: Pair, servers: readonly Client[]): Promise<void> {
     await load.stop();
     expect(load.refusals).toEqual([]);
@@ -164,7 +164,7 @@ describeEtcd("management processes on one etcd", () => {
     for (const { writer } of termsOf(all)) expect(done.some((write) => write.writer === writer)).toBe(true);
   }
 
-  test.concurrent("the leader is killed: another one goes on, and the one that comes back follows", async () => {
+  test.concurrent("the leader is killed: another one continues, and the one that returns follows", async () => {
     const pair = await startPair("killed");
     await hasWorked(pair);
     await pair.leader.kill();
@@ -175,7 +175,7 @@ describeEtcd("management processes on one etcd", () => {
   });
 
   test.concurrent(
-    "the leader stands still for longer than its Lease: it writes nothing when it goes on, and lets nobody in on what it knew",
+    "the leader stands still for longer than its Lease: it writes nothing when it goes on, and admits no caller by outdated knowledge",
     async () => {
       const pair = await startPair("stopped");
       const jane = await admitJane(pair);
@@ -195,7 +195,7 @@ describeEtcd("management processes on one etcd", () => {
     },
   );
 
-  test.concurrent("the leader is cut off from etcd: it answers nobody from memory, and follows when it is back", async () => {
+  test.concurrent("the leader is cut off from etcd: it answers no request from memory, and follows when it is back", async () => {
     const proxy = await startEtcdProxy(etcd.url);
     const pair = await startPair("cut-off", proxy.url);
     const jane = await admitJane(pair);

@@ -27,7 +27,7 @@ describeEtcd("a vault and two management servers", () => {
     await etcd.remove();
   });
 
-  test("the one that leads copies, and after its end the other one", async () => {
+  test("the leader copies, and after its end the other server does", async () => {
     const settings = { enabled: true, address: vault.url, auth: { token: "root-token" }, syncInterval: "1s" };
     const parsed = parseManagementConfig(JSON.stringify({ vault: settings }));
     const config = parsed.ok ? parsed.config : expect.fail("the configuration is good");

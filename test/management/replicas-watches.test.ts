@@ -1,6 +1,6 @@
 /**
- * Open watches of clients at two servers, while etcd is told to forget, the servers forget what was, and one of them does not hear what
- * etcd forgets. Everybody is told everything once, in order, or is told (410) to list again.
+ * Open watches of clients at two servers, while etcd is compacted, the servers drop history, and one of them misses what
+ * etcd drops. Every client gets each event once, in order, or a 410 that makes it list again.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { delay, systemClock } from "../../src/base/clock.ts";
@@ -46,7 +46,7 @@ describeEtcd(`watches at two servers on one etcd (seed ${SEED})`, () => {
     await etcd.remove();
   });
 
-  test("tell everything once, in order, or say that it has expired", async () => {
+  test("deliver everything once, in order, or say that it has expired", async () => {
     const chance = createSeededChance(SEED);
     const ledger = createLedger();
     const apis = servers.map(({ url }) => `${url}${API}`);
@@ -69,18 +69,18 @@ describeEtcd(`watches at two servers on one etcd (seed ${SEED})`, () => {
 
     for (let round = 0; round < ROUNDS; round += 1) {
       await write(20);
-      // Servers and etcd have forgotten what one missed who was away.
+      // Servers and etcd drop what an absent client has missed.
       sleeper.sleep();
       await write(HISTORY * 2 + 1);
-      // One that is there all the time has heard it: what is forgotten now is nothing to it.
+      // A client that stays connected has seen it, so compaction does not affect it.
       await reach(ledger.newest, [near]);
       for (const store of stores) await store.compact();
       sleeper.wake();
       await write(20);
-      // One that is back at once goes on where it was.
+      // A client that returns at once continues where it was.
       fickle.cut();
       await write(20);
-      // Etcd has forgotten what one of the servers has not heard.
+      // Etcd drops what one of the servers has not seen.
       await reach(ledger.newest, followers);
       proxy.decide = ({ path }) => (path === "/v3/watch" ? "lose-request" : "pass");
       proxy.cutWatches();

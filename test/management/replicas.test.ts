@@ -21,7 +21,7 @@ import { at, clientOf, MERGE_PATCH, names } from "./platform.ts";
 import type { Client } from "./platform.ts";
 import { WAIT } from "../support/patience.ts";
 
-/** Anyone who stops gives its Lease back: what is asked often is soon known, and nobody loses it because a machine is slow. */
+/** A server that stops releases its Lease: frequent checks see that soon, and none loses it because a machine is slow. */
 const FAST = { leaseDurationSeconds: 60, renewDeadlineSeconds: 40, retryPeriodSeconds: 0.3 };
 /** For a server that loses etcd. */
 const HASTY = { connectMs: 500, requestMs: 800, giveUpMs: 1_500, silentMs: 500, heartbeatMs: 500 };
@@ -72,7 +72,7 @@ describeEtcd("management servers on one etcd", () => {
 
   const leaders = (servers: readonly Management[]) => servers.filter((server) => server.leading).length;
 
-  test("two that start at one moment on an empty etcd make one administrator, one pepper and one set of token keys", async () => {
+  test("two that start at the same moment on an empty etcd make one administrator, one pepper and one set of token keys", async () => {
     const servers = await Promise.all([start(), start(), start()]);
     const keys = servers.map(({ adminKey }) => adminKey).filter((key) => key !== undefined);
     expect(keys).toHaveLength(1);
@@ -81,7 +81,7 @@ describeEtcd("management servers on one etcd", () => {
     for (const other of others) expect(other).toBe(first);
   });
 
-  test("those that start with the same given key at one moment all answer to it, and it is one object", async () => {
+  test("those that start with the same given key at the same moment all accept it, and it is one object", async () => {
     const servers = await Promise.all([
       start({ adminKey: "the-given-key-of-the-administrator-0123" }),
       start({ adminKey: "the-given-key-of-the-administrator-0123" }),
@@ -104,7 +104,7 @@ describeEtcd("management servers on one etcd", () => {
     }
   });
 
-  test("rights and teams changed at one count at the others for the next request", async () => {
+  test("rights and teams changed at one apply at the others from the next request", async () => {
     const { servers, admins } = await startAll(2);
     const jane = as(servers[1]!, await newKey(admins[0]!, "jane"));
     await admins[0]!.send("POST", "/namespaces/shop/sharedsecrets", { metadata: { name: "db", namespace: "shop" }, spec: RULES });
@@ -130,7 +130,7 @@ describeEtcd("management servers on one etcd", () => {
     }
   });
 
-  test("unknown keys in great number cost etcd a few questions", async () => {
+  test("many unknown keys cost etcd a few requests", async () => {
     const proxy = await startEtcdProxy(etcd.url);
     running.push({ stop: () => proxy.close() });
     const server = await start({ store: await openEtcdStore({ endpoints: [proxy.url], prefix }) });
@@ -151,7 +151,7 @@ describeEtcd("management servers on one etcd", () => {
     expect(await text).toContain("access key is disabled");
   });
 
-  test("one leads, what it does is seen at all, and another takes over when it stops", async () => {
+  test("one leads, all servers see its work, and another takes over when it stops", async () => {
     const { servers, admins } = await startAll(3);
     await vi.waitFor(() => expect(leaders(servers)).toBe(1), WAIT);
     const roles = async (admin: Client) =>
@@ -193,7 +193,7 @@ describeEtcd("management servers on one etcd", () => {
     }
   });
 
-  test("readiness turns red while etcd is away and green again; liveness stays; nothing is served from the past", async () => {
+  test("readiness fails while etcd is away and recovers; liveness stays; no outdated data is served", async () => {
     const { servers, admins, key } = await startAll(2);
     const health = async (path: string) => (await fetch(`${servers[0]!.url}${path}`)).status;
     expect(await health("/readyz")).toBe(200);
@@ -207,7 +207,7 @@ describeEtcd("management servers on one etcd", () => {
     expect((await as(servers[1]!, key).send("GET", "/teams")).code).toBe(200);
   });
 
-  test("a server that is cut off refuses everybody, the one whose key was deleted meanwhile too, and recovers", async () => {
+  test("a server that is cut off refuses every caller, including one whose key was deleted meanwhile, and recovers", async () => {
     const { servers, admins, key } = await startAll(1);
     const proxy = await startEtcdProxy(etcd.url);
     running.push({ stop: () => proxy.close() });
@@ -228,7 +228,7 @@ describeEtcd("management servers on one etcd", () => {
     expect((await as(far, key).send("GET", "/teams")).code).toBe(200);
   });
 
-  test("a server that stops ends its watches in order, and they go on at another one without a gap", async () => {
+  test("a server that stops ends its watches in order, and they continue at another one without a gap", async () => {
     const { servers, admins, key } = await startAll(2);
     const list = await admins[0]!.send("GET", "/teams");
     const watch = (server: Management, from: string) =>
@@ -250,7 +250,7 @@ describeEtcd("management servers on one etcd", () => {
     expect(Buffer.from(value!).toString()).toContain('"name":"two"');
   });
 
-  test("the leader lets etcd forget what was, and nobody loses a watch by it", async () => {
+  test("the leader compacts etcd, and no client loses a watch by it", async () => {
     const compacted: number[] = [];
     const store = await openStore();
     const sharing = { times: FAST, compactAfterMs: 300, compact: async (revision: number) => void compacted.push(revision) };
@@ -263,7 +263,7 @@ describeEtcd("management servers on one etcd", () => {
     expect((await as(management, management.adminKey!).send("GET", "/teams")).code).toBe(200);
   });
 
-  test("servers with certificates show one and the same, also when they start at one moment", async () => {
+  test("servers with certificates share one, also when they start at the same moment", async () => {
     const stores = await Promise.all([openStore(), openStore()]);
     const servers = await Promise.all(
       stores.map((store) => startManagement({ store, sharing: { times: FAST }, publicUrl: "https://platform.example:8443" })),
@@ -275,7 +275,7 @@ describeEtcd("management servers on one etcd", () => {
     expect(TOKEN_KEYS_PATH).toBe("/.well-known/jwks.json");
   });
 
-  test("a certificate about to expire is replaced at a start; who trusts the new one trusts the servers that still run with the old one", async () => {
+  test("a certificate about to expire is replaced at a start; a client that trusts the new one trusts servers that still run with the old one", async () => {
     const [year, past] = [365, 340].map((days) => days * 86_400_000);
     const begin = async (clock: Clock) => {
       const server = await startManagement({ store: await openStore(), sharing: { times: FAST }, clock });
@@ -294,7 +294,7 @@ describeEtcd("management servers on one etcd", () => {
     const both = [before, after, later];
     expect(await Promise.all(both.map((server) => trusts(after.caPem, server)))).toEqual([true, true, true]);
     expect(await Promise.all(both.map((server) => trusts(before.caPem, server)))).toEqual([true, false, false]);
-    // Of those before, the last one is named; the one before that has expired.
+    // Of the earlier ones the last is named; the one before that has expired.
     const next = await begin({ ...systemClock, now: () => Date.now() + year! });
     expect(next.caPem.match(/BEGIN CERTIFICATE/g)).toHaveLength(2);
     expect(next.caPem).not.toContain(before.caPem.trim());

@@ -15,7 +15,7 @@ const admin = () => platform.admin;
 const { fresh } = platform;
 const DATA = { password: "c2VjcmV0" };
 
-/** Creates an object; answers its name. */
+/** Creates an object and returns its name. */
 const make = async (path: string, spec: object) => nameIn(await platform.make(path, spec));
 
 const secret = (spec: object = {}) => make(SECRETS, { data: DATA, ...spec });
@@ -33,7 +33,7 @@ async function person(): Promise<Person> {
   return { name, client: await user(name) };
 }
 
-/** What somebody reads of a secret: by its name, in a list, and in a watch. */
+/** What a caller reads of a secret: by its name, in a list, and in a watch. */
 async function readings(client: Client, name: string): Promise<unknown[]> {
   const one = await client.send("GET", `${SECRETS}/${name}`);
   const listed = await client.send("GET", SECRETS);
@@ -49,7 +49,7 @@ const ALL_OF_IT = [DATA, DATA, DATA];
 const NOTHING = [undefined, undefined, undefined];
 
 describe("a shared secret", () => {
-  test("is read by a granted user and a member of a granted team, by name, in a list and in a watch, and by nobody else", async () => {
+  test("is read only by a granted user and a member of a granted team, by name, in a list and in a watch", async () => {
     const [granted, member, other] = [await person(), await person(), await person()];
     const readers = await team({ users: [member.name] });
     const verbs = ["get", "list"];
@@ -59,21 +59,21 @@ describe("a shared secret", () => {
     expect(await readings(other.client, name)).toEqual(NOTHING);
   });
 
-  test("is its owner's: he reads, changes and deletes it", async () => {
+  test("is read, changed and deleted by its owner", async () => {
     const owner = await person();
     const name = await secret({ owner: { user: owner.name } });
     expect(await readings(owner.client, name)).toEqual(ALL_OF_IT);
     expect(await everything(owner.client, `${SECRETS}/${name}`)).toEqual({ get: 200, update: 200, patch: 200, delete: 200 });
   });
 
-  test("is each member's of the team that owns it", async () => {
+  test("belongs to each member of the team that owns it", async () => {
     const [member, other] = [await person(), await person()];
     const name = await secret({ owner: { team: await team({ users: [member.name] }) } });
     expect(await everything(other.client, `${SECRETS}/${name}`)).toEqual({ get: 403, update: 403, patch: 403, delete: 403 });
     expect(await everything(member.client, `${SECRETS}/${name}`)).toEqual({ get: 200, update: 200, patch: 200, delete: 200 });
   });
 
-  test("keeps its owner and texts, and refuses other types of them", async () => {
+  test("keeps its owner and texts, and refuses values of other types", async () => {
     const spec = { displayName: "Database", description: "of the shop", owner: { user: "jane", team: "ops" } };
     const name = await make(SECRETS, spec);
     expect(at(await admin().send("GET", `${SECRETS}/${name}`), "spec")).toEqual(spec);
@@ -97,7 +97,7 @@ describe("a team", () => {
     expect(await codes()).toEqual([403, 403, 403]);
   });
 
-  test("has the users that it lists, from the moment on at which it does", async () => {
+  test("has the users that it lists, from the moment at which it does", async () => {
     const { name: member, client } = await person();
     const name = await team();
     const path = `${SECRETS}/${await secret({ access: [{ verbs: ["get"], teams: [name] }] })}`;
@@ -134,7 +134,7 @@ describe("a team", () => {
     expect((await client.send("GET", path)).code).toBe(403);
   });
 
-  test("gives its clusterRoles to the tokens of its members, and to no other ones", async () => {
+  test("gives its clusterRoles to the tokens of its members, and to no others", async () => {
     const [member, other] = [await person(), await person()];
     const clusterRoles = [{ name: "view" }, { name: "edit" }];
     const name = await team({ users: [member.name], clusterRoles });
@@ -207,7 +207,7 @@ describe("an access rule", () => {
     expect(await readings(getter.client, name)).toEqual([DATA, undefined, undefined]);
   });
 
-  test("with create lets somebody make objects like it, in its namespace alone", async () => {
+  test("with create lets users make objects like it, only in its namespace", async () => {
     const { name: creator, client } = await person();
     const body = () => ({ metadata: { name: fresh() }, spec: { owner: { user: creator } } });
     expect((await client.send("POST", SECRETS, body())).code).toBe(403);
@@ -242,7 +242,7 @@ describe("an access rule", () => {
     await platform.management.settled();
   });
 
-  test('is for everybody who is known with the user "*"', async () => {
+  test('is for every authenticated user with the user "*"', async () => {
     const path = `${SECRETS}/${await secret({ access: [{ verbs: ["get"], users: ["*"] }] })}`;
     const callers = [await user(), await platform.withKey({ team: await team() }), await platform.withKey({ subject: fresh("robot") })];
     expect(await Promise.all(callers.map(async (client) => (await client.send("GET", path)).code))).toEqual([200, 200, 200]);
@@ -302,7 +302,7 @@ describe("derived roles", () => {
     expect(await read()).toEqual([404, 404]);
   });
 
-  test("are read by those who may read the object, and by nobody else", async () => {
+  test("are read only by those who may read the object", async () => {
     const [reader, other] = [await person(), await person()];
     const name = await secret({ access: [{ verbs: ["get"], users: [reader.name] }] });
     await platform.management.settled();
@@ -313,7 +313,7 @@ describe("derived roles", () => {
     expect(names(await other.client.send("GET", path))).not.toContain(`sharedsecret:${name}:0`);
   });
 
-  test("can be written by nobody", async () => {
+  test("cannot be written", async () => {
     const name = await secret({ access: [{ verbs: ["get"], users: ["jane"] }] });
     await platform.management.settled();
     const path = `${RBAC}/namespaces/a/roles/sharedsecret:${name}:0`;
@@ -333,7 +333,7 @@ describe("derived roles", () => {
   });
 });
 
-/** The answers to reading, replacing, changing and deleting an object; the last two of these change nothing. */
+/** The answers to reading, replacing, changing and deleting an object; the last two change nothing. */
 async function everything(client: Client, path: string): Promise<Record<string, number>> {
   const { body } = await admin().send("GET", path);
   const get = await client.send("GET", path);

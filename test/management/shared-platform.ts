@@ -1,17 +1,17 @@
-/** One platform for all tests of a file, which keep apart by the names of what they make. */
+/** One platform for all tests of a file, which stay apart by the names of what they make. */
 import { afterAll, beforeAll, expect } from "vitest";
 import { at, startPlatform } from "./platform.ts";
 import type { Answered, Platform } from "./platform.ts";
 
 /** A platform that its file's hooks start and stop. */
 export interface SharedPlatform extends Omit<Platform, "stop"> {
-  /** A name that nothing else here has. */
+  /** A name that is used nowhere else here. */
   fresh(what?: string): string;
-  /** Creates an object as the administrator, under a fresh name; answers its path. */
+  /** Creates an object as the administrator, under a fresh name, and returns its path. */
   make(collection: string, spec: object, metadata?: object): Promise<string>;
 }
 
-/** To be called at the top of a test file. */
+/** Call it at the top of a test file. */
 export function sharePlatform(options: Parameters<typeof startPlatform>[0] = {}): SharedPlatform {
   let platform: Platform;
   beforeAll(async () => {
@@ -43,12 +43,12 @@ export function sharePlatform(options: Parameters<typeof startPlatform>[0] = {})
   };
 }
 
-/** The last part of a path: the name of what is there. */
+/** The last part of a path: the name of the object. */
 export function nameIn(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }
 
-/** The value of the access key that an answer tells, once. */
+/** The value of the access key that an answer contains, once. */
 export function keyOf(answer: Answered): string {
   return String(at(answer, "spec", "key"));
 }

@@ -19,11 +19,11 @@ beforeAll(async () => {
 const admin = () => platform.admin;
 const fresh = () => platform.fresh("secret");
 
-/** A secret of its own for one test; its path. */
+/** A secret for one test; returns its path. */
 const secret = (spec: object = {}) => platform.make(SECRETS, spec);
 
 describe("a shared secret", () => {
-  test("is namespaced, and read where it was made", async () => {
+  test("is namespaced, and read where it was created", async () => {
     const path = await secret();
     expect(at(await admin().send("GET", path), "metadata", "namespace")).toBe("a");
     expect((await admin().send("GET", path.replace("/a/", "/b/"))).code).toBe(404);
@@ -49,7 +49,7 @@ describe("a shared secret", () => {
     expect([code, text]).toEqual([400, expect.stringContaining(field)]);
   });
 
-  test("can be used by its owner and nobody else", async () => {
+  test("can be used by its owner and no one else", async () => {
     const path = await secret({ owner: { user: "jane" } });
     expect((await jane.send("PATCH", path, { spec: { displayName: "mine" } }, MERGE_PATCH)).code).toBe(200);
     expect((await bob.send("GET", path)).code).toBe(403);
@@ -153,7 +153,7 @@ describe("access rules", () => {
     expect((await jane.send("GET", path)).code).toBe(403);
   });
 
-  test("without get and list let nobody read by writing", async () => {
+  test("without get and list do not let a caller read by writing", async () => {
     const path = await secret({ data: { word: "c2Vz" }, access: [{ verbs: ["update", "patch", "delete"], users: ["jane"] }] });
     const { metadata } = (await admin().send("GET", path)).body;
     const copy = [
@@ -181,7 +181,7 @@ describe("access rules", () => {
     expect([JSON.stringify(spec).split("c2Vz").length - 1, JSON.stringify(after)]).toEqual([1, expect.not.stringContaining("c2Vz")]);
   });
 
-  test("without get and list let nobody guess by patches, and writing still works", async () => {
+  test("without get and list do not let a caller guess by patches, and writing still works", async () => {
     const note = { "kubectl.kubernetes.io/last-applied-configuration": '{"spec":{"data":{"word":"c2Vz"}}}' };
     const path = await secret({ data: { word: "c2Vz" }, access: [{ verbs: ["patch"], users: ["jane"] }] });
     await admin().send("PATCH", path, { metadata: { annotations: note } }, MERGE_PATCH);
@@ -203,7 +203,7 @@ describe("access rules", () => {
     expect(at(await admin().send("GET", path), "spec", "data")).toEqual({ word: "bmV3", other: "eQ==" });
   });
 
-  test("and the scope of a key both have to let somebody read", async () => {
+  test("and the scope of a key must both allow reading", async () => {
     const path = await secret({ data: { word: "c2Vz" }, owner: { user: "jane" } });
     const rules = [{ verbs: ["patch"], resources: [{ group: "management.platform", resources: ["sharedsecrets"] }] }];
     const writer = await platform.withKey({ user: "jane", scope: { rules } });
@@ -227,7 +227,7 @@ describe("status", () => {
 });
 
 describe("the endpoints", () => {
-  test("GET of a collection lists its namespace alone", async () => {
+  test("GET of a collection lists only its namespace", async () => {
     const body = { metadata: { name: fresh() } };
     for (const namespace of ["list-a", "list-b"]) await admin().send("POST", `/namespaces/${namespace}/sharedsecrets`, body);
     const list = await admin().send("GET", "/namespaces/list-a/sharedsecrets");
@@ -235,7 +235,7 @@ describe("the endpoints", () => {
     expect(at(list, "items", 0, "metadata", "namespace")).toBe("list-a");
   });
 
-  test("POST and GET answer what is stored, and GET of what is not there fails", async () => {
+  test("POST and GET return the stored object, and GET of a missing one fails", async () => {
     const spec = { displayName: "x", data: { word: "eA==" } };
     const name = fresh();
     const created = await admin().send("POST", SECRETS, { metadata: { name }, spec });
@@ -266,7 +266,7 @@ describe("the endpoints", () => {
     expect((await put({})).code).toBe(409);
   });
 
-  test("PATCH answers the patched object, and DELETE takes it away", async () => {
+  test("PATCH returns the patched object, and DELETE removes it", async () => {
     const path = await secret({ data: { word: "eA==" } });
     const patched = await admin().send("PATCH", path, [{ op: "add", path: "/spec/data/other", value: "eQ==" }], JSON_PATCH);
     expect([patched.code, patched.body["spec"]]).toEqual([200, { data: { word: "eA==", other: "eQ==" } }]);

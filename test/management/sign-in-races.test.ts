@@ -1,5 +1,5 @@
 /**
- * Sign-ins, links and administrators at the same moment, on a store whose writes take time.
+ * Concurrent sign-ins, links and administrators, on a store whose writes take time.
  */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { systemChance } from "../../src/base/chance.ts";
@@ -18,7 +18,7 @@ let api: ManagementApi;
 
 const WRITES: readonly string[] = ["create", "update", "delete"];
 
-/** Answers a write some turns of the event loop later, as a store behind a network does. */
+/** Completes a write some turns of the event loop later, as a store behind a network does. */
 function slowStore(): Store {
   const later = async () => {
     for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
@@ -43,7 +43,7 @@ beforeEach(async () => {
 });
 afterEach(() => api.stop());
 
-const somebody = (userId: string, more: Partial<Identity> = {}): Identity => ({
+const person = (userId: string, more: Partial<Identity> = {}): Identity => ({
   ...{ userId, username: userId, groups: [], connector: "oidc" },
   ...more,
 });
@@ -56,13 +56,13 @@ const userOf = async (name: string) => {
 
 test("first sign-ins of one identity under several names make one user", async () => {
   const names = ["one", "two", "three", "four"];
-  await Promise.all(names.map((username) => api.signIn.signIn(somebody("mallory", { username }))));
+  await Promise.all(names.map((username) => api.signIn.signIn(person("mallory", { username }))));
   expect((await users()).length).toBe(1);
 });
 
 test("one identity is linked by one of two users", async () => {
-  const keys = [(await api.signIn.signIn(somebody("a"))).key, (await api.signIn.signIn(somebody("b"))).key];
-  const linked = await Promise.allSettled(keys.map((key) => api.signIn.link(key, somebody("z", { connector: "other" }))));
+  const keys = [(await api.signIn.signIn(person("a"))).key, (await api.signIn.signIn(person("b"))).key];
+  const linked = await Promise.allSettled(keys.map((key) => api.signIn.link(key, person("z", { connector: "other" }))));
   expect(linked.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
   const bound = (await users()).flatMap((user) => (user["spec"] as UserSpec).linkedSubjects ?? []);
   expect(bound).toEqual(["other/z"]);
@@ -71,7 +71,7 @@ test("one identity is linked by one of two users", async () => {
 test("a user bound by mail address becomes the first of two who have it", async () => {
   await api.registry.create(USERS, "", { metadata: { name: "boss" }, spec: { connector: "oidc", email: "boss@corp.example" } });
   const address = { email: "boss@corp.example", emailVerified: true };
-  const both = await Promise.all(["1", "2"].map((id) => api.signIn.signIn(somebody(id, { username: "boss", ...address }))));
+  const both = await Promise.all(["1", "2"].map((id) => api.signIn.signIn(person(id, { username: "boss", ...address }))));
   const names = await Promise.all(both.map(({ name }) => userOf(name)));
   expect(names.filter((name) => name === "boss")).toHaveLength(1);
 });
@@ -85,7 +85,7 @@ test("an administrator's new subject is not undone by a sign-in of the former on
       for (let turn = 0; turn < round; turn += 1) await new Promise(setImmediate);
       await api.registry.patch(USERS, key, "merge", { spec: { subject: `oidc/new-${round}` } });
     };
-    await Promise.all([api.signIn.signIn(somebody(`old-${round}`, { preferredUsername: `round ${round}` })), rebind()]);
+    await Promise.all([api.signIn.signIn(person(`old-${round}`, { preferredUsername: `round ${round}` })), rebind()]);
     expect((await specOf("ops")).subject).toBe(`oidc/new-${round}`);
   }
 });

@@ -1,5 +1,5 @@
 /**
- * What a sign-in makes: a user, teams, and a key that ends. Source: specification 2, `status.auth`.
+ * The results of a sign-in: a user, teams, and a key that expires. Source: specification 2, `status.auth`.
  */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { systemChance } from "../../src/base/chance.ts";
@@ -50,11 +50,11 @@ async function all(type: ResourceType): Promise<readonly KubeObject[]> {
 
 const specOf = (object: KubeObject | undefined) => object?.["spec"] as Record<string, unknown>;
 const called = (objects: readonly KubeObject[], name: string) => objects.find(({ metadata }) => metadata.name === name);
-/** Whom a login key stands for. */
+/** The user that a login key acts as. */
 const userOf = async (key: string) => specOf(called(await all(OWNED_ACCESS_KEYS), key))["user"];
 
 describe("a sign-in", () => {
-  test("makes the user, the teams of his groups and a key of type Login with his identity", async () => {
+  test("makes the user, the teams of the user's groups and a key of type Login with the identity", async () => {
     const { name, key, expiresAt } = await api.signIn.signIn(JANE, { idToken: "id-token" });
     expect(specOf(called(await all(USERS), "jane"))).toMatchObject({
       username: "jane",
@@ -74,7 +74,7 @@ describe("a sign-in", () => {
     expect(expiresAt).toBe(Date.UTC(2026, 5, 21, 12));
   });
 
-  test("for the second time makes no other user, and brings his groups up to date", async () => {
+  test("for the second time makes no other user, and updates the groups", async () => {
     await api.signIn.signIn(JANE);
     await api.signIn.signIn({ ...JANE, groups: ["ops"] });
     expect((await all(USERS)).filter(({ metadata }) => metadata.name !== "admin").map((user) => specOf(user)["groups"])).toEqual([["ops"]]);
@@ -85,7 +85,7 @@ describe("a sign-in", () => {
     expect((await all(USERS)).map(({ metadata }) => metadata.name)).toEqual(["admin", "jane"]);
   });
 
-  test("of two people at the same moment gives each a name of his own", async () => {
+  test("of two people at the same moment gives each a name of their own", async () => {
     const others = [JANE, { ...JANE, userId: "u-2", emailVerified: false }];
     const signedIn = await Promise.all(others.map((identity) => api.signIn.signIn(identity)));
     const users = await Promise.all(signedIn.map(({ name }) => userOf(name)));
@@ -99,7 +99,7 @@ describe("a sign-in", () => {
     expect((await all(USERS)).map(({ metadata }) => metadata.name)).toEqual(["admin"]);
     const user = await userOf(name);
     expect(user).toMatch(/^jane-[0-9a-f]{10}$/);
-    // Nobody else gets the name, since nothing remembers whose it is.
+    // No one else gets the name, since nothing records its owner.
     expect(await userOf((await api.signIn.signIn({ ...JANE, connector: "other" })).name)).not.toBe(user);
     expect(await userOf((await api.signIn.signIn(JANE)).name)).toBe(user);
   });
@@ -111,7 +111,7 @@ describe("a sign-in", () => {
     expect(await all(TEAMS)).toEqual([]);
   });
 
-  test("makes teams at the cost of anyone who brings the groups, stops at the quota, and goes on", async () => {
+  test("makes teams at the cost of the user who brings the groups, stops at the quota, and continues", async () => {
     await api.stop();
     const metrics = createMetrics();
     const log: string[] = [];
@@ -126,15 +126,15 @@ describe("a sign-in", () => {
       const { name } = await api.signIn.signIn({ ...JANE, groups });
       expect([await userOf(name), (await teams()).sort()]).toEqual(["jane", groups.slice(0, 4).sort()]);
       expect(metrics.value("apiserver_rejected_requests_total", { reason: "quota" })).toBe(times);
-      expect(log.filter((line) => line.includes("makes no more teams"))).toHaveLength(times);
+      expect(log.filter((line) => line.includes("cannot make more teams"))).toHaveLength(times);
     }
     expect(log.join()).toContain('exceeded quota: objects of user \\"jane\\"');
-    // Others have room, and so has anyone who has fewer than before.
+    // Others have room, and so does a user who has fewer than before.
     await api.signIn.signIn({ ...JANE, userId: "u-2", username: "bob", email: "b@example.com", groups: ["bobs"] });
     await api.registry.delete(TEAMS, { namespace: "", name: "group-0" });
     await api.signIn.signIn({ ...JANE, groups: ["new"] });
     expect((await teams()).sort()).toEqual(["bobs", ...groups.slice(1, 4), "new"].sort());
-    // Only what the server makes because of somebody has a limit.
+    // Only what the server makes on behalf of a user has a limit.
     for (const group of ["a", "b"]) await api.registry.create(TEAMS, "", { metadata: { name: group }, spec: { owner: { user: "jane" } } });
   });
 
@@ -151,7 +151,7 @@ describe("a sign-in", () => {
   });
 });
 
-describe("nobody takes another one's name", () => {
+describe("no user takes another one's name", () => {
   test.each([
     ["of another connector", { ...JANE, connector: "other" }],
     ["with another id", { ...JANE, userId: "u-2" }],
@@ -190,7 +190,7 @@ describe("nobody takes another one's name", () => {
     expect((await userOf((await api.signIn.signIn(identity)).name)) === "prepared").toBe(links);
   });
 
-  test("two users bound by one address let nobody in", async () => {
+  test("two users bound by one address admit no one", async () => {
     for (const name of ["one", "two"])
       await api.registry.create(USERS, "", { metadata: { name }, spec: { email: JANE.email, connector: "oidc" } });
     await expect(api.signIn.signIn(JANE)).rejects.toThrow("several users are bound to your mail address");
@@ -210,7 +210,7 @@ describe("what an administrator wrote stays", () => {
     expect((await janes())["groups"]).toEqual(["platform:admins", "dev"]);
   });
 
-  test("a group that was taken away, as long as the connector goes on naming it", async () => {
+  test("a removed group, as long as the connector goes on naming it", async () => {
     await api.signIn.signIn(JANE);
     await change({ groups: [] });
     await api.signIn.signIn(JANE);
@@ -220,7 +220,7 @@ describe("what an administrator wrote stays", () => {
     expect((await janes())["groups"]).toEqual(["dev"]);
   });
 
-  test("texts; those that nobody wrote follow the connector", async () => {
+  test("texts; those that no one wrote follow the connector", async () => {
     await api.signIn.signIn({ ...JANE, preferredUsername: "Jane" });
     await change({ displayName: "Jane of operations" });
     await api.signIn.signIn({ ...JANE, preferredUsername: "Janie", email: "jane@new.example" });
@@ -291,7 +291,7 @@ describe("a password", () => {
 });
 
 describe("the end", () => {
-  test("of a login key is when it is said to be: it is deleted", async () => {
+  test("of a login key comes at the stated time: it is deleted", async () => {
     await api.stop();
     await open("loginAccessKeyTTLSeconds: 1");
     const { name } = await api.signIn.signIn(JANE);
@@ -307,14 +307,14 @@ describe("the end", () => {
     expect([called(await all(OWNED_ACCESS_KEYS), name)?.metadata.name, expiresAt]).toEqual([name, undefined]);
   });
 
-  test("comes with a logout, which tells what the key was made from", async () => {
+  test("comes with a logout, which returns what the key was made from", async () => {
     const { key, name } = await api.signIn.signIn(JANE, { idToken: "id-token" });
     expect(await api.signIn.signOut(key)).toEqual({ connector: "oidc", idToken: "id-token" });
     expect(called(await all(OWNED_ACCESS_KEYS), name)).toBeUndefined();
     expect(await api.signIn.signOut(key)).toBeUndefined();
   });
 
-  test("does not come to other keys by a logout", async () => {
+  test("does not come for other keys by a logout", async () => {
     const made = await api.registry.create(OWNED_ACCESS_KEYS, "", { metadata: { name: "ci" }, spec: { user: "jane" } });
     expect(await api.signIn.signOut(String(specOf(made)["key"]))).toBeUndefined();
     expect(called(await all(OWNED_ACCESS_KEYS), "ci")).toBeDefined();

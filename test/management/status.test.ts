@@ -1,5 +1,5 @@
 /**
- * `status` as a part of objects with a path of its own, and what discovery and selectors say of the kinds. Source: specification 1,
+ * `status` as a part of objects with a path of its own, and what discovery and selectors say about the kinds. Source: specification 1,
  * "Access rule item" (subresources) and "Common envelope".
  */
 import { beforeAll, describe, expect, test } from "vitest";
@@ -50,7 +50,7 @@ describe("the path of a status", () => {
     expect((await admin().send("PUT", path, { ...body, status: {} })).body["status"]).toEqual({ conditions: CONDITIONS });
   });
 
-  test("leaves a password and a key as they are, and when a key was used is the server's to say", async () => {
+  test("leaves a password and a key unchanged, and only the server writes when a key was used", async () => {
     await admin().send("POST", "/users", { metadata: { name: "carl" }, spec: { username: "carl", password: "correct horse 1" } });
     expect((await admin().send("PATCH", "/users/carl/status", { status: {}, spec: { password: "y" } }, MERGE_PATCH)).code).toBe(200);
     const key = await platform.withKey({ user: "carl" });
@@ -61,7 +61,7 @@ describe("the path of a status", () => {
     expect((await key.send("PATCH", "/users/carl/status", { status: {} }, MERGE_PATCH)).code).toBe(403);
   });
 
-  test("takes a rule with that part, which the verbs alone are not", async () => {
+  test("needs a rule with that part, for which the verbs alone are not enough", async () => {
     const access = [
       { verbs: ["get", "patch"], users: ["bob"] },
       { verbs: ["get", "patch"], subresources: ["status"], users: ["jane"] },
@@ -78,7 +78,7 @@ describe("the path of a status", () => {
     ]);
   });
 
-  test("shows no value of a secret to somebody who may only write it", async () => {
+  test("shows no value of a secret to a user who may only write it", async () => {
     const access = [{ verbs: ["patch"], subresources: ["status"], users: ["bob"] }];
     const path = await platform.make(SECRETS, { data: { word: "c2VjcmV0" }, access });
     const { code, text } = await bob.send("PATCH", `${path}/status`, { status: { conditions: CONDITIONS } }, MERGE_PATCH);
@@ -86,7 +86,7 @@ describe("the path of a status", () => {
     expect(at(await admin().send("GET", path), "spec", "data")).toEqual({ word: "c2VjcmV0" });
   });
 
-  test("of the configuration is read alone, without the settings that are secret", async () => {
+  test("of the configuration is read-only, without the secret settings", async () => {
     expect((await jane.send("GET", "/config/config/status")).body.kind).toBe("Config");
     expect((await admin().send("PATCH", "/config/config/status", { status: {} }, MERGE_PATCH)).code).toBe(405);
   });

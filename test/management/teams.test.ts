@@ -28,7 +28,7 @@ const team = (spec: object = {}, metadata: object = {}) => platform.make("/teams
 describe("a team", () => {
   test("is cluster-scoped, and keeps every field", async () => {
     const { body } = await admin().send("GET", await team(FULL));
-    // An empty text is the same as none.
+    // An empty text is the same as an absent one.
     const [{ apiGroup: _core, ...pull }] = FULL.imagePullSecrets as [(typeof FULL.imagePullSecrets)[0]];
     expect([body.kind, body.metadata.namespace, body["spec"]]).toEqual(["Team", undefined, { ...FULL, imagePullSecrets: [pull] }]);
     expect((await admin().send("POST", "/namespaces/a/teams", { metadata: { name: fresh() } })).code).toBe(404);
@@ -56,7 +56,7 @@ describe("a team", () => {
     expect([code, text]).toEqual([400, expect.stringContaining(field)]);
   });
 
-  test("can be used by its owner, himself or by a team", async () => {
+  test("can be used by its owner, which is a user or a team", async () => {
     const leads = fresh();
     await admin().send("POST", "/teams", { metadata: { name: leads }, spec: { users: ["ann"] } });
     const path = await team({ owner: { user: "jane", team: leads } });
@@ -71,20 +71,20 @@ describe("a team", () => {
     "is told that no registry takes %j as a namespace",
     async (username) => {
       const { code, warnings } = await admin().send("POST", "/teams", { metadata: { name: fresh() }, spec: { username } });
-      expect([code, warnings]).toEqual([201, expect.stringContaining("is no namespace that container registries take")]);
+      expect([code, warnings]).toEqual([201, expect.stringContaining("is not a namespace that container registries accept")]);
     },
   );
 
-  test("is told when another team has its username, and only then", async () => {
+  test("gets a warning when another team has its username, and only then", async () => {
     const spec = { username: "ops-1/images_x" };
     const send = async (name: string) => (await admin().send("POST", "/teams", { metadata: { name }, spec })).warnings;
     expect([await send(fresh()), await send(fresh())]).toEqual(["", expect.stringContaining("is the one of another team too")]);
   });
 
-  test("is told which verbs of its rules allow nothing", async () => {
+  test("gets a warning about verbs of its rules that allow nothing", async () => {
     const access = [{ verbs: ["get", "VerbAll", "*", "create", "bind"] }, { verbs: ["gett", "deletecollection"], users: ["bob"] }];
     const { code, warnings } = await admin().send("POST", "/teams", { metadata: { name: fresh() }, spec: { access } });
-    expect([code, warnings]).toEqual([201, expect.stringContaining('spec.access[1].verbs: \\"gett\\" is no verb of a Team')]);
+    expect([code, warnings]).toEqual([201, expect.stringContaining('spec.access[1].verbs: \\"gett\\" is not a verb of a Team')]);
     expect(warnings).toContain("deletecollection");
     expect(warnings).not.toContain("access[0]");
   });

@@ -1,5 +1,5 @@
 /**
- * TokenReviews: whose an access key is, for those who ask on behalf of others, such as API servers with a webhook.
+ * TokenReviews: whose an access key is, for services that ask on behalf of others, such as API servers with a webhook.
  */
 import { expect, test } from "vitest";
 import { MERGE_PATCH } from "./platform.ts";
@@ -18,7 +18,7 @@ const review = (client: Client, token: string, audiences?: readonly string[]) =>
     spec: { token, ...(audiences && { audiences }) },
   });
 
-test("a review tells administrators whose an access key is, while it is good, and does not repeat it", async () => {
+test("a review tells administrators whose an access key is, while it is valid, and does not repeat it", async () => {
   const made = await create({ user: "jane", groups: ["idp:shop"] });
   const key = keyOf(made);
   const { code, body, text } = await review(admin(), key);
@@ -28,14 +28,14 @@ test("a review tells administrators whose an access key is, while it is good, an
     user: { username: "jane", groups: expect.arrayContaining(["idp:shop"]), extra: { "platform/access-key": [made.body.metadata.name] } },
   });
   expect(text).not.toContain(key);
-  // Asking is no use of it.
+  // A review does not count as a use of the key.
   expect((await admin().send("GET", `${KEYS}/${made.body.metadata.name}`)).body["status"]).toEqual({});
   await admin().send("PATCH", `${KEYS}/${made.body.metadata.name}`, { spec: { disabled: true } }, MERGE_PATCH);
   expect((await review(admin(), key)).body["status"]).toEqual({});
   expect((await review(admin(), "nobodys-key")).body["status"]).toEqual({});
 });
 
-test("a review is for the audience that asks, and for administrators alone", async () => {
+test("a review is for the requested audience, and only for administrators", async () => {
   const key = keyOf(await create({ user: "jane" }));
   expect((await review(admin(), key, ["https://elsewhere.example"])).body["status"]).toEqual({});
   const issuer = platform.management.url;

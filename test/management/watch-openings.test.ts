@@ -1,4 +1,4 @@
-/** A key that ends between the moment when it is accepted and the moment when its watch is open. */
+/** A key that expires after it is accepted and before its watch is open. */
 import { expect, test } from "vitest";
 import { createMemoryStore } from "../../src/apiserver/store/memory/memory-store.ts";
 import type { Store } from "../../src/apiserver/store/store.ts";

@@ -7,7 +7,7 @@ import { REFUSALS } from "./keys/key-lives.ts";
 import type { KeyLives } from "./keys/key-lives.ts";
 import type { ManagedObjects } from "./managed-objects.ts";
 
-/** What the end is told with. */
+/** Options of {@link followAdministratorEnd}. */
 export interface AdministratorEndOptions {
   readonly objects: ManagedObjects;
   readonly lives: Pick<KeyLives, "endOf" | "refusalOf">;
@@ -15,28 +15,28 @@ export interface AdministratorEndOptions {
   readonly logger: Logger;
 }
 
-/** The end of the first administrator's key, which nobody is to learn from a 401. */
+/** The expiry of the first administrator's key, announced in advance: a 401 must not be the first sign of it. */
 export interface AdministratorEnd {
-  /** When it ends, in milliseconds since 1970; undefined when it does not, or is not there. */
+  /** When the key expires, in milliseconds since 1970; undefined when it does not expire or does not exist. */
   readonly at: number | undefined;
-  /** Tells it in the log, if it is not told yet. To be called when the key is made, and when limits of keys have changed. */
+  /** Logs the expiry unless it was logged already. Call it when the key is made and when limits of keys have changed. */
   look(): void;
   stop(): void;
 }
 
-/** It is told at once, and again when so much is left, in milliseconds. */
-const TOLD_AGAIN_MS: readonly number[] = [7 * 86_400_000, 86_400_000, 3_600_000];
+/** The expiry is logged at once, and again when this much time is left, in milliseconds. */
+const REMINDERS_MS: readonly number[] = [7 * 86_400_000, 86_400_000, 3_600_000];
 const HELP =
-  "Make another administrator's key while one is good, as docs/guides/first-key.md says; afterwards, start the server with --admin-key-file";
+  "Make another administrator's key while one is valid, as docs/guides/first-key.md says; afterwards, start the server with --admin-key-file";
 
-/** Follows the first administrator's key from the first look on. */
+/** Follows the first administrator's key from the first call of `look` on. */
 export function followAdministratorEnd({ objects, lives, clock, logger }: AdministratorEndOptions): AdministratorEnd {
-  let told = "";
+  let logged = "";
   let looked = false;
   let timer: Timer | undefined;
-  const tell = (state: string, say: () => void) => {
-    if (state !== told) say();
-    told = state;
+  const logOnce = (state: string, log: () => void) => {
+    if (state !== logged) log();
+    logged = state;
   };
   const endOf = () => {
     const key = objects.get(OWNED_ACCESS_KEYS, ADMINISTRATOR_KEY);
@@ -47,17 +47,17 @@ export function followAdministratorEnd({ objects, lives, clock, logger }: Admini
     timer?.cancel();
     const key = objects.get(OWNED_ACCESS_KEYS, ADMINISTRATOR_KEY);
     const refusal = key && lives.refusalOf(key);
-    // Who disables the key knows of it.
-    if (key === undefined || refusal === "disabled") return tell("", () => {});
+    // An administrator who disables the key knows that it no longer works.
+    if (key === undefined || refusal === "disabled") return logOnce("", () => {});
     if (refusal !== undefined) {
       const why = REFUSALS[refusal];
-      return tell(refusal, () => logger.warn("The first administrator's key is not accepted any more", { why, help: HELP }));
+      return logOnce(refusal, () => logger.warn("The first administrator's key is no longer accepted", { why, help: HELP }));
     }
     const endMs = endOf();
     const leftMs = endMs - clock.now();
-    const next = TOLD_AGAIN_MS.find((aheadMs) => aheadMs < leftMs) ?? 0;
-    if (endMs === Infinity) return tell("", () => {});
-    tell(`${endMs} ${next}`, () => logger.warn("The first administrator's key ends", { at: timestamp(endMs), help: HELP }));
+    const next = REMINDERS_MS.find((aheadMs) => aheadMs < leftMs) ?? 0;
+    if (endMs === Infinity) return logOnce("", () => {});
+    logOnce(`${endMs} ${next}`, () => logger.warn("The first administrator's key expires", { at: timestamp(endMs), help: HELP }));
     timer = clock.schedule(leftMs - next, look);
   };
   const unsubscribe = objects.onChange(({ object, previous }) => {

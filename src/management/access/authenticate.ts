@@ -29,7 +29,7 @@ import { keySubjectOf } from "./key-subject.ts";
 import type { ManagedObjects } from "./managed-objects.ts";
 import type { Membership } from "./membership.ts";
 
-/** What a key is judged by. */
+/** Options of {@link createKeyAuthentication}. */
 export interface KeyAuthenticationOptions {
   readonly keys: AccessKeys;
   readonly activity: KeyActivity;
@@ -37,30 +37,30 @@ export interface KeyAuthenticationOptions {
   readonly objects: Pick<ManagedObjects, "get" | "onChange">;
   readonly lives: KeyLives;
   /**
-   * Resolves once this process knows of every write that was acknowledged before the call, by whatever process. Default: it always does.
+   * Resolves once this process has seen every write that any process acknowledged before the call. Default: it always has.
    */
   readonly upToDate?: () => Promise<unknown>;
-  /** Default: nobody counts. */
+  /** Default: none. */
   readonly metrics?: Metrics;
 }
 
 const PEOPLE: readonly string[] = [USERS.kind, TEAMS.kind];
 
-/** Who shows which key. */
+/** Finds the caller behind a key. */
 export interface KeyAuthentication {
   readonly authenticate: Authenticate;
-  /** The same by what this process knows, without counting it as a use of the key. */
+  /** The same, from what this process knows already, and without counting it as a use of the key. */
   known(request: Pick<IncomingMessage, "headers">): UserInfo;
-  /** The caller who would be let in with a value at this moment, without counting that as a use of the key; undefined for nobody. */
+  /** The caller whom a key value would admit now, without counting it as a use of the key; undefined if it admits no one. */
   ownerOf(value: string): Promise<UserInfo | undefined>;
-  /** Anyone who shows a stored key at this moment. */
+  /** The caller behind a stored key, as of now. */
   userOf(key: KubeObject): UserInfo;
-  /** Judges all keys again: the settings are others. */
+  /** Judges all keys again, because settings have changed. */
   reconsider(): void;
 }
 
 /**
- * Knows anyone who shows an access key in the header `Authorization: Bearer`.
+ * Authenticates callers by an access key in the header `Authorization: Bearer`.
  *
  * @throws API_UNAUTHORIZED from `authenticate`, with one of {@link REFUSALS}.
  */
@@ -70,7 +70,7 @@ export function createKeyAuthentication(options: KeyAuthenticationOptions): KeyA
     metrics.count("management_access_key_refusals_total", { reason: refusal });
     return unauthorized(REFUSALS[refusal]);
   };
-  // By key, until a person or a team is another one.
+  // By key, until a person or a team changes.
   let known = new WeakMap<KubeObject, UserInfo>();
   objects.onChange(({ object, previous }) => {
     if (PEOPLE.includes((object ?? previous)!.kind)) known = new WeakMap();
@@ -81,7 +81,7 @@ export function createKeyAuthentication(options: KeyAuthenticationOptions): KeyA
     const lost = lives.lostGroups(key);
     const bare = lost.length === 0 ? whole : { ...whole, groups: whole.groups.filter((group) => !lost.includes(group)) };
     const person = personOf(specOf<KeySpec>(key));
-    // Groups that only the platform gives are not taken from where anybody else might have written them.
+    // Reserved groups are not taken from a User's object, which others may have written.
     const own = (person === undefined ? [] : (specOf<UserSpec>(person).groups ?? [])).filter((group) => !isReserved(group));
     const user = own.length === 0 ? bare : withGroups(bare, own);
     const granted = lives.administersBy(key) === undefined ? user : withGroups(user, [ADMINISTRATORS]);
@@ -116,7 +116,7 @@ export function createKeyAuthentication(options: KeyAuthenticationOptions): KeyA
     },
     async authenticate(request) {
       if (bearerOf(request) === undefined) throw refuse("missing");
-      // Here and not with each question about rights: they are answered by the same objects, until something is written.
+      // Done here and not for each permission check: the same objects answer those until something is written.
       await upToDate();
       const key = keyIn(request);
       activity.touch(key.metadata.uid!, storedEveryMs(specOf<KeySpec>(key)));
@@ -129,12 +129,12 @@ function withGroups(user: UserInfo, more: readonly string[]): UserInfo {
   return more.length === 0 ? user : { ...user, groups: [...new Set([...user.groups, ...more])] };
 }
 
-/** The time that an idle key has left must not shrink by what was not stored: a tenth of it at most. */
+/** The idle time that a key has left must not shrink because a use was not stored: by a tenth at most. */
 function storedEveryMs({ ttl = 0, ttlAfterLastActivity }: KeySpec): number {
   return ttlAfterLastActivity === true && ttl > 0 ? Math.min(STORED_EVERY_MS, ttl * 100) : STORED_EVERY_MS;
 }
 
-/** Schemes are written in any case. Source: RFC 9110, section 11.1. */
+/** Schemes are case-insensitive. Source: RFC 9110, section 11.1. */
 function bearerOf({ headers: { authorization } }: Pick<IncomingMessage, "headers">): string | undefined {
   return /^Bearer +([^ ]+)$/i.exec(authorization ?? "")?.[1];
 }

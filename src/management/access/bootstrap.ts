@@ -12,32 +12,32 @@ import { ADMINISTRATORS } from "./caller.ts";
 import type { KeyLives } from "./keys/key-lives.ts";
 import type { ManagedObjects } from "./managed-objects.ts";
 
-/** What the first administrator is made with. */
+/** Options of the bootstrap of the first administrator. */
 export interface BootstrapOptions {
   readonly registry: Registry;
   readonly objects: ManagedObjects;
   readonly keys: Pick<AccessKeys, "find">;
   readonly lives: Pick<KeyLives, "refusalOf">;
-  /** The value that his key is to have. Default: one is made. */
+  /** The value for the administrator's key. Default: a random one. */
   readonly adminKey?: string;
-  /** Resolves once this process knows of every write that was acknowledged before the call. */
+  /** Resolves once this process has seen every write that was acknowledged before the call. */
   readonly upToDate: () => Promise<unknown>;
   readonly clock: Clock;
 }
 
-/** Name of the first administrator and of his key. */
+/** Name of the first administrator and of the administrator's key. */
 const ADMINISTRATOR = "admin";
-/** Where the first administrator's User is among Users, and his key among keys. */
+/** Where the first administrator's User is among Users, and the key among keys. */
 export const ADMINISTRATOR_KEY: ObjectKey = { namespace: "", name: ADMINISTRATOR };
 
-/** Processes that start at one time may get in each other's way for so long: as often, with so many milliseconds in between. */
+/** Processes that start at the same time may conflict: the number of retries, and the milliseconds between them. */
 const TRIES_MAX = 100;
 const TRY_EVERY_MS = 100;
 
 /**
- * Sees to it that somebody can administer: a user and a key are made in an empty store, and a key that is given is recreated when it
- * has another value, its time is over or its user is gone. One that was disabled stays so: its value may be known to others. Anyone who deletes the key in a
- * store that is in use has others, or gives one. Of several processes that start at one time on one store, one makes them.
+ * Ensures that the platform has an administrator. In an empty store it makes a user and a key; a key that is given is recreated when it
+ * has another value, has expired or lost its user. A disabled key stays disabled: its value may be known to others. If you delete the key
+ * in a store that is in use, you have other keys or pass one. If several processes start at once on one store, one of them makes the key.
  *
  * @returns the value of the key, unless it is that of an earlier start or another process.
  */
@@ -52,7 +52,7 @@ export async function bootstrapAdministrator(options: BootstrapOptions): Promise
   }
 }
 
-/** Another process may have been faster, or have the value in its hands. */
+/** Another process may have been faster, or may hold the value. */
 function isOthers(error: unknown, { adminKey, keys }: BootstrapOptions): boolean {
   if (isEngineError(error, "API_INVALID")) {
     const owner = adminKey === undefined ? undefined : keys.find(adminKey)?.metadata.name;
@@ -70,12 +70,12 @@ async function attempt(options: BootstrapOptions): Promise<string | undefined> {
   if (known?.metadata.name === ADMINISTRATOR && [undefined, "disabled"].includes(lives.refusalOf(known))) return adminKey;
   if (objects.get(USERS, ADMINISTRATOR_KEY) === undefined) {
     await registry.create(USERS, "", { metadata: { name: ADMINISTRATOR }, spec: { displayName: "Administrator" } });
-    // Meanwhile another process may have made the key, which must not be taken for an old one.
+    // Another process may have made the key meanwhile, which must not be taken for an old one.
     return attempt(options);
   }
   const given = adminKey === undefined ? {} : { key: adminKey };
   const spec: KeySpec = { displayName: "First administrator", user: ADMINISTRATOR, groups: [ADMINISTRATORS], type: "User", ...given };
-  // A key counts its time from its creation, so the old one would end the new one.
+  // A key's lifetime counts from its creation, so the old key would end the new one.
   const old = objects.get(OWNED_ACCESS_KEYS, ADMINISTRATOR_KEY);
   if (old !== undefined) {
     const { uid } = old.metadata;

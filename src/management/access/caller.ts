@@ -1,30 +1,30 @@
 /**
- * Who asks, in the words of the platform: a user, a team or a subject, with the groups that its key and its teams give.
+ * Callers in the terms of the platform: a user, a team or a subject, with the groups that its key and its teams give.
  *
  * @module
  */
 import type { UserInfo } from "../../apiserver/types/user-info.ts";
 
-/** Members of this group may do everything that their keys' scopes allow. */
+/** Members of this group may do everything that the scopes of their keys allow. */
 export const ADMINISTRATORS = "platform:admins";
 /** The same for tools that know Kubernetes' own group. */
 const MASTERS = "system:masters";
-/** Anyone who has shown a key is in these groups. */
+/** Everyone who has presented a key is in these groups. */
 export const KNOWN_GROUPS: readonly string[] = ["system:authenticated", "platform:authenticated"];
-/** Beginnings of names that stand for parts of the platform, and that nobody else gives. */
+/** Prefixes of names that stand for parts of the platform, and that only the platform gives. */
 const RESERVED: readonly string[] = ["platform:", "system:"];
-/** `UserInfo.extra`: the key that was shown. */
+/** `UserInfo.extra`: the key that was presented. */
 export const KEY_EXTRA = "platform/access-key";
 
-/** `UserInfo.extra`: what somebody may do ends with a group of a provider, and so does what is made with it. */
+/** `UserInfo.extra`: the caller's rights end with a group of a provider, and so does what is made with them. */
 export const GRANT_EXTRA = "platform/administers-by";
 
-/** Tells whether a name of a user or group is one that only the platform itself gives. */
+/** Tells whether only the platform itself gives this name of a user or group. */
 export function isReserved(name: string): boolean {
   return RESERVED.some((prefix) => name.startsWith(prefix));
 }
 
-/** For whom a key stands. */
+/** What a key stands for. */
 export interface KeySubject {
   readonly kind: "user" | "team" | "subject";
   readonly name: string;
@@ -37,12 +37,12 @@ export function groupOfSubject({ kind, name }: KeySubject): string {
 
 const SUBJECT_GROUP = /^platform:(user|team|subject):/;
 
-/** Tells whether a group stands for a user, team or subject. Such groups follow from whose a key is and who belongs to which team. */
+/** Tells whether a group stands for a user, team or subject. Such groups follow from the key's owner and from team membership. */
 export function standsForSubject(group: string): boolean {
   return SUBJECT_GROUP.test(group);
 }
 
-/** A subject's user name. Teams and subjects have names that no user can have. */
+/** The user name of a subject. Teams and subjects have names that no user can have. */
 export function userNameOf(subject: KeySubject): string {
   return subject.kind === "user" ? subject.name : groupOfSubject(subject);
 }
@@ -50,7 +50,7 @@ export function userNameOf(subject: KeySubject): string {
 const OTHERS = /^platform:(team|subject):(.+)$/;
 
 /**
- * Who a user name stands for; undefined for parts of the system.
+ * The subject of a user name; undefined for parts of the system.
  *
  * @example
  * subjectOfUserName("platform:team:ops"); // { kind: "team", name: "ops" }
@@ -61,17 +61,17 @@ export function subjectOfUserName(name: string): KeySubject | undefined {
   return isReserved(name) ? undefined : { kind: "user", name };
 }
 
-/** Somebody who asks for something. */
+/** The caller of a request. */
 export interface Caller {
   readonly subject: KeySubject | undefined;
   readonly groups: readonly string[];
-  /** Names of the teams to which he belongs. */
+  /** Names of the teams that the caller belongs to. */
   readonly teams: ReadonlySet<string>;
-  /** May do everything that the scopes of his key allow. */
+  /** The caller may do everything that the scopes of their key allow. */
   readonly administers: boolean;
 }
 
-/** Tells whether groups make an administrator. */
+/** Tells whether these groups make their member an administrator. */
 export function administers({ groups }: Pick<UserInfo, "groups">): boolean {
   return groups.includes(ADMINISTRATORS) || groups.includes(MASTERS);
 }

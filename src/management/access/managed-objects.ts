@@ -14,13 +14,13 @@ export interface ManagedChange {
   readonly previous: KubeObject | undefined;
 }
 
-/** The stored objects of the management API, ready to be asked: what was written before a question is part of its answer. */
+/** The stored objects of the management API, indexed in memory: an answer includes everything written before the call. */
 export interface ManagedObjects {
   get(type: ResourceType, key: ObjectKey): KubeObject | undefined;
   of(type: ResourceType): Iterable<KubeObject>;
-  /** How many there are. */
+  /** The number of objects. */
   count(type: ResourceType): number;
-  /** Hears of each change in order, until what is returned is called: before the write is acknowledged. It must neither block nor throw. */
+  /** Subscribes to each change in order, before its write is acknowledged. Listeners must not block or throw. Returns the unsubscribe. */
   onChange(listener: (change: ManagedChange) => void): () => void;
   stop(): void;
 }

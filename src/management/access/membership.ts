@@ -6,26 +6,26 @@ import { administers, groupOfSubject, subjectOfUserName } from "./caller.ts";
 import type { Caller } from "./caller.ts";
 import type { ManagedObjects } from "./managed-objects.ts";
 
-/** Who belongs to which team, at this moment. */
+/** Team membership at this moment. */
 export interface Membership {
   callerOf(user: UserInfo): Caller;
 }
 
-/** The part of a Team that says who belongs to it. */
+/** The part of a Team that lists its members. */
 interface Members {
   readonly users?: readonly string[];
   readonly groups?: readonly string[];
 }
 
 /**
- * Membership by the Teams that are there: users by name, everybody else by the groups of his key. A key of a team belongs to it.
+ * Membership by the stored Teams: users by name, everyone else by the groups of their key. A key of a team belongs to it.
  *
  * @example
  * createMembership(objects).callerOf({ name: "jane", groups: ["sso:dev"] }).teams; // the teams with jane or sso:dev
  */
 export function createMembership(objects: ManagedObjects): Membership {
   const index = new TeamIndex();
-  // One request asks many times, for each object of a list for example.
+  // Cached, since one request looks it up many times, for example for each object of a list.
   let known = new WeakMap<UserInfo, Caller>();
   for (const team of objects.of(TEAMS)) index.add(team);
   objects.onChange(({ object, previous }) => {
@@ -76,7 +76,7 @@ const TEAM_GROUPS = groupOfSubject({ kind: "team", name: "" });
 
 function placesOf(team: KubeObject): readonly string[] {
   const { users = [], groups = [] } = specOf<Members>(team);
-  // Groups that stand for teams follow from membership. If they led to it, who belongs where would depend on the order of questions.
+  // Groups that stand for teams follow from membership. If they also gave membership, the result would depend on the order of evaluation.
   const others = groups.filter((group) => !group.startsWith(TEAM_GROUPS));
   return [...users.map((user) => `user/${user}`), ...others.map((group) => `group/${group}`)];
 }

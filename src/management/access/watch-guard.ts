@@ -14,16 +14,16 @@ import type { KeyLives } from "./keys/key-lives.ts";
 import type { ManagedObjects } from "./managed-objects.ts";
 import type { Membership } from "./membership.ts";
 
-/** Ends watches whose keys are no longer good, or whose users may see something else than before. */
+/** Ends watches whose keys are no longer valid, or whose users may see something else than before. */
 export interface WatchGuard {
-  /** Told of a watch that opens; returns what is to be called when it is over. */
+  /** Called for each watch that opens; returns the function to call when it ends. */
   readonly onWatch: OnWatch;
-  /** To be called when limits of keys have changed. */
+  /** Call it when limits of keys have changed. */
   check(): void;
   stop(): void;
 }
 
-/** What a guard works with. */
+/** Options of {@link createWatchGuard}. */
 export interface WatchGuardOptions {
   readonly objects: ManagedObjects;
   readonly membership: Membership;
@@ -36,18 +36,18 @@ interface Watched {
   readonly user: UserInfo;
   /** Name of the key; undefined when the watch was opened without one. */
   readonly key: string | undefined;
-  /** What rights depend on, as it was when the watch opened. */
+  /** What rights depended on when the watch opened. */
   readonly identity: string;
   readonly teams: string;
   readonly end: (status?: Status) => void;
 }
 
-/** Keys end by themselves; open watches are looked at so often, in milliseconds. */
+/** Keys expire by themselves: open watches are checked this often, in milliseconds. */
 const CHECK_EVERY_MS = 1_000;
 const WATCHED_KINDS: readonly string[] = [OWNED_ACCESS_KEYS.kind, TEAMS.kind, USERS.kind];
 
 /**
- * A guard over no watch yet. Clients whose rights have changed are told that their state is too old, which makes them list again.
+ * A guard that follows no watch yet. Clients whose rights have changed get an expired state, which makes them list again.
  *
  * @example
  * startApiServer({ ...options, onWatch: createWatchGuard({ objects, membership, authentication, lives, clock }).onWatch });

@@ -67,9 +67,9 @@ import { openSigningKeys } from "../tokens/signing-keys.ts";
 import type { SigningKeysPort } from "../tokens/signing-keys.ts";
 import { createTokenSigner } from "../tokens/token-signer.ts";
 
-/** What the API is made of. */
+/** Options of {@link openManagementApi}. */
 export interface ManagementApiOptions {
-  /** Left open when the API stops. */
+  /** Stays open when the API stops. */
   readonly store: Store;
   readonly clock: Clock;
   readonly chance: Chance;
@@ -78,15 +78,15 @@ export interface ManagementApiOptions {
   /** The platform's address, as clusters know it. */
   readonly issuer: () => string;
   readonly adminKey?: string;
-  /** How much may be stored for one user or team. */
+  /** How much one user or team may store. */
   readonly quota?: QuotaLimits;
-  /** Other processes may be on the store. Default: none is. */
+  /** Set when other processes may use the store. Default: none does. */
   readonly sharing?: Sharing;
   /** Reads a file that the configuration names. Default: there are none. */
   readonly readFile?: (path: string) => Promise<string>;
-  /** How providers of sign-in are reached. Default: over connections of their own. */
+  /** How to reach providers of sign-in. Default: over connections of their own. */
   readonly reachProviders?: ProviderClientsOptions["createFetch"];
-  /** Default: nobody counts. */
+  /** Default: none. */
   readonly metrics?: Metrics;
 }
 
@@ -100,13 +100,13 @@ export interface ManagementApi {
   readonly signIn: SignInPorts;
   /** The providers of sign-in. */
   readonly providers: ProviderClients;
-  /** What sign-in remembers, for all processes on the store. */
+  /** What sign-in remembers, shared by all processes on the store. */
   readonly signInMemory: SignInMemory;
-  /** Does what one process does for all. */
+  /** The background work that one process does for all. */
   readonly leading: boolean;
-  /** Sees to it that somebody can administer; see `Management.adminKey`. To be called once the key can be told: nobody can ask for it later. */
+  /** Ensures that there is an administrator; see `Management.adminKey`. Call it once the key can be shown: it cannot be read later. */
   bootstrap(): Promise<string | undefined>;
-  /** When the first administrator's key ends. */
+  /** When the first administrator's key expires. */
   readonly administratorEnd: Pick<AdministratorEnd, "at">;
   config(): ManagementConfig;
   configure(config: ManagementConfig): Promise<void>;
@@ -122,7 +122,7 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
   const { store, clock, chance, logger, sharing, metrics = noMetrics } = options;
   const measured = measuredStore(store, { metrics, clock });
   let config = options.config;
-  // A process that is alone knows of every write that it has acknowledged.
+  // A single process has seen every write that it has acknowledged.
   const upToDate = sharing === undefined ? async () => {} : () => measured.revision();
   const limits = () => config.auth;
   const records = createInternalRecords(store);
@@ -194,13 +194,13 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
     administratorEnd.look();
     return key;
   };
-  /** What a start sees to beside what it reads, for a store that was put back to an earlier state. */
+  /** What a start must repair besides what it reads, for a store that was restored to an earlier state. */
   const settleAnew = async () => {
     await pepper.keep();
     await connectors.follow(config.auth);
     if (options.adminKey !== undefined) await bootstrap();
   };
-  const failed = (error: unknown) => logger.error("Cannot see to what a restored store lacks; start the server again", { error });
+  const failed = (error: unknown) => logger.error("Cannot repair a restored store; start the server again", { error });
   if (isEtcdStore(store)) store.onRestored(() => void settleAnew().catch(failed));
   exposeManagement({ metrics, objects, lives, clock, administratorEnd });
   const vaultListeners = new Set<() => void>();
@@ -264,7 +264,7 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
   };
 }
 
-/** The configuration has a store of its own: it is a file, and nothing of it belongs into the other one. */
+/** The configuration has a store of its own: it comes from a file, and nothing of it belongs in the main store. */
 async function openConfig(
   { clock, chance, config }: ManagementApiOptions,
   administers: Parameters<typeof createConfigKind>[0],
@@ -282,13 +282,13 @@ function recordPort(records: InternalRecords): SigningKeysPort {
   const [kind, name] = ["SigningKeys", "tokens"];
   return {
     load: () => records.get(kind, name),
-    // Where the store was put back to before there were any, ours are as good as others.
+    // If the store was restored to a state without any, ours are as good as others.
     save: async (text, before) => (await records.change(kind, name, (kept) => (kept === before || kept === undefined ? text : kept)))!,
     follow: (listener) => records.follow(kind, (_name, text) => text !== undefined && listener(text)),
   };
 }
 
-/** The work of a process that is alone begins at once; among several, one does it. */
+/** A single process begins the work at once; of several, one does it. */
 async function startWork(options: ManagementApiOptions, begin: (store: Store, sharing: Sharing) => Promise<Work>): Promise<LedWork> {
   const { store, sharing } = options;
   if (sharing !== undefined) return startLedWork({ ...options, sharing, begin });
@@ -296,7 +296,7 @@ async function startWork(options: ManagementApiOptions, begin: (store: Store, sh
   return { leading: true, settled: () => work.settled(), stop: async () => work.stop() };
 }
 
-/** One controller's writes are another one's work, so it takes a round in which nothing was written. */
+/** One controller's writes may be another one's work, so settling takes a round without writes. */
 async function settled(store: Store, background: Pick<LedWork, "settled">): Promise<void> {
   for (let before = -1, now = await store.revision(); before !== now; before = now, now = await store.revision()) {
     await background.settled();

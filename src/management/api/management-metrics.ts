@@ -11,25 +11,25 @@ import { KEY_TYPES } from "../kinds/owned-access-key.ts";
 import type { KeySpec } from "../kinds/owned-access-key.ts";
 import { OWNED_ACCESS_KEYS, SHARED_SECRETS, TEAMS, USERS } from "../kinds/types.ts";
 
-/** What is measured of the management API's objects. */
+/** Options of the metrics of stored objects. */
 export interface ManagementMetricsOptions {
   readonly metrics: Metrics;
   readonly objects: Pick<ManagedObjects, "of" | "count">;
   readonly lives: Pick<KeyLives, "refusalOf">;
   readonly clock: Pick<Clock, "monotonic">;
-  /** When the first administrator's key ends, in milliseconds since 1970; undefined when it does not. */
+  /** When the first administrator's key expires, in milliseconds since 1970; undefined when it does not. */
   readonly administratorEnd: { readonly at: number | undefined };
 }
 
 const STORED = [SHARED_SECRETS, TEAMS, USERS, OWNED_ACCESS_KEYS];
-/** In which states keys are counted. */
+/** The states by which keys are counted. */
 const STATES = ["working", ...Object.keys(REFUSALS).filter((refusal) => refusal !== "missing" && refusal !== "unknown")];
-/** A type that the platform gives no meaning to is its author's text. */
+/** A type that the platform does not know is free text of its author. */
 const NO_TYPE = "unknown";
-/** Keys are counted for so long in a row, in milliseconds; then everything else has its turn. */
+/** Counting keys yields to other work after this time, in milliseconds. */
 const COUNTING_MS = 10;
 
-/** Sets the gauges of what is stored, whenever somebody reads them. */
+/** Sets the gauges of stored objects on each scrape. */
 export function exposeManagement(options: ManagementMetricsOptions): void {
   const { metrics, objects, administratorEnd } = options;
   const resources = STORED.map((type) => ({ type, labels: { group: groupOf(type), resource: type.plural } }));
@@ -42,8 +42,8 @@ export function exposeManagement(options: ManagementMetricsOptions): void {
 }
 
 /**
- * Counts keys by type and state. Each is judged with those that made it, which takes a while where there are many: then what is read is
- * the count before.
+ * Counts keys by type and state. Each key is judged with its chain, which takes a while if there are many: meanwhile a scrape gets the
+ * previous count.
  */
 function createKeyCount({ metrics, objects, lives, clock }: ManagementMetricsOptions): () => void {
   const labels = new Map(

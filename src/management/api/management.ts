@@ -36,7 +36,7 @@ import type { QuotaLimits } from "../access/quota/quota.ts";
 import { sharedCertificate } from "../replicas/shared-certificate.ts";
 import type { Sharing } from "../replicas/sharing.ts";
 
-/** What a management server is made of; each has a default. */
+/** Options of a management server; each has a default. */
 export interface ManagementOptions {
   /** Where objects are kept; the server closes it. Default: in memory. */
   readonly store?: Store;
@@ -44,69 +44,68 @@ export interface ManagementOptions {
   readonly name?: string;
   /** Default 127.0.0.1. */
   readonly host?: string;
-  /** Default 0, any free one. */
+  /** Default 0, which picks a free one. */
   readonly port?: number;
   /**
-   * What clients trust; recreated when left out, so that no kubeconfig from before works, or the one that all servers on a shared store
-   * have. False serves plain HTTP, for loopback
-   * addresses only.
+   * Certificate that clients trust. Default: a new one, so that older kubeconfigs stop working, or on a shared store the one that its
+   * servers have in common. False serves plain HTTP, for loopback addresses only.
    */
   readonly tls?: (Omit<ServerCertificate, "caPem"> & { readonly caPem?: string }) | false;
-  /** Where browsers and clusters reach the server. Default: where it listens. Servers on a shared store need the same one. */
+  /** Address at which browsers and clusters reach the server. Default: where it listens. Servers on a shared store need the same one. */
   readonly publicUrl?: string;
   /**
-   * IP addresses and networks of proxies whose `X-Forwarded-For` is believed: limits by address are limits of the proxy otherwise.
+   * IP addresses and networks of proxies whose `X-Forwarded-For` is trusted. Without it, limits by address apply to the proxy as a whole.
    * Default: none.
    */
   readonly trustedProxies?: readonly string[];
-  /** The configuration to begin with. Default: all defaults. */
+  /** The initial configuration. Default: all defaults. */
   readonly config?: ManagementConfig;
-  /** The administrator's access key. Default: one is made at the first start. */
+  /** The administrator's access key. Default: a key is made at the first start. */
   readonly adminKey?: string;
-  /** Told of every request, by the configuration's audit settings. Default: nobody is told. */
+  /** Called for every request, by the configuration's audit settings. Default: no audit. */
   readonly audit?: Audit;
-  /** Reads the audit lines of a database, for administrators. Default: there is none, and `/audit/events` is not there. */
+  /** Reads the audit lines of a database, for administrators. Default: none, and `/audit/events` does not exist. */
   readonly auditEvents?: AuditEvents;
   /** Reads a file that the configuration names, such as the certificate of a provider. Default: there are none. */
   readonly readFile?: (path: string) => Promise<string>;
-  /** How providers of sign-in are reached, as tests replace it. Default: over connections of their own. */
+  /** How to reach providers of sign-in; tests replace it. Default: over connections of their own. */
   readonly reachProviders?: ManagementApiOptions["reachProviders"];
-  /** What is refused because there is too much of it. A body may have 10,000 fields and items here. */
+  /** Limits of requests. A body may have 10,000 fields and items by default here. */
   readonly limits?: ServerLimits;
-  /** How much may be stored for one user or team. */
+  /** How much one user or team may store. */
   readonly quota?: QuotaLimits;
-  /** Default: nobody counts. */
+  /** Default: none. */
   readonly metrics?: Metrics;
-  /** Other servers may use the store at the same time. Default: none does. */
+  /** Set when other servers may use the store at the same time. Default: none does. */
   readonly sharing?: Sharing;
   readonly clock?: Clock;
   readonly chance?: Chance;
   readonly logger?: Logger;
 }
 
-/** A management server that listens. */
+/** A running management server. */
 export interface Management {
-  /** Where it listens, without a path. */
+  /** Address at which it listens, without a path. */
   readonly url: string;
-  /** The verbs of the API without a network, as its administrator. */
+  /** The verbs of the API, called in process as its administrator. */
   readonly registry: Registry;
   /** The authority of the server's certificate; "" for plain HTTP. */
   readonly caPem: string;
-  /** The administrator's key, when it was made or set by this start; undefined when it is the one of an earlier start. */
+  /** The administrator's key if this start made or set it; undefined if an earlier start did. */
   readonly adminKey: string | undefined;
-  /** When the first administrator's key ends, in milliseconds since 1970; undefined when it does not. */
+  /** When the first administrator's key expires, in milliseconds since 1970; undefined when it does not. */
   readonly adminKeyEnd: number | undefined;
-  /** This server does what one of several does for all; true when it is alone. */
+  /** Whether this server does the background work for all servers; true for a single server. */
   readonly leading: boolean;
   /** A kubeconfig (YAML) with a key. On a shared store it names the public URL, if there is one. */
   kubeconfig(key: string): string;
   /** The public keys of tokens for clusters, as a JWKS. */
   tokenKeys(): object;
-  /** Takes another configuration, at once. */
+  /** Applies another configuration at once. */
   configure(config: ManagementConfig): Promise<void>;
   /**
-   * Shows administrators, as a condition of the object `config`, why a later text of the file is not at work; undefined once the file
-   * says what is.
+   * Shows administrators, as a condition of the object `config`, why a later text of the file is not in effect; undefined once the file
+   * matches what is in effect.
    */
   showRefusal(message: string | undefined): Promise<void>;
   /** Resolves when the server's own controllers have caught up. */
@@ -118,14 +117,14 @@ export interface Management {
 export const TOKEN_KEYS_PATH = "/.well-known/jwks.json";
 /** How long requests may take to end when one of several servers stops, in milliseconds. */
 const DRAIN_MS = 10_000;
-/** Addresses to listen on that are nobody's. */
+/** Addresses to listen on that no client can connect to. */
 const EVERYWHERE: readonly string[] = ["0.0.0.0", "::"];
 const VERSION = { major: "1", minor: "34", gitVersion: "v1.34.0+endpoint-sync" };
 
 /**
  * Starts the management API.
  *
- * @throws STORE_FAILED or CONFIG_FILE when the store cannot be used, and what the system says about the port.
+ * @throws STORE_FAILED or CONFIG_FILE when the store cannot be used, or the system's error when the port cannot be opened.
  * @example
  * const management = await startManagement({ port: 8443 });
  * writeFileSync("platform.kubeconfig", management.kubeconfig(management.adminKey!));
@@ -189,7 +188,7 @@ async function serve(api: ManagementApi, options: Serving): Promise<Management> 
   const notReady = createServerReadiness({ store, relieve, clock, logger });
   const server = await startApiServer({
     registry: api.registry,
-    // A key that is made and cannot be told, as when the port is taken, would be nobody's.
+    // A key that is made but cannot be shown, for example because the port is taken, would be lost.
     onListening: async () => void (adminKey = await api.bootstrap()),
     ...{ clock, chance, logger, metrics, version: VERSION },
     authenticate: api.authenticate,
@@ -242,32 +241,32 @@ async function makeCertificate(name: string, { store, clock, chance, logger, hos
   return sharedCertificate({ records: createInternalRecords(store), name, hosts: named, clock, chance, logger });
 }
 
-/** Administrators alone come as far as this: the rights of others are on resources. */
+/** Only administrators get this far: the rights of others are on resources. */
 async function auditDocument({ path, method, query }: Exchange, events: AuditEvents): Promise<object | undefined> {
   if (path !== AUDIT_EVENTS_PATH) return undefined;
   if (method !== "GET" && method !== "HEAD") throw methodNotAllowed();
   return events(query);
 }
 
-/** The server that leads is told to compact by its Lease, which nobody can write when there is no space left. */
+/** Compaction without the leader, which cannot write its Lease, and so cannot lead, when no space is left. */
 function reliefOf(store: Store, { compact }: Sharing = {}): (() => Promise<void>) | undefined {
   return compact && (async () => compact(await store.revision()));
 }
 
-/** What a server that listens on an address is called on its machine. */
+/** The name of a listening address on its own machine. */
 function reachableAs(host = "127.0.0.1"): string {
   if (EVERYWHERE.includes(host)) return "127.0.0.1";
   return host.includes(":") ? `[${host}]` : host;
 }
 
-/** Where others take over, what is under way may end, and watches end in order so that clients go on there. */
+/** If other servers take over, requests in progress may end, and watches end in order so that clients continue there. */
 async function stop(server: ApiServer, api: ManagementApi, { store, sharing }: Serving): Promise<void> {
   await server.close(sharing && { drainMs: DRAIN_MS });
   await api.stop();
   await store.close();
 }
 
-/** What is asked without a key: the keys of tokens, and how to get a key. */
+/** What needs no key: the public keys of tokens, and the endpoints that give a key. */
 function createOutsideRoutes(
   api: ManagementApi,
   { clock, chance, logger, metrics, issuer, addressOf, ...parts }: Serving & { readonly kubeconfig: (key: string) => string },

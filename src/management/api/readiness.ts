@@ -5,24 +5,24 @@ import type { Logger } from "../../base/logger.ts";
 import { statusOf } from "../../apiserver/types/status.ts";
 import type { Store } from "../../apiserver/store/store.ts";
 
-/** What readiness is asked of. */
+/** Options of the readiness check. */
 export interface ServerReadinessOptions {
   readonly store: Pick<Store, "demandWritable">;
-  /** Called whenever the store is found to have no room left: frees what can be. Default: nothing can be. */
+  /** Called when the store has no room left: frees what it can. Default: nothing. */
   readonly relieve?: (() => Promise<void>) | undefined;
   readonly clock: Clock;
-  /** Told when the server is no longer ready, and when it is again. */
+  /** Logs when the server stops being ready, and when it is ready again. */
   readonly logger: Logger;
 }
 
-/** A store that takes longer to answer is as good as gone, in milliseconds. */
+/** A store that takes longer to answer counts as unavailable, in milliseconds. */
 const READY_MS = 3_000;
-/** Anyone who asks more often is told what was found before, in milliseconds: to try costs a wait for the disk. */
+/** How long a result is reused, in milliseconds: each check waits for the disk. */
 const FOUND_MS = 1_000;
 
 /**
- * Why the server cannot serve, in words for strangers, or undefined: it tries the way that writes go when somebody asks, once a
- * second at most.
+ * Why the server cannot serve, in words that are safe for strangers; undefined when it can. A call checks whether a write would work,
+ * once a second at most.
  */
 export function createServerReadiness({ store, relieve, clock, logger }: ServerReadinessOptions): () => Promise<string | undefined> {
   let [reason, foundUntil] = [undefined as string | undefined, -Infinity];
@@ -45,10 +45,10 @@ export function createServerReadiness({ store, relieve, clock, logger }: ServerR
   };
 }
 
-/** Between two looks that nobody asks for, in milliseconds. */
+/** Time between two checks that no request triggers, in milliseconds. */
 const LOOK_MS = 10_000;
 
-/** Looks at readiness steadily, so that room is made where nobody asks for it either. Answers how to end. */
+/** Checks readiness regularly, so that room is made without a request too. Returns the function that stops it. */
 export function keepLooking(notReady: () => Promise<unknown>, clock: Clock): () => void {
   const over = new AbortController();
   void (async () => {
@@ -73,7 +73,7 @@ async function failureOf(store: ServerReadinessOptions["store"], clock: Clock): 
   }
 }
 
-/** Addresses and paths are no stranger's business; the log has them. */
+/** Strangers must not learn addresses and paths; the log has them. */
 function reasonOf(error: unknown): string {
   const { reason } = isEngineError(error) ? error.details : {};
   return typeof reason === "string" ? reason : "what keeps the objects does not answer";

@@ -31,26 +31,26 @@ import type { IssueTokenOptions } from "../tokens/issue-token.ts";
 
 const TYPES: readonly ResourceType[] = [SHARED_SECRETS, TEAMS, USERS, OWNED_ACCESS_KEYS];
 
-/** What the kinds work with. */
+/** Options of the kinds. */
 export interface ServedKindsOptions extends IssueTokenOptions, ReviewedTokensOptions {
   readonly keys: AccessKeys;
   readonly activity: KeyActivity;
   readonly lives: KeyLives;
   readonly names: NameIndex;
-  /** Holds a text for one writer among all processes. Default: there are no others. */
+  /** Reserves a text for one writer among all processes. Default: this process is the only one. */
   readonly hold?: HoldValue | undefined;
-  /** Has the keys of a user know whose they are, before his password changes. */
+  /** Ties the keys of a user to this User, before the password changes. */
   readonly settleKeys: (user: string) => Promise<void>;
-  /** The same before he goes, and remembers his name. */
+  /** The same before the User is deleted, and records the name. */
   readonly leave: (user: string) => Promise<void>;
-  /** At this moment. */
+  /** The rules at this moment. */
   readonly passwordRules: () => PasswordRules;
   readonly passwordChange: PasswordChangeOptions;
   readonly policy: Policy;
   readonly chance: Chance;
 }
 
-/** Every kind of the management API that is kept in its store or answered at once, each with what its authors must hold. */
+/** Every kind of the management API, stored or answered at once, with the permits of its authors. */
 export function createServedKinds(options: ServedKindsOptions): readonly ResourceDefinition[] {
   const { rights, objects, keys, activity, lives, limits, policy, chance, names } = options;
   const permitFor = (type: ResourceType) => ({ rights, type, types: TYPES, names });

@@ -2,16 +2,16 @@ import type { ResourceDefinition } from "../../apiserver/types/resource-definiti
 import type { Tokens } from "../../apiserver/access/tokens.ts";
 import type { UserInfo } from "../../apiserver/types/user-info.ts";
 
-/** What reviews of tokens work with. */
+/** Options of token reviews. */
 export interface ReviewedTokensOptions {
-  /** The caller who would be let in with a value at this moment; undefined for nobody. */
+  /** The caller whom a key value would admit now; undefined if it admits no one. */
   readonly ownerOf: (value: string) => Promise<UserInfo | undefined>;
   /** The platform's address: the audience of access keys. */
   readonly issuer: () => string;
 }
 
 /**
- * What a TokenReview asks: whose an access key is. Tokens for clusters are no credentials here, and a review of one says so.
+ * Answers a TokenReview: whose an access key is. Tokens for clusters are no credentials here, and a review of one says so.
  *
  * @example
  * await createReviewedTokens({ ownerOf, issuer }).identify(accessKey); // { user, audiences: [] }
@@ -27,7 +27,7 @@ export function createReviewedTokens({ ownerOf, issuer }: ReviewedTokensOptions)
   };
 }
 
-/** The kind without the token in its answers: the value of a key is in no answer but the one that issues it. */
+/** The kind without the token in its answers: only the answer that issues a key contains its value. */
 export function withoutToken(definition: ResourceDefinition): ResourceDefinition {
   if (definition.type.kind !== "TokenReview") return definition;
   return {

@@ -13,22 +13,22 @@ import type { AuditStore } from "./store/audit-store.ts";
 /** Where administrators read audit lines, below the base path. */
 export const AUDIT_EVENTS_PATH = "/audit/events";
 
-/** Answers the query of one request with a list of events, newest first. */
+/** Answers one query with a list of events, newest first. */
 export type AuditEvents = (query: URLSearchParams) => Promise<object>;
 
-/** What is read. */
+/** Options of the reader. */
 export interface AuditEventsOptions {
   /** The lines; undefined while the configuration names no database. */
   readonly store: () => Pick<AuditStore, "look"> | undefined;
   readonly logger: Logger;
 }
 
-/** Events of one page by default, and at most. */
+/** Default and largest number of events on one page. */
 export const AUDIT_PAGE = 100;
 export const AUDIT_PAGE_MAX = 500;
-/** Characters of one page; it ends with the event that goes beyond. */
+/** Characters of one page; the page ends with the event that exceeds them. */
 const PAGE_LENGTH_MAX = 4 * 1_048_576;
-/** Lines that one look goes through, events that it takes, and how many looks there are for one page. */
+/** Lines that one query scans, events that it returns, and the number of queries for one page. */
 const SCAN_LINES = 2_000;
 const LOOK_LINES = 32;
 const LOOKS_MAX = 50;
@@ -37,19 +37,19 @@ const VALUE_LENGTH_MAX = 253;
 
 const FILTERS = ["user", "verb", "resource", "namespace", "name", "stage", "auditID"] as const satisfies readonly (keyof AuditFilter)[];
 const KNOWN: readonly string[] = [...FILTERS, "code", "since", "until", "limit", "continue", "pretty"];
-/** After all that there is. */
+/** After the newest line. */
 const NEWEST: AuditPlace = { at: Number.MAX_SAFE_INTEGER, writer: "~", seq: Number.MAX_SAFE_INTEGER };
 
 /**
- * Answers pages of events. A page may have fewer events than asked for, even none, and go on all the same: `metadata.continue` says so.
+ * Answers pages of events. A page may have fewer events than asked for, or none, while more follow: `metadata.continue` says so.
  *
- * @throws API_BAD_REQUEST for a query that means nothing, API_UNAVAILABLE without a database or when it fails.
+ * @throws API_BAD_REQUEST for an invalid query, API_UNAVAILABLE without a database or when it fails.
  */
 export function createAuditEvents({ store, logger }: AuditEventsOptions): AuditEvents {
   return async (query) => {
     const { filter, since, from, limit } = wantedBy(query);
     const lines = store();
-    if (lines === undefined) throw unavailable("there is no audit database: audit.dataStoreEndpoint names one");
+    if (lines === undefined) throw unavailable("there is no audit database: set audit.dataStoreEndpoint");
     const items: unknown[] = [];
     let next: AuditPlace | undefined = from;
     let length = 0;
@@ -62,7 +62,7 @@ export function createAuditEvents({ store, logger }: AuditEventsOptions): AuditE
           length += line.length;
         }
         next = found.next;
-        // Some databases work on this thread, on which others wait.
+        // Some databases work on this thread, and others wait for it.
         if (next !== undefined) await nextMacrotask();
       }
     } catch (error) {
@@ -76,7 +76,7 @@ export function createAuditEvents({ store, logger }: AuditEventsOptions): AuditE
 function wantedBy(query: URLSearchParams) {
   for (const name of query.keys()) {
     if (!KNOWN.includes(name)) throw badRequest(`unknown parameter ${JSON.stringify(name.slice(0, 60))}; known are ${KNOWN.join(", ")}`);
-    if (query.getAll(name).length > 1) throw badRequest(`the parameter ${name} is there twice`);
+    if (query.getAll(name).length > 1) throw badRequest(`the parameter ${name} is given twice`);
     if (query.get(name)!.length > VALUE_LENGTH_MAX) throw badRequest(`the parameter ${name} is longer than ${VALUE_LENGTH_MAX} characters`);
   }
   const given = FILTERS.filter((name) => query.has(name)).map((name) => [name, query.get(name)!] as const);
@@ -95,7 +95,7 @@ function wantedBy(query: URLSearchParams) {
 function numberOf(query: URLSearchParams, name: string, most: number): number | undefined {
   const text = query.get(name);
   if (text === null) return undefined;
-  if (!/^[0-9]{1,15}$/.test(text) || Number(text) > most) throw badRequest(`the parameter ${name} is no whole number from 0 to ${most}`);
+  if (!/^[0-9]{1,15}$/.test(text) || Number(text) > most) throw badRequest(`the parameter ${name} is not a whole number from 0 to ${most}`);
   return Number(text);
 }
 
@@ -105,7 +105,7 @@ function momentOf(query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name);
   if (text === null) return undefined;
   const at = MOMENT.test(text) ? Date.parse(text) : NaN;
-  if (Number.isNaN(at)) throw badRequest(`the parameter ${name} is no time such as 2026-01-31T12:00:00Z`);
+  if (Number.isNaN(at)) throw badRequest(`the parameter ${name} is not a time such as 2026-01-31T12:00:00Z`);
   return at;
 }
 
@@ -115,6 +115,6 @@ function tokenOf({ at, writer, seq }: AuditPlace): string {
 
 function placeOf(token: string): AuditPlace {
   const [, at, seq, writer] = /^([0-9]{1,16})\.([0-9]{1,16})\.([0-9a-f-]{0,64})$/.exec(Buffer.from(token, "base64url").toString()) ?? [];
-  if (writer === undefined) throw badRequest("the parameter continue is none that was answered here");
+  if (writer === undefined) throw badRequest("the parameter continue does not come from an answer of this server");
   return { at: Number(at), writer, seq: Number(seq) };
 }

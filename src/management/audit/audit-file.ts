@@ -9,44 +9,44 @@ import type { Metrics } from "../../base/metrics.ts";
 import { rotatedName, tendRotated } from "./rotated-files.ts";
 import type { Keeping } from "./rotated-files.ts";
 
-/** When the file is rotated, and what becomes of rotated ones. */
+/** When the file is rotated, and how rotated files are kept. */
 export interface RotationSettings extends Keeping {
-  /** In bytes. A single longer line is written nevertheless, into a file of its own. */
+  /** In bytes. A single longer line is still written, into a file of its own. */
   readonly maxBytes: number;
 }
 
-/** What a file is made of. */
+/** Options of {@link openAuditFile}. */
 export interface AuditFileOptions {
   readonly path: string;
   readonly rotation: RotationSettings;
   readonly clock: Clock;
-  /** Told once when lines begin to be lost, and once when they are written again. */
+  /** Logs once when lines begin to be lost, and once when they are written again. */
   readonly logger: Logger;
-  /** Default: nobody counts. */
+  /** Default: none. */
   readonly metrics?: Metrics;
 }
 
-/** A file that lines are appended to. */
+/** A file to which lines are appended. */
 export interface AuditFile {
   readonly path: string;
-  /** Takes a line with its line end. Returns at once and never throws; what cannot be written is counted. */
+  /** Writes a line that includes its line end. Returns at once and never throws; a line that cannot be written is counted. */
   write(line: string): void;
-  /** Sets the rotation again. */
+  /** Changes the rotation settings. */
   configure(rotation: RotationSettings): void;
   /** Resolves when everything is written and compressed. */
   close(): Promise<void>;
 }
 
-/** Most bytes of lines that wait for the disk; further ones are lost. */
+/** Most bytes of lines that wait for the disk; further lines are lost. */
 const PENDING_BYTES_MAX = 64 * 1_048_576;
-/** How often rotated files are looked at for their age, in milliseconds. */
+/** How often the age of rotated files is checked, in milliseconds. */
 const TENDING_MS = 3_600_000;
 const LINE_END = 10;
-/** As kube-apiserver names the backend that writes a file. */
+/** The name that kube-apiserver gives to its file backend. */
 const LOG_PLUGIN = { plugin: "log" };
 
 /**
- * Opens a file to append lines to it, and makes its folder when there is none. Only its owner may read it.
+ * Opens a file to append lines to it, and creates its folder if necessary. Only its owner may read it.
  *
  * @throws CONFIG_FILE when it cannot be written.
  * @example
@@ -67,12 +67,12 @@ class AppendedFile implements AuditFile {
   readonly #metrics: Metrics;
   #rotation: RotationSettings;
   #handle: FileHandle | undefined;
-  /** Of the file, in bytes. */
+  /** Size of the file, in bytes. */
   #size = 0;
   #pending: Buffer[] = [];
   #pendingBytes = 0;
   #lost = 0;
-  /** The file could not be rotated when it was time. */
+  /** The last attempt to rotate the file failed. */
   #overfull = false;
   #writing: Promise<void> | undefined;
   #tending: Promise<void> = Promise.resolve();
@@ -138,7 +138,7 @@ class AppendedFile implements AuditFile {
     this.#writing = undefined;
   }
 
-  /** As many lines as the file has room for; one at least, for which it is rotated. */
+  /** As many lines as the file has room for; at least one, for which it is rotated. */
   #takeLines(): readonly Buffer[] {
     let size = this.#size;
     let count = 0;
@@ -152,7 +152,7 @@ class AppendedFile implements AuditFile {
     return lines;
   }
 
-  /** Cuts off the line that was written in part, so that the next one is not taken for its end. Returns how many are lost. */
+  /** Removes a partly written line, so that the next one does not continue it. Returns how many lines are lost. */
   async #retreat(lines: readonly Buffer[], done: number): Promise<number> {
     let whole = 0;
     let bytes = 0;
@@ -172,7 +172,7 @@ class AppendedFile implements AuditFile {
       await rename(this.path, await rotatedName(this.path, this.#clock.now()));
       this.#overfull = false;
     } catch (error) {
-      // Better too long a file than none.
+      // A file that is too long is better than none.
       if (!this.#overfull) this.#logger.error("The audit file cannot be rotated", { path: this.path, error });
       this.#overfull = true;
     }
@@ -199,7 +199,7 @@ class AppendedFile implements AuditFile {
   async #shut(): Promise<void> {
     const handle = this.#handle;
     this.#handle = undefined;
-    // What was written is written; a handle that cannot be closed is not a handle any more.
+    // The lines are written, and the handle is unusable if it cannot be closed.
     await handle?.close().catch(() => {});
   }
 
@@ -216,13 +216,13 @@ class AppendedFile implements AuditFile {
     this.#lost = 0;
   }
 
-  /** Beside the writing, one after another. */
+  /** Runs beside the writing, one after another. */
   #tend(): void {
     this.#tending = this.#tending.then(async () => {
       try {
         await tendRotated(this.path, this.#rotation, this.#clock.now());
       } catch (error) {
-        this.#logger.warn("Rotated audit files cannot be tended", { path: this.path, error });
+        this.#logger.warn("Rotated audit files cannot be removed or compressed", { path: this.path, error });
       }
     });
   }

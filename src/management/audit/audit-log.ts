@@ -18,40 +18,40 @@ import { decideAudit } from "./policy.ts";
 import type { AuditPolicy, AuditSettings } from "./policy.ts";
 import { createTrail } from "./trail.ts";
 
-/** What a log is made of. */
+/** Options of {@link createAuditLog}. */
 export interface AuditLogOptions {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Default: nobody counts. */
+  /** Default: none. */
   readonly metrics?: Metrics;
   /** Default: the machine's own. */
   readonly chance?: Pick<Chance, "uuid" | "fraction">;
-  /** Opens the database that an address names. Default: it does. */
+  /** Opens the database that an address names. Default: a client for its kind. */
   readonly openDatabase?: (endpoint: string) => Promise<AuditDatabase>;
 }
 
-/** The log of requests to the API, as the configuration has it. Off until it is configured. */
+/** The log of requests to the API, by the configuration. Off until it is configured. */
 export interface AuditLog {
-  /** For the server. */
+  /** The hook for the server. */
   readonly audit: Audit;
   /** Reads the lines of the database that the configuration names. */
   readonly events: AuditEvents;
   /**
-   * Takes other settings. Requests that are under way go by the policy that they began with.
+   * Applies other settings. Requests in progress keep the policy that they began with.
    *
-   * @throws CONFIG_FILE when the file cannot be written; the settings from before stay.
+   * @throws CONFIG_FILE when the file cannot be written; the previous settings stay.
    */
   configure(settings: AuditSettings): Promise<void>;
-  /** Resolves when every line is written, those of requests that are just ending too. Stop the server first. */
+  /** Resolves when every line is written, including those of requests that are ending. Stop the server first. */
   stop(): Promise<void>;
 }
 
 const MEGABYTE = 1_048_576;
-/** How long requests of a server that has stopped may take to end, in milliseconds. */
+/** How long requests of a stopped server may take to end, in milliseconds. */
 const ENDING_MS = 1_000;
 
 /**
- * A log that is off.
+ * A log that is switched off.
  *
  * @example
  * const log = createAuditLog({ clock, logger });

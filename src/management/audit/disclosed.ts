@@ -1,6 +1,6 @@
 /**
- * What a log may have of bodies. Of kinds that hold credentials only fields that are known to be harmless are let through, so
- * that one in the wrong place, or of the wrong shape, is not written either.
+ * What a log may contain of bodies. For kinds with credentials only fields known to be harmless are kept, so
+ * that a credential in the wrong field or shape is not written either.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import { REDACTED, redacted } from "../config/secrets.ts";
 import { CONFIG, DIRECT_CLUSTER_ENDPOINT_TOKENS, OWNED_ACCESS_KEYS, PASSWORD_CHANGES, SHARED_SECRETS, USERS } from "../kinds/types.ts";
 
 /**
- * How a value is disclosed: as it is, with {@link REDACTED} in its place, with its names but not its values, by a function, each
+ * How a value is disclosed: unchanged, as {@link REDACTED}, with its names but not its values, by a function, each
  * item by itself, or field by field without the fields that are not named.
  */
 type View = "kept" | "hidden" | "names" | ((value: unknown) => unknown) | readonly [View] | FieldViews;
@@ -26,11 +26,11 @@ function kept(...fields: readonly string[]): FieldViews {
 const METADATA: View = {
   ...kept("name", "generateName", "namespace", "uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp"),
   ...kept("labels", "finalizers", "ownerReferences", "continue", "remainingItemCount"),
-  // Tools keep whole objects here.
+  // Tools store whole objects here.
   annotations: "names",
 };
 
-/** By plural; all of them are looked for in every group and version. */
+/** By plural; each applies in every group and version. */
 const SECRET_KINDS: Readonly<Record<string, Readonly<Record<"spec" | "status", View>>>> = {
   [SHARED_SECRETS.plural]: {
     spec: { ...kept("displayName", "description", "owner", "access"), data: "names" },
@@ -62,7 +62,7 @@ const SECRET_KINDS: Readonly<Record<string, Readonly<Record<"spec" | "status", V
   },
 };
 
-/** An object, a list, a table, and what a deletion says. */
+/** An object, a list, a table, and the answer to a deletion. */
 function bodyView(views: FieldViews): View {
   const object = { ...kept("apiVersion", "kind"), metadata: METADATA, ...views };
   return {
@@ -75,20 +75,20 @@ function bodyView(views: FieldViews): View {
 
 const VIEWS: ReadonlyMap<string, View> = new Map(Object.entries(SECRET_KINDS).map(([plural, views]) => [plural, bodyView(views)]));
 
-/** Somebody may send an object to the place of another kind. */
+/** A client may send an object to the path of another kind. */
 const VIEWS_BY_KIND: ReadonlyMap<unknown, View> = new Map([
   ...[SHARED_SECRETS, USERS, OWNED_ACCESS_KEYS, DIRECT_CLUSTER_ENDPOINT_TOKENS, CONFIG].map(({ kind, plural }): [string, View] => [
     kind,
     VIEWS.get(plural)!,
   ]),
-  // Sent to a User; of its fields none is let through.
+  // Sent to a User; none of its fields is kept.
   [PASSWORD_CHANGES.kind, VIEWS.get(USERS.plural)!],
 ]);
 
-/** What may be told of a body: the body without secrets, or why there is none. */
+/** The part of a body that may be logged: the body without secrets, or why there is none. */
 export type Disclosed = { readonly body: unknown } | { readonly note: string };
 
-/** Tells whether a request is about a kind that holds credentials, or has an object of one as its body. */
+/** Tells whether a request is about a kind that holds credentials, or has an object of such a kind as its body. */
 export function holdsSecrets(attributes: Attributes, body?: unknown): boolean {
   return viewOf(attributes, body) !== undefined;
 }
@@ -98,16 +98,16 @@ function viewOf(attributes: Attributes, body: unknown): View | undefined {
   return byPlace ?? (isRecord(body) ? VIEWS_BY_KIND.get(body["kind"]) : undefined);
 }
 
-/** What may be told of a request's body; it need not be a valid object. */
+/** The part of a request's body that may be logged; the body need not be a valid object. */
 export function disclosedRequest(attributes: Attributes, body: unknown): Disclosed {
   if (holdsSecrets(attributes) && attributes.verb === "patch") return { note: "left out: a patch of this kind may hold secrets" };
   return disclosedResponse(attributes, body);
 }
 
-/** Of lines that are read, there would be twice as many each time. */
+/** Logging audit lines that are read would double them each time. */
 const LINES: Disclosed = { note: "left out: these are lines of the log" };
 
-/** What may be told of an answer's object, list or table. */
+/** The part of an answer's object, list or table that may be logged. */
 export function disclosedResponse(attributes: Attributes, body: unknown): Disclosed {
   if ("path" in attributes && isRecord(body) && body["kind"] === "EventList") return LINES;
   const view = viewOf(attributes, body);

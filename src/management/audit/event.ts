@@ -7,26 +7,26 @@ import type { AuditLevel, AuditStage } from "./policy.ts";
 /** Most bytes of one body's JSON text; a longer one is left out, and a note says so. */
 export const AUDIT_BODY_BYTES_MAX = 2 * 1_048_576;
 
-/** A body as it is written: its JSON text, or why it is left out. */
+/** A body as written: its JSON text, or why it is left out. */
 export type WrittenBody = { readonly text: string } | { readonly note: string };
 
-/** What a line tells. */
+/** The content of a line. */
 export interface AuditEvent {
   readonly level: AuditLevel;
   readonly stage: AuditStage;
   readonly facts: AuditFacts;
-  /** Of the object, when the path has none. Default "". */
+  /** Name of the object, if the path has none. Default "". */
   readonly name?: string;
   readonly responseStatus?: Partial<Status>;
   readonly request?: WrittenBody;
   readonly response?: WrittenBody;
-  /** What only the handler of the request knows. Default: nothing. */
+  /** Facts that only the handler of the request knows. Default: none. */
   readonly annotations?: Readonly<Record<string, string>>;
   /** When the stage was reached, in milliseconds since 1970. */
   readonly at: number;
 }
 
-/** Characters that move a terminal's cursor or turn the reading direction; JSON leaves them as they are. */
+/** Characters that move a terminal's cursor or change the reading direction; JSON does not escape them. */
 const UNSAFE = /[\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
 
 /**
@@ -42,13 +42,13 @@ export function writtenBody(body: unknown): WrittenBody {
     if (bytes <= AUDIT_BODY_BYTES_MAX) return { text };
     return { note: `left out: it has ${bytes} bytes, more than ${AUDIT_BODY_BYTES_MAX}` };
   } catch {
-    // Nested too deep, or longer than any text.
+    // Nested too deep, or too long for a string.
     return { note: "left out: it has no text" };
   }
 }
 
 /**
- * One line of the log, with its line end. Source: `audit.k8s.io/v1` Event.
+ * One line of the log, including its line end. Source: `audit.k8s.io/v1` Event.
  *
  * @example
  * eventLine({ level: "Metadata", stage: "ResponseComplete", facts, at }); // '{"kind":"Event","apiVersion":"audit.k8s.io/v1",…}\n'
@@ -75,7 +75,7 @@ function inner(object: object): string {
   return JSON.stringify(object).slice(1, -1);
 }
 
-/** Bodies are texts already. */
+/** Bodies are JSON texts already. */
 function bodyMember(field: string, body: WrittenBody | undefined): readonly string[] {
   return body !== undefined && "text" in body ? [`"${field}":${body.text}`] : [];
 }
@@ -94,7 +94,7 @@ function referenceOf(attributes: Extract<AuditFacts["attributes"], { resource: s
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== ""));
 }
 
-/** Microseconds are what the format has; the clock has milliseconds. */
+/** The format has microseconds, the clock milliseconds. */
 function microTime(at: number): string {
   return new Date(at).toISOString().replace("Z", "000Z");
 }

@@ -2,10 +2,10 @@ import { AUDIT_LEVEL_MAX } from "../config/schema/audit-schema.ts";
 import { MANAGEMENT_GROUP, DIRECT_CLUSTER_ENDPOINT_TOKENS, OWNED_ACCESS_KEYS, SHARED_SECRETS, USERS } from "../kinds/types.ts";
 import type { AuditPolicy, AuditRule, AuditSettings } from "./policy.ts";
 
-/** The level when the log is switched on without a level and without a policy. */
+/** The level if the log is enabled without a level and without a policy. */
 export const AUDIT_LEVEL_DEFAULT = 1;
 
-/** Every level but 0 begins with these: what clients ask all the time, and makings of credentials. */
+/** Rules with which every level but 0 begins: frequent requests of clients, and requests that create credentials. */
 const FIRST: readonly AuditRule[] = [
   {
     level: "None",
@@ -18,7 +18,7 @@ const FIRST: readonly AuditRule[] = [
     ],
   },
   { level: "None", nonResourceURLs: ["/healthz*", "/livez*", "/readyz*", "/version", "/openapi*", "/api*", "/.well-known/*"] },
-  // Anyone who signs in gets a key.
+  // Every sign-in gives a key.
   { level: "Metadata", nonResourceURLs: ["/auth/*"] },
   {
     level: "Metadata",
@@ -45,7 +45,7 @@ const RULES: readonly (readonly AuditRule[])[] = [
 ];
 
 /**
- * The policy that settings ask for: their own, or that of their level. Levels leave one line of each request, and a second one of
+ * The policy for the settings: their own, or that of their level. Levels write one line for each request, and a second one for
  * watches, which may be open for long.
  *
  * @example

@@ -1,5 +1,5 @@
 /**
- * Which requests leave a line, and how much it says. Pure. Matching is that of Kubernetes' audit policies, with `*` for all in
+ * Which requests leave a line, and in how much detail. Pure. Matching follows Kubernetes' audit policies, with `*` for all in
  * every list. Source: `audit.k8s.io/v1` Policy.
  *
  * @module
@@ -16,22 +16,22 @@ export type AuditPolicy = NonNullable<AuditSettings["policy"]>;
 export type AuditRule = NonNullable<AuditPolicy["rules"]>[number];
 /** How much is written, from nothing to both bodies. */
 export type AuditLevel = AuditRule["level"];
-/** A moment in a request's life that leaves a line. */
+/** A stage of a request that leaves a line. */
 export type AuditStage = NonNullable<AuditPolicy["omitStages"]>[number];
 
-/** What is written of one request. */
+/** What is written about one request. */
 export interface AuditDecision {
   readonly level: AuditLevel;
   readonly omitStages: ReadonlySet<AuditStage>;
 }
 
 const ALL = "*";
-/** Where every request that is told of here goes; the others go to connected clusters, which keep logs of their own. */
+/** The prefix of requests that are audited here; others go to connected clusters, which keep logs of their own. */
 const TARGET = "Management";
 
 /**
  * The level of the first rule that matches, None when none does, and the stages that the policy or that rule leaves out.
- * Users are those whose credentials the request shows, not whom they impersonate.
+ * Users are those that the credentials name, not those who are impersonated.
  *
  * @example
  * decideAudit({ rules: [{ level: "Metadata", verbs: ["create"] }] }, facts).level; // "Metadata"
@@ -48,7 +48,7 @@ function matches(rule: AuditRule, { user, attributes }: Pick<AuditFacts, "user" 
   return allows(rule.verbs, attributes.verb) && matchesSubject(rule, attributes);
 }
 
-/** A rule that lists resources or namespaces is for resources, one that lists paths for paths, and one that lists both for both. */
+/** A rule that lists resources or namespaces applies to resources, one that lists paths to paths, and one with both to both. */
 function matchesSubject({ resources, namespaces, nonResourceURLs }: AuditRule, attributes: Attributes): boolean {
   const ofResources = isGiven(resources) || isGiven(namespaces);
   if (!ofResources && !isGiven(nonResourceURLs)) return true;

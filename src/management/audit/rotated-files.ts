@@ -4,11 +4,11 @@ import { basename, dirname, extname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 
-/** Which rotated files stay, and in which form. */
+/** Which rotated files are kept, and in which form. */
 export interface Keeping {
-  /** In days; 0 is forever. */
+  /** In days; 0 means forever. */
   readonly maxAge: number;
-  /** 0 is all. */
+  /** 0 means all. */
   readonly maxBackups: number;
   /** Whether they are compressed with gzip. */
   readonly compress: boolean;
@@ -24,11 +24,11 @@ interface Rotated {
 
 const DAY_MS = 86_400_000;
 const GZIP = ".gz";
-/** A compressed file that is not whole yet. */
+/** A compressed file that is incomplete. */
 const PART = `${GZIP}.part`;
 
 /**
- * The name that a file gets when it is rotated: that of its moment in UTC, or of the next millisecond that is free. Source: the
+ * The name for a file that is rotated now: the moment in UTC, or the next millisecond that is free. Source: the
  * names of Kubernetes' rotated logs.
  *
  * @example
@@ -44,10 +44,10 @@ export async function rotatedName(path: string, at: number): Promise<string> {
 }
 
 /**
- * Removes the rotated files of a file that are too old or too many, and compresses the others if that is wanted. A crash leaves a
+ * Removes rotated files that are too old or too many, and compresses the others if configured. A crash leaves a
  * file, its compressed copy, or both, and the next call removes what is left over.
  *
- * @throws what the system says against it.
+ * @throws the system's error.
  */
 export async function tendRotated(path: string, { maxAge, maxBackups, compress }: Keeping, now: number): Promise<void> {
   const files = await rotatedFiles(path);
@@ -100,7 +100,7 @@ async function exists(path: string): Promise<boolean> {
     await access(path);
     return true;
   } catch {
-    // Whatever hides it, nothing is in the way that could be seen.
+    // Whatever the error is, no visible file is in the way.
     return false;
   }
 }

@@ -7,27 +7,27 @@ import { eventLine, writtenBody } from "./event.ts";
 import type { AuditEvent, WrittenBody } from "./event.ts";
 import type { AuditDecision } from "./policy.ts";
 
-/** What a trail is made of. */
+/** Options of a trail. */
 export interface TrailOptions {
   readonly decision: AuditDecision;
   readonly facts: AuditFacts;
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** Takes a line with its line end, and what it tells. Must not throw. */
+  /** Writes a line that includes its line end, with the event that it contains. Must not throw. */
   readonly write: (line: string, event: AuditEvent) => void;
-  /** Told when the last line of the request is written. Must not throw. */
+  /** Called when the last line of the request is written. Must not throw. */
   readonly ended: () => void;
 }
 
-/** Longest name of an object; what is longer is none. */
+/** Longest name of an object; a longer one is ignored. */
 const NAME_LENGTH_MAX = 253;
-/** Most characters of a refusal's message; it may quote whatever was sent. */
+/** Most characters of a refusal's message; it may quote any part of the request. */
 const MESSAGE_LENGTH_MAX = 4_096;
 
-/** Follows one request and writes the lines that a decision asks for that is not None. */
+/** Follows one request and writes the lines that its decision asks for, if that is not None. */
 export function createTrail(options: TrailOptions): AuditTrail {
   const trail = new Trail(options);
-  trail.tell("RequestReceived", { at: options.facts.receivedAt });
+  trail.write("RequestReceived", { at: options.facts.receivedAt });
   return trail;
 }
 
@@ -47,7 +47,7 @@ class Trail implements AuditTrail {
     this.#name = nameOf(body);
     this.#holdsSecrets ||= holdsSecrets(this.#options.facts.attributes, body);
     if (this.#options.decision.level === "Metadata") return;
-    // At once: what becomes of the body later is not what was sent.
+    // Taken at once: the body may be changed later.
     this.#request = written(disclosedRequest(this.#options.facts.attributes, body));
   };
 
@@ -55,7 +55,7 @@ class Trail implements AuditTrail {
     this.#annotations[name] = value;
   };
 
-  responseStarted = (code: number): void => this.tell("ResponseStarted", { responseStatus: { code } });
+  responseStarted = (code: number): void => this.write("ResponseStarted", { responseStatus: { code } });
 
   complete = (code: number, responseObject?: () => unknown): void => {
     this.#complete(code, responseObject);
@@ -66,29 +66,29 @@ class Trail implements AuditTrail {
     const { facts, decision } = this.#options;
     const wanted = decision.level === "RequestResponse" || code >= 400 || this.#isOfNewObject();
     const object = wanted ? responseObject?.() : undefined;
-    if (isStatus(object)) return this.tell("ResponseComplete", { responseStatus: this.#statusOf(object, code) });
+    if (isStatus(object)) return this.write("ResponseComplete", { responseStatus: this.#statusOf(object, code) });
     if (this.#name === "") this.#name = nameOf(object);
     const shown = decision.level === "RequestResponse" && object !== undefined;
     const response = shown ? { response: written(disclosedResponse(facts.attributes, object)) } : {};
-    this.tell("ResponseComplete", { responseStatus: { code }, ...response });
+    this.write("ResponseComplete", { responseStatus: { code }, ...response });
   }
 
-  /** What went wrong may quote anything, so the log of the server has it, under the same time. */
+  /** An error may quote anything, so its text goes to the server's log, with the same time. */
   panic = (): void => {
-    this.tell("Panic", { responseStatus: { status: "Failure", reason: "InternalError", code: 500 } });
+    this.write("Panic", { responseStatus: { status: "Failure", reason: "InternalError", code: 500 } });
     this.#options.ended();
   };
 
-  tell(stage: AuditEvent["stage"], more: Partial<AuditEvent>): void {
+  write(stage: AuditEvent["stage"], more: Partial<AuditEvent>): void {
     const { decision, facts, now, write } = this.#options;
     if (decision.omitStages.has(stage)) return;
     const request = this.#request && { request: this.#request };
-    const told = { level: decision.level, stage, facts, name: this.#name, at: now(), annotations: this.#annotations };
-    const event = { ...told, ...request, ...more };
+    const base = { level: decision.level, stage, facts, name: this.#name, at: now(), annotations: this.#annotations };
+    const event = { ...base, ...request, ...more };
     write(eventLine(event), event);
   }
 
-  /** Its name may be made by the server. */
+  /** The server may generate its name. */
   #isOfNewObject(): boolean {
     const { attributes } = this.#options.facts;
     return attributes.verb === "create" && "resource" in attributes && attributes.name === "" && this.#name === "";

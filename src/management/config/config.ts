@@ -1,5 +1,5 @@
 /**
- * The platform's configuration: a file → what is in effect, or everything that is wrong with the file.
+ * The platform's configuration: a file → the effective configuration, or every error of the file.
  *
  * @module
  */
@@ -20,16 +20,16 @@ export type ManagementConfigResult =
   | { readonly ok: true; readonly config: ManagementConfig; readonly warnings: readonly Problem[] }
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
-/** What a file is read by. */
+/** Options of {@link parseManagementConfig}. */
 export interface ManagementConfigOptions {
   /** Name of the file for positions. Default "platform.yaml". */
   readonly file?: string;
-  /** Variables of the process. Default none. */
+  /** Environment variables of the process. Default none. */
   readonly environment?: Environment;
 }
 
 /**
- * Reads a configuration file, whose top level is what `status` of the resource shows. An empty file is all defaults. The
+ * Reads a configuration file, whose top level is what `status` of the resource shows. An empty file means all defaults. The
  * configuration is frozen.
  *
  * No problem quotes a secret. Error codes: CONFIG_SYNTAX, CONFIG_TYPE, CONFIG_UNKNOWN_FIELD, CONFIG_REQUIRED, CONFIG_VALUE.
@@ -50,10 +50,10 @@ export function parseManagementConfig(text: string, options: ManagementConfigOpt
   return { ok: true, config: deepFreeze(effectiveConfig(written, environment)), warnings: problems };
 }
 
-/** What an empty file means, without an environment. */
+/** The configuration of an empty file without environment variables. */
 export const DEFAULT_MANAGEMENT_CONFIG = deepFreeze(effectiveConfig(defaultOf(MANAGEMENT_SCHEMA) as WrittenConfig, {}));
 
-/** Everybody reads the same configuration, and default lists are shared by all of them. */
+/** All readers share one configuration, and all configurations share the default lists. */
 function deepFreeze<T>(value: T): T {
   if (typeof value === "object" && value !== null) Object.values(Object.freeze(value)).forEach(deepFreeze);
   return value;

@@ -2,7 +2,7 @@ import { validateHeaderName, validateHeaderValue } from "node:http";
 import type { ServerResponse } from "node:http";
 import { messageOf } from "../../base/errors.ts";
 
-/** Headers that speak of one connection or of how a body is written, and those that the answers set themselves. */
+/** Headers that describe one connection or the encoding of a body, and those that the answers set themselves. */
 const OURS: ReadonlySet<string> = new Set([
   "connection",
   "keep-alive",
@@ -25,7 +25,7 @@ const OURS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Why a header cannot be one of `customHttpHeaders`; undefined when it can.
+ * Why a header is not allowed in `customHttpHeaders`; undefined when it is.
  *
  * @example
  * headerProblem("Set-Cookie", "a=b"); // "the header is set by the answers themselves"
@@ -41,7 +41,7 @@ export function headerProblem(name: string, value: string): string | undefined {
   }
 }
 
-/** Sets `customHttpHeaders` on an answer that has not begun, but for those that have a {@link headerProblem}. */
+/** Sets `customHttpHeaders` on an answer that has not begun, except those that have a {@link headerProblem}. */
 export function setCustomHeaders(response: ServerResponse, headers: Readonly<Record<string, string>> = {}): void {
   for (const [name, value] of Object.entries(headers)) {
     if (headerProblem(name, value) === undefined) response.setHeader(name, value);

@@ -1,5 +1,5 @@
 /**
- * Defaults that depend on something else: on another field, on the environment, or on what an empty value means.
+ * Defaults that depend on another field, on the environment, or on the meaning of an empty value.
  *
  * @module
  */
@@ -17,10 +17,10 @@ import type { WrittenRequirements } from "./rules/requirements.ts";
 /** The variable that holds the address of the vault when `vault.address` is left out. */
 export const VAULT_ADDRESS_VARIABLE = "VAULT_ADDR";
 
-/** What the file says, with the defaults of its shape. */
+/** The content of the file, with the defaults of its schema. */
 export type WrittenConfig = Infer<typeof MANAGEMENT_SCHEMA>;
 
-/** The same with amounts, the only values of any type, as texts. */
+/** The same with amounts as texts; they are the only values of any type. */
 type WithAmounts<T> = T extends readonly unknown[]
   ? T
   : T extends object
@@ -30,7 +30,7 @@ type WithAmounts<T> = T extends readonly unknown[]
 /** The platform's configuration as it is in effect. `MANAGEMENT_SCHEMA` says what each field means. */
 export type ManagementConfig = WithAmounts<WrittenConfig>;
 
-/** Fills in what the shape alone cannot. */
+/** Fills in the defaults that the schema alone cannot. */
 export function effectiveConfig(written: WrittenConfig, environment: Environment): ManagementConfig {
   const { auth, apps, audit, vault, costControl, imageBuilder } = written;
   const address = vault.address || environment[VAULT_ADDRESS_VARIABLE];
@@ -71,7 +71,7 @@ function orDefault(list: readonly string[], byDefault: readonly string[]): reado
   return list.length === 0 ? byDefault : list;
 }
 
-/** A last component alone is one of SAML 1.1; a whole name has colons. */
+/** A last component alone is one of SAML 1.1; a full name has colons. */
 function nameIdFormat(written: string): string {
   if (written === "") return NAME_ID_DEFAULT;
   return written.includes(":") ? written : `urn:oasis:names:tc:SAML:1.1:nameid-format:${written}`;

@@ -1,10 +1,10 @@
 /**
- * What each setting does: one table for the reference, for the warnings of a file, and for the condition of the object `config`.
+ * The effect of each setting: one table for the reference, for the warnings of a file, and for the condition of the object `config`.
  *
  * @module
  */
 
-/** What becomes of a setting: it acts, or it is checked and shown and nothing else. */
+/** Whether a setting has an effect, or is only checked and shown. */
 export type Effect =
   | {
       /** What it changes. */
@@ -13,7 +13,7 @@ export type Effect =
   | {
       /** Why it is only shown. */
       readonly shownOnly: string;
-      /** What would have to read it so that it acts. */
+      /** What would have to read it to give it an effect. */
       readonly needs: string;
     };
 
@@ -26,33 +26,33 @@ const COSTS = shownOnly("the service runs nothing that measures costs", "an oper
 const BUILDS = shownOnly("the service builds no images", "a builder of images");
 
 /**
- * Setting → its effect; `[]` is any item of a list. A setting without a row has that of the nearest one around it. What a connector
- * has is as in `auth`.
+ * Setting → its effect; `[]` is any item of a list. A setting without a row has that of its nearest parent. The settings of a connector
+ * act as those in `auth`.
  */
 export const EFFECTS: Readonly<Record<string, Effect>> = {
-  "auth.oidc": acts("people sign in by it"),
+  "auth.oidc": acts("users sign in by it"),
   "auth.oidc.type": shownOnly("it is the name of a picture in a user interface", "a user interface of the platform"),
-  "auth.sourceHostA": acts("people sign in by it"),
-  "auth.sourceHostB": acts("people sign in by it"),
-  "auth.directoryProviderA": acts("people sign in by it"),
-  "auth.directoryProviderB": acts("people sign in by it"),
-  "auth.saml": acts("people sign in by it"),
-  "auth.clusterManager": acts("people sign in by a token of it"),
+  "auth.sourceHostA": acts("users sign in by it"),
+  "auth.sourceHostB": acts("users sign in by it"),
+  "auth.directoryProviderA": acts("users sign in by it"),
+  "auth.directoryProviderB": acts("users sign in by it"),
+  "auth.saml": acts("users sign in by it"),
+  "auth.clusterManager": acts("users sign in by one of its tokens"),
   "auth.administrators": acts("members of a provider's group administer"),
-  "auth.identityRefreshSeconds": acts("how soon a login follows what the provider says"),
-  "auth.identityStaleSeconds": acts("how long a login is good without the provider"),
-  "auth.password.disabled": acts("nobody signs in by password"),
-  "auth.password.minLength": acts("shorter passwords are not taken any more, for any user"),
-  "auth.connectors": acts("people sign in by its provider, with the connector's id in the address"),
-  "auth.connectors[].displayName": acts("the page for signing in names the connector so"),
-  "auth.plainNamesConnector": acts("whose user names and groups mean what rules and teams name"),
+  "auth.identityRefreshSeconds": acts("how soon a login follows changes at the provider"),
+  "auth.identityStaleSeconds": acts("how long a login is valid while the provider cannot be reached"),
+  "auth.password.disabled": acts("no user can sign in by password"),
+  "auth.password.minLength": acts("shorter passwords are refused, for any user"),
+  "auth.connectors": acts("users sign in by its provider, with the connector's id in the address"),
+  "auth.connectors[].displayName": acts("the page for signing in shows this name"),
+  "auth.plainNamesConnector": acts("which user names and groups match rules and teams as they are"),
   "auth.disableTeamCreation": acts("a sign-in makes no teams"),
   "auth.disableUserCreation": acts("a sign-in makes no user"),
   "auth.accessKeyMaxTTLSeconds": acts("access keys end earlier"),
   "auth.loginAccessKeyTTLSeconds": acts("keys of sign-ins end earlier, later or never"),
   "auth.customHttpHeaders": acts("the headers are on the answers of the authentication endpoints"),
-  "auth.groupsFilters": acts("other groups are not taken over at sign-in"),
-  oidc: shownOnly("the service is no provider of OpenID Connect", "a provider of OpenID Connect"),
+  "auth.groupsFilters": acts("other groups are dropped at sign-in"),
+  oidc: shownOnly("the service is not a provider of OpenID Connect", "a provider of OpenID Connect"),
   apps: APPS,
   "audit.enabled": acts("requests leave lines in a file"),
   "audit.disableAgentSyncBack": shownOnly("no agents send audit lines to the service", "agents in connected clusters"),
@@ -64,12 +64,12 @@ export const EFFECTS: Readonly<Record<string, Effect>> = {
   ),
   "audit.dataStoreTTL": acts("older lines are deleted from the database"),
   "audit.path": acts("where the file is"),
-  "audit.maxAge": acts("when rotated files go"),
-  "audit.maxBackups": acts("how many rotated files stay"),
+  "audit.maxAge": acts("when rotated files are removed"),
+  "audit.maxBackups": acts("how many rotated files are kept"),
   "audit.maxSize": acts("when the file is rotated"),
   "audit.compress": acts("rotated files are compressed"),
   platformHost: shownOnly("the public address of the service is its flag --public-url", "the service, in place of that flag"),
-  projectNamespacePrefix: acts("scopes know the namespaces of projects by it"),
+  projectNamespacePrefix: acts("scopes recognize the namespaces of projects by it"),
   devWorkspaceSubDomain: shownOnly("the service runs no workspaces", "a server of workspaces"),
   uiSettings: acts("the page for signing in shows it"),
   "uiSettings.platformVersion": INTERFACE,
@@ -77,7 +77,7 @@ export const EFFECTS: Readonly<Record<string, Effect>> = {
   "uiSettings.sidebarColor": INTERFACE,
   "uiSettings.customJavaScript": INTERFACE,
   "uiSettings.navBarButtons": INTERFACE,
-  "uiSettings.externalURLs": acts("the page for signing in shows no picture of another site that it blocks"),
+  "uiSettings.externalURLs": acts("the page for signing in shows no images from other sites if they are blocked"),
   vault: acts("secrets of the vault are copied into the SharedSecrets that name them"),
   "vault.auth.tokenSecretRef": shownOnly("the service reads no Secrets of a cluster", "a cluster to read the token from"),
   costControl: COSTS,
@@ -86,10 +86,10 @@ export const EFFECTS: Readonly<Record<string, Effect>> = {
 };
 
 /**
- * What becomes of a setting.
+ * The effect of a setting.
  *
  * @example
- * effectOf("auth.connectors[].oidc.issuerUrl"); // { acts: "people sign in by it" }
+ * effectOf("auth.connectors[].oidc.issuerUrl"); // { acts: "users sign in by it" }
  */
 export function effectOf(field: string): Effect {
   const name = field.replace(/^auth\.connectors\[\]\.(?!id$|displayName$)/, "auth.");
@@ -97,10 +97,10 @@ export function effectOf(field: string): Effect {
     const effect = EFFECTS[around];
     if (effect !== undefined) return effect;
   }
-  return shownOnly("nothing reads it", "whatever it is meant for");
+  return shownOnly("nothing reads it", "a feature that uses it");
 }
 
-/** Whether something in a section acts. */
+/** Whether any setting of a section has an effect. */
 export function actsWithin(field: string): boolean {
   if ("acts" in effectOf(field)) return true;
   return Object.entries(EFFECTS).some(([name, effect]) => "acts" in effect && name.startsWith(`${field}.`));

@@ -8,44 +8,43 @@ import type { ManagementConfigOptions } from "./config.ts";
 import { saysNothing } from "../../schema/says-nothing.ts";
 import type { ManagementConfig } from "./effective.ts";
 
-/** How often the file is read again, in milliseconds. Mounted files have no events that can be relied on. */
+/** How often the file is read again, in milliseconds. Mounted files send no reliable events. */
 export const CONFIG_POLL_MS = 5_000;
 
-/** Why a new text of the file is not at work. */
+/** Why a new text of the file is not in effect. */
 export interface FollowFailure {
   /** What happened, in a sentence without a full stop. */
   readonly message: string;
-  /** What is wrong with the text; empty when it could not be read or applied. */
+  /** The errors of the text; empty when it could not be read or applied. */
   readonly problems: readonly Problem[];
 }
 
-/** What is followed and where it goes. */
+/** Options of {@link followConfigFile}. */
 export interface FollowConfigOptions extends ManagementConfigOptions {
-  /** Reads the file. A failure is told like a bad file. */
+  /** Reads the file. A failure is reported like a bad file. */
   read(): Promise<string>;
   readonly clock: Clock;
-  /** The text that is at work: what the service started with. */
+  /** The text in effect: the one that the service started with. */
   readonly text: string;
-  /** Takes a configuration that differs from the one at work. When it fails, the old one stays. */
+  /** Applies a configuration that differs from the current one. If it fails, the current one stays. */
   onChange(config: ManagementConfig, warnings: readonly Problem[]): void | Promise<void>;
-  /** Told when a good text says what is at work already, as after errors were undone. Must not throw. */
+  /** Called when a good text matches what is in effect already, as after errors were undone. Must not throw. */
   onUnchanged(): void;
-  /** Told once per text, or once per failure of the same wording, while the old configuration stays. Must not throw. */
+  /** Called once for each bad text, or once for each new failure message, while the current configuration stays. Must not throw. */
   onProblem(failure: FollowFailure): void;
 }
 
-/** A file that is followed. */
+/** Follows a configuration file. */
 export interface FollowedConfig {
-  /** Reads the file now and takes it even if it failed before; resolves when that is done. Never rejects. */
+  /** Reads the file now and applies it even if it failed before; resolves when that is done. Never rejects. */
   reload(): Promise<void>;
-  /** Ends it; resolves when nothing is under way any more. */
+  /** Stops following; resolves when nothing is in progress any more. */
   stop(): Promise<void>;
 }
 
 /**
- * Reads the configuration again every {@link CONFIG_POLL_MS}, and hands it on when what is in effect has changed and the text has been the
- * same for an interval. A file with
- * errors is told, and the old configuration stays at work until the file is good.
+ * Reads the configuration again every {@link CONFIG_POLL_MS}, and applies it when it differs from the one in effect and the text has not
+ * changed for an interval. A file with errors is reported, and the current configuration stays in effect until the file is good.
  *
  * @example
  * const followed = followConfigFile({ read, clock, text, onChange, onUnchanged, onProblem });
@@ -61,7 +60,7 @@ class Follower implements FollowedConfig {
   readonly #options: FollowConfigOptions;
   /** Digest of the text that was read last, or the failure to read it. */
   #seen: string;
-  /** The same of the last look: who writes a file in place may be in the middle of it. */
+  /** The same of the previous read: a program that writes the file in place may not be done. */
   #found: string | undefined;
   #atWork: ManagementConfig | undefined;
   #work: Promise<void> = Promise.resolve();
@@ -117,14 +116,14 @@ class Follower implements FollowedConfig {
   }
 
   async #take(text: string): Promise<void> {
-    // Who writes a file in place empties it first. That a platform is to have no configuration is said by {}.
+    // A program that writes a file in place empties it first. To configure nothing, write {}.
     if (saysNothing(text) && this.#atWork !== undefined) {
-      this.#options.onProblem({ message: "The configuration is empty; the old one stays", problems: [] });
+      this.#options.onProblem({ message: "The configuration is empty; keeping the previous one", problems: [] });
       return;
     }
     const result = parseManagementConfig(text, this.#options);
     if (!result.ok) {
-      this.#options.onProblem({ message: "The configuration has errors; the old one stays", problems: result.problems });
+      this.#options.onProblem({ message: "The configuration has errors; keeping the previous one", problems: result.problems });
       return;
     }
     if (jsonEqual(result.config, this.#atWork)) return this.#options.onUnchanged();
@@ -132,13 +131,13 @@ class Follower implements FollowedConfig {
       await this.#options.onChange(result.config, result.warnings);
       this.#atWork = result.config;
     } catch (error) {
-      const message = `The configuration could not be applied; the old one stays: ${messageOf(error)}`;
+      const message = `The configuration could not be applied; keeping the previous one: ${messageOf(error)}`;
       this.#options.onProblem({ message, problems: [] });
     }
   }
 }
 
-/** Told apart from failures, whatever the text is; the text itself has secrets and is not kept. */
+/** Distinct from any failure message; the text itself contains secrets and is not kept. */
 function seenText(text: string): string {
   return `text ${sha256Hex(text)}`;
 }

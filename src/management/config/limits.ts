@@ -1,17 +1,17 @@
 /**
- * Fields and items in the body of one request, by default. Each costs the server some microseconds that nobody else gets, more than
- * they cost an API server that is written in Go.
+ * Default number of fields and items in the body of one request. Each blocks the server for some microseconds, longer than
+ * in an API server that is written in Go.
  */
 export const MANAGEMENT_BODY_VALUES_MAX = 10_000;
-/** Longest password that is taken, in characters. */
+/** Longest password that is accepted, in characters. */
 export const PASSWORD_LENGTH_MAX = 1_024;
-/** Keys of sign-ins that one user has; the oldest end when there are more. */
+/** Most keys of sign-ins of one user; beyond, the oldest end. */
 export const LOGINS_PER_USER_MAX = 500;
-/** Objects of one kind that may be stored for one user or team, by default. */
+/** Most objects of one kind that one user or team may store, by default. */
 export const OBJECTS_PER_OWNER_MAX = 500;
-/** Bytes of all objects that may be stored for one user or team, by default. */
+/** Most bytes of all objects that one user or team may store, by default. */
 export const BYTES_PER_OWNER_MAX = 64 * 1024 * 1024;
-/** Memory for all objects together in a process of the manifests, in MiB. */
+/** Memory for all objects in one process, as the manifests set it, in MiB. */
 export const STORED_MIB = 96;
 /** Shortest and longest time between two rounds with a vault, in milliseconds. */
 export const SYNC_INTERVAL_MIN_MS = 1_000;

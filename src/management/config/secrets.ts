@@ -1,5 +1,5 @@
 /**
- * Which settings are secret, and the configuration without them, for people who are not administrators.
+ * The secret settings, and the configuration without them, for users who are not administrators.
  *
  * @module
  */
@@ -7,10 +7,10 @@ import { fieldPath } from "../../schema/field.ts";
 import type { Problem } from "../../schema/problem.ts";
 import type { ManagementConfig } from "./effective.ts";
 
-/** What is shown in place of a secret. */
+/** Replaces a secret. */
 export const REDACTED = "********";
 
-/** Every secret setting; `[]` is any item of a list. Of a map every value is secret, and the names are not. */
+/** Every secret setting; `[]` is any item of a list. Every value of a map is secret, its names are not. */
 export const SECRET_SETTINGS: readonly string[] = [
   "auth.oidc.clientSecret",
   "auth.sourceHostA.clientSecret",
@@ -32,8 +32,8 @@ export const SECRET_SETTINGS: readonly string[] = [
 ];
 
 /**
- * A copy in which {@link REDACTED} stands for every secret setting that is not empty, and for user and password of every
- * address. What else a text holds is not looked at.
+ * A copy in which {@link REDACTED} replaces every secret setting that is not empty, and user and password of every
+ * address. Other parts of a text are not inspected.
  *
  * @example
  * redacted(config).vault.auth?.token; // "********"
@@ -57,7 +57,7 @@ function withoutCredentials(text: string): string {
 }
 
 /**
- * Problems without the values that were found where a secret belongs, or in place of what holds one: problems are logged.
+ * Problems without the values found at or around a secret: problems are logged.
  *
  * @example
  * withoutFound([problem]); // "Expected text, found 1234" of a password → "Expected text"

@@ -12,7 +12,7 @@ import { MANAGEMENT_SCHEMA } from "./schema/config-schema.ts";
 import { COST_CONTROL, COST_SETTINGS, METRICS, REQUIREMENTS } from "./schema/cost-schema.ts";
 import { DIRECTORY_PROVIDER_A, DIRECTORY_PROVIDER_B, OIDC, SAML, SOURCE_HOST_A, SOURCE_HOST_B } from "./schema/provider-schema.ts";
 
-/** Names in published schemas; other objects are part of the schema that holds them. */
+/** Names in published schemas; other objects are part of the schema that contains them. */
 const NAMES: ReadonlyMap<ObjectSchema, string> = new Map<ObjectSchema, string>([
   [MANAGEMENT_SCHEMA, "ConfigStatus"],
   [AUTH, "ConfigAuthentication"],
@@ -32,7 +32,7 @@ const NAMES: ReadonlyMap<ObjectSchema, string> = new Map<ObjectSchema, string>([
 ]);
 
 /**
- * `status` of a Config. Every field shows whenever it has a value, be it empty; a null is left out.
+ * `status` of a Config. Every field with a value is shown, even if it is empty; a null is left out.
  *
  * @example
  * Object.keys(CONFIG_STATUS.fields)[0]; // "auth"
@@ -47,7 +47,7 @@ function objectShape(schema: ObjectSchema): ObjectShape {
   return { type: "object", fields: Object.fromEntries(fields), ...(name !== undefined && { name }), description: schema.description };
 }
 
-/** The words that a field may have are part of its description: shapes have no place for them. */
+/** The allowed values of a field are part of its description: shapes have no place for them. */
 function describe(schema: Schema): string {
   return schema.type === "literals" ? `${schema.description} One of ${schema.values.join(", ")}.` : schema.description;
 }
@@ -70,7 +70,7 @@ function shapeOf(schema: Schema): Shape {
     case "number":
       return { type: "number" };
     case "any":
-      // Amounts are all that the schema leaves open.
+      // The schema leaves only amounts open.
       return quantity;
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Which settings of a configuration are only shown.
+ * Which settings of a configuration have no effect.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import type { Schema } from "../../schema/schema.ts";
 import { actsWithin, effectOf } from "./effects.ts";
 import { MANAGEMENT_SCHEMA } from "./schema/config-schema.ts";
 
-/** A setting that something was written for, and that is only shown. */
+/** A setting that is written in the file and only shown. */
 export interface ShownOnly {
   /** Where it is, as `auth.connectors[0].saml`. */
   readonly field: string;
@@ -17,12 +17,12 @@ export interface ShownOnly {
   readonly why: string;
 }
 
-/** So many are looked for: more are named by nobody. */
+/** Most settings that are searched; messages name no more. */
 export const SHOWN_ONLY_MAX = 200;
 
 /**
- * The settings that are only shown, by the outermost names: a section of which nothing acts is one. What is as it is by default, or
- * empty, is not set. Wrong types are passed over. At most {@link SHOWN_ONLY_MAX}.
+ * The settings that are only shown, named by the outermost section in which nothing has an effect. A value that is its default, or
+ * empty, does not count as set. Wrong types are skipped. At most {@link SHOWN_ONLY_MAX}.
  *
  * @example
  * shownOnlyIn({ apps: { noDefault: true } }).map(({ field }) => field); // ["apps"]
@@ -35,7 +35,7 @@ export function shownOnlyIn(config: unknown): readonly ShownOnly[] {
 
 interface Place {
   readonly schema: Schema;
-  /** As the table of effects names it. */
+  /** The name in the table of effects. */
   readonly name: string;
   readonly field: string;
 }
@@ -54,7 +54,7 @@ function collect(value: unknown, { schema, name, field }: Place, found: ShownOnl
   }
 }
 
-/** Whether something was written that differs from leaving it out. */
+/** Whether the written value differs from an absent one. */
 function isSet(value: unknown, schema: Schema): boolean {
   if (value === undefined || value === null || value === "") return false;
   if (Array.isArray(value)) return value.length > 0 && !(Array.isArray(schema.default) && sameTexts(value, schema.default));

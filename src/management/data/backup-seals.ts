@@ -1,6 +1,6 @@
 /**
- * How the rows of a backup are sealed: for the place that they have in this one backup. So none of them opens as a row of data or of another
- * backup, wherever it is put, and a backup cannot be made to look like data by taking its manifest away.
+ * Seals of the rows of a backup: each holds for its place in this one backup. So a row opens neither as data nor in another
+ * backup or place, and a backup without its manifest cannot pass for data.
  *
  * @module
  */
@@ -9,10 +9,10 @@ import type { Cipher, SealingKeys } from "../../apiserver/store/cipher.ts";
 /** A cipher whose keys have names. */
 export type KeyedCipher = Cipher & { readonly keys: SealingKeys };
 
-/** Opens data and backups, and notes which it was. */
+/** Opens data and backups, and records which it was. */
 export interface BackupCipher {
   readonly cipher: KeyedCipher;
-  /** By the key of each row that was opened: the id of the backup that it was sealed for. Rows of data are not in it. */
+  /** By the key of each opened row: the id of the backup that it was sealed for. Rows of data are not included. */
   readonly backups: ReadonlyMap<string, string>;
 }
 
@@ -21,7 +21,7 @@ const SEAL = /^backup:([^:]+):(.*)$/s;
 /**
  * A cipher that opens rows of data and of any backup.
  *
- * @param id The backup that it seals for. Default: it seals data.
+ * @param id The backup to seal for. Default: seals data.
  * @throws what `cipher` throws, for a row that was sealed with another key, was changed or is in another place.
  */
 export function createBackupCipher(cipher: KeyedCipher, id?: string): BackupCipher {

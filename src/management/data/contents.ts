@@ -13,20 +13,20 @@ import { USER_SHAPE } from "../kinds/user.ts";
 import { STATE_KEY } from "./copy-state.ts";
 import { INTERNAL_PREFIX } from "../records/internal-records.ts";
 
-/** Everything that the management API has stored, at one revision: objects, and what the server keeps for itself. */
+/** Everything that the management API has stored, at one revision: objects, and the server's own records. */
 export interface Contents {
   readonly revision: number;
   readonly objects: readonly StoredObject[];
 }
 
-/** What was found when all contents were looked at. */
+/** The result of checking all contents. */
 export interface Findings {
   readonly revision: number;
-  /** SHA-256 of all contents but for resourceVersions: that of a copy is the same. */
+  /** SHA-256 of all contents without resourceVersions: that of a copy is the same. */
   readonly digest: string;
-  /** Objects by kind. */
+  /** Number of objects by kind. */
   readonly kinds: Readonly<Record<string, number>>;
-  /** What is not as this program writes it, a sentence for each. They quote no values. */
+  /** Deviations from what this program writes, a sentence for each. They quote no values. */
   readonly faults: readonly string[];
 }
 
@@ -37,16 +37,16 @@ const SHAPES: ReadonlyMap<string, ObjectShape> = new Map([
   [storePrefix(OWNED_ACCESS_KEYS), ACCESS_KEY_SHAPE],
 ]);
 
-/** Which of several servers leads: true of servers that run, and of no copy. */
+/** The leader election record: running servers have it, copies do not. */
 const LEASES = `${INTERNAL_PREFIX}coordination.k8s.io/`;
 
-/** What is in a store, at one state of it. */
+/** The contents of a store at one state. */
 export async function contentsOf(store: Pick<Store, "list">): Promise<Contents> {
   const { objects, revision } = await store.list({ prefix: "/" });
   return { revision, objects: objects.filter(({ key }) => key !== STATE_KEY && !key.startsWith(LEASES)) };
 }
 
-/** Looks at everything: it has a name, an identity and a place that fit, and the form of its kind. */
+/** Checks everything: names, identities and places fit, and objects have the form of their kind. */
 export function checkContents({ objects, revision }: Contents): Findings {
   const kinds: Record<string, number> = {};
   for (const { object } of objects) kinds[String(object.kind)] = (kinds[String(object.kind)] ?? 0) + 1;

@@ -4,41 +4,41 @@ import type { Store } from "../../apiserver/store/store.ts";
 import { INTERNAL_PREFIX, INTERNAL_VERSION } from "../records/internal-records.ts";
 import type { Manifest } from "./manifest.ts";
 
-/** Where a copy says what it is. Data that a server has begun with, and what was restored to the end, say nothing. */
+/** Where a copy records what it is. Data that a server has started with, and completed restorations, have no such record. */
 export const STATE_KEY = `${INTERNAL_PREFIX}copystate/copy`;
 
-/** What a copy is: one that is not whole yet, or a backup, which is there to be restored. */
+/** What a copy is: an unfinished one, or a backup, which can be restored. */
 export type CopyState =
   | { readonly state: "unfinished" }
-  /** `digest` is that of what was copied, `revision` its state. Backups of earlier versions have no manifest. */
+  /** `digest` is that of the copied contents, `revision` their state. Backups of earlier versions have no manifest. */
   | { readonly state: "backup"; readonly digest: string; readonly revision: number; readonly manifest?: Manifest };
 
-/** What a store says of itself; undefined for data of a server. */
+/** What a store records about itself; undefined for data of a server. */
 export async function readCopyState(store: Pick<Store, "get">): Promise<CopyState | undefined> {
   const stored = await store.get(STATE_KEY);
   return stored && (JSON.parse(String(stored.object["data"])) as CopyState);
 }
 
-/** The record that says what a copy is. */
+/** The record of what a copy is. */
 export function copyStateObject(state: CopyState): KubeObject {
   return { apiVersion: INTERNAL_VERSION, kind: "CopyState", metadata: { name: "copy" }, data: JSON.stringify(state) };
 }
 
-/** Whether a store is served, and what is known of it. */
+/** Whether a store may be served, and what is known about it. */
 export interface Servable {
-  /** Rows that were sealed for a backup are in it. Default false. */
+  /** It contains rows that were sealed for a backup. Default false. */
   readonly isBackup?: boolean;
-  /** Says how it is known that the store once held data; undefined when it may be empty. */
+  /** The sign that the store once held data; undefined when it may be empty. */
   readonly hadData?: string | undefined;
-  /** What is to hold the data, for people. Default: "the store". */
+  /** What should hold the data, for messages. Default: "the store". */
   readonly place?: string;
 }
 
 /**
- * Demands that a server may start with what is in a store.
+ * Demands that a server may start with the contents of a store.
  *
- * @throws STORE_FAILED for a backup, whose resourceVersions clients may have seen otherwise, for a copy that is not whole, and for a store
- *   that is empty and was not.
+ * @throws STORE_FAILED for a backup, whose resourceVersions clients may know from other states, for an unfinished copy, and for a store
+ *   that is empty but was not before.
  */
 export async function demandServable(
   store: Pick<Store, "get" | "list">,
@@ -54,20 +54,20 @@ export async function demandServable(
   if (hadData !== undefined && (await store.list({ prefix: "/", limit: 1 })).objects.length === 0) throw lostData(place, hadData);
 }
 
-/** The error for data that are gone. `sign` says how it is known that there were any; `place` is where they should be. */
+/** The error for lost data. `sign` is the sign that there was data; `place` is where it should be. */
 export function lostData(place: string, sign: string): EngineError {
   const hint = `${RESTORE} To begin with an empty platform, start once with --accept-data-loss`;
   return new EngineError("STORE_FAILED", `Cannot start: there are no data in ${place}, but ${sign}`, { details: { hint } });
 }
 
-/** The error for a log that is gone, with what was written last. */
+/** The error for a lost log, with what was written last. */
 export function lostLog(log: string): EngineError {
   const why = "the server that had the data open did not close them, and what it wrote last is in that file";
   const hint = `${RESTORE} To go on with what is left, start once with --accept-data-loss; nothing is lost if another program has opened the database since`;
   return new EngineError("STORE_FAILED", `Cannot start: "${log}" is missing; ${why}`, { details: { hint } });
 }
 
-/** The error for a database that ends before what its server has answered. */
+/** The error for a database that ends before what its server has acknowledged. */
 export function lostWrites(database: string, { found, known }: { readonly found: number; readonly known: number }): EngineError {
   const why = `it ends at revision ${found}, and the server that had it has answered writes up to ${known}: it is an older file, or its log (-wal) is older, cut or damaged`;
   const hint = `${RESTORE} To go on with what is left, start once with --accept-data-loss`;

@@ -1,10 +1,10 @@
 /**
- * Copies between stores of any kind. A copy keeps every object as it is, with uid and times, and what the server keeps for itself; only
+ * Copies between stores of any kind. A copy keeps every object unchanged, with uid and times, and the server's own records; only
  * resourceVersions are new, since each store counts its own writes.
  *
- * Clients that have seen the source may come back to the copy. What they have read must not look like the present, and what was written
- * after it must not be passed over. So the copy counts on from above the source, and remembers nothing from before: anyone who comes back
- * with an old resourceVersion is told to read everything again (410 Expired).
+ * Clients of the source may continue with the copy. A state that they have read must not look current, and later writes must not be
+ * missed. So the copy counts on from above the source, and keeps no history: a client that returns
+ * with an old resourceVersion must read everything again (410 Expired).
  *
  * @module
  */
@@ -19,41 +19,41 @@ import type { CopyState } from "./copy-state.ts";
 import { partsOf } from "./manifest.ts";
 import type { Manifest } from "./manifest.ts";
 
-/** What a copy is for. */
+/** The purpose of a copy. */
 export interface CopyOptions {
-  /** A backup is given the part of its manifest that its rows do not tell. */
+  /** A backup gets the part of its manifest that its rows do not contain. */
   readonly purpose: "restore" | Pick<Manifest, "id" | "madeAt" | "serverFile">;
-  /** How the target is called, for messages. */
+  /** Name of the target in messages. */
   readonly place: string;
   /**
-   * Brings what lies beside the target, once the target says that it is not whole; `isThere` when it is whole already. Default: nothing
+   * Copies the files beside the target, once the target is marked as unfinished; `isThere` when it is complete already. Default: nothing
    * happens.
    */
   readonly beside?: (isThere: boolean) => Promise<void>;
-  /** By how many revisions more than the source etcd counts on, as far as it can be raised: what clients have seen since. Default 0. */
+  /** How far etcd's revision is raised above the source, as far as it can be: for what clients have seen since. Default 0. */
   readonly ahead?: number;
 }
 
-/** What a copy has led to. */
+/** The result of a copy. */
 export interface Copied {
   readonly digest: string;
-  /** The target's revision. What clients have seen of a later one, before, is not told from what comes. */
+  /** The target's revision. Later revisions that clients saw before cannot be told apart from new ones. */
   readonly revision: number;
 }
 
 /**
- * So far above its source begins a store that can choose: more than anybody writes between a backup and its restoration.
- * The figure is that of etcd's own guide to restoring.
+ * How far above its source a store starts, if it can choose: more than the writes between a backup and its restoration.
+ * The figure is from etcd's own guide to restoring.
  */
 export const REVISION_AHEAD = 1_000_000_000;
-/** Writes that are on their way at once. */
+/** Number of concurrent writes. */
 const AT_ONCE = 128;
 
 /**
- * Copies contents into an empty store, or into one in which a copy was not finished. Until the end the target says that it is not whole.
- * A restoration into a store that holds the same already was ended before it could say so: it changes nothing.
+ * Copies contents into an empty store, or into one with an unfinished copy. Until the end the target is marked as unfinished.
+ * A restoration into a store that already holds the same contents, because it was ended before it could report, changes nothing.
  *
- * @throws USAGE when there is something else in the target; STORE_FAILED when what was written is not what is read then.
+ * @throws USAGE when the target has other contents; STORE_FAILED when what is read back differs from what was written.
  */
 export async function copyInto(target: Store, contents: Contents, { purpose, place, beside, ahead = 0 }: CopyOptions): Promise<Copied> {
   const digest = digestOf(contents.objects);
@@ -69,7 +69,9 @@ export async function copyInto(target: Store, contents: Contents, { purpose, pla
   const copied = await contentsOf(target);
   if (digestOf(copied.objects) !== digest) {
     const details = { hint: "Run the same command again" };
-    throw new EngineError("STORE_FAILED", `The copy in ${place} is not equal to its source: somebody else has written there`, { details });
+    throw new EngineError("STORE_FAILED", `The copy in ${place} is not equal to its source: another process has written there`, {
+      details,
+    });
   }
   if (purpose === "restore") await finish(target);
   else {
@@ -94,7 +96,7 @@ async function demandEmpty(target: Store, place: string): Promise<void> {
     throw new EngineError("USAGE", `There is something in ${place} already`, { details });
   }
   if ((await target.create(STATE_KEY, copyStateObject({ state: "unfinished" }))) !== undefined) return;
-  throw new EngineError("USAGE", `Somebody else copies into ${place}`);
+  throw new EngineError("USAGE", `Another process copies into ${place}`);
 }
 
 async function clear(target: Store): Promise<void> {

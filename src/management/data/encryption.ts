@@ -3,7 +3,7 @@ import type { Chance } from "../../base/chance.ts";
 import { EngineError } from "../../base/errors.ts";
 import type { Cipher, SealingKeys } from "../../apiserver/store/cipher.ts";
 
-/** What a cipher is made of. */
+/** Options of {@link createCipher}. */
 export interface CipherOptions {
   /** Keys of {@link ENCRYPTION_KEY_BYTES} bytes each. The first one seals; all of them open, so that keys can be replaced. */
   readonly keys: readonly Uint8Array[];
@@ -17,9 +17,9 @@ const PREFIX = "aesgcm1";
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const ID_LENGTH = 8;
-/** Without it shorter tags would do, which are easier to hit. */
+/** Without it shorter tags would be accepted, which are easier to forge. */
 const TAG = { authTagLength: TAG_BYTES } as const;
-/** 32 bytes in base64. A text that only resembles it would decode to some other key. */
+/** 32 bytes in base64. Stricter than the decoder, which would make some other key of a text with errors. */
 const ENCODED_KEY = /^[A-Za-z0-9+/]{43}=$/;
 
 /**
@@ -81,7 +81,7 @@ function unreadable(why: string): EngineError {
   return new EngineError("STORE_FAILED", `Cannot read what is stored: ${why}`, { details: { hint } });
 }
 
-/** Tells keys apart without telling anything about them. */
+/** Identifies a key without revealing anything about it. */
 function idOf(key: Uint8Array): string {
   return createHash("sha256").update("endpoint-sync key id").update(key).digest("hex").slice(0, ID_LENGTH);
 }
@@ -103,6 +103,6 @@ export function parseEncryptionKeys(text: string): readonly Uint8Array[] {
   const what =
     lines.length === 0
       ? "There is no encryption key"
-      : `Line ${wrong + 1} is no encryption key: it must be ${ENCRYPTION_KEY_BYTES} bytes in base64`;
+      : `Line ${wrong + 1} is not an encryption key: it must be ${ENCRYPTION_KEY_BYTES} bytes in base64`;
   throw new EngineError("CONFIG_VALUE", what, { details: { hint: HOW } });
 }

@@ -1,6 +1,6 @@
 /**
- * What proves a backup: its manifest. It is the last row that is written into one, sealed with the platform's key as all rows are, so that
- * nobody without the key makes another one, or one that fits other rows.
+ * The manifest that proves a backup. It is the last row that is written, sealed with the platform's key as all rows are, so that
+ * without the key no one can make another manifest, or one that fits other rows.
  *
  * @module
  */
@@ -8,16 +8,16 @@ import { sha256Hex } from "../../base/digest.ts";
 import { canonicalJson } from "../../base/json.ts";
 import type { StoredObject } from "../../apiserver/store/store.ts";
 
-/** How many rows of one kind there are, and their digest. */
+/** The number of rows of one kind, and their digest. */
 export interface ManifestPart {
   readonly count: number;
   /** SHA-256 over keys, revisions in the backup and contents, in hexadecimal. */
   readonly digest: string;
 }
 
-/** What a backup holds, as it was when it was made. */
+/** The content of a backup, as it was when it was made. */
 export interface Manifest {
-  /** In the seal of every row of the backup. */
+  /** Part of the seal of every row of the backup. */
   readonly id: string;
   /** When it was made (RFC 3339). */
   readonly madeAt: string;
@@ -29,13 +29,13 @@ export interface Manifest {
   readonly serverFile: string | null;
 }
 
-/** What is found where a backup should be. */
+/** The content found where a backup should be. */
 export interface FoundBackup {
   /** All rows but that of the manifest. */
   readonly objects: readonly StoredObject[];
   /** The revision of the last write. */
   readonly revision: number;
-  /** By key, that of the manifest as well: the backup that a row was sealed for. */
+  /** By key, including the manifest's: the backup that a row was sealed for. */
   readonly backups: ReadonlyMap<string, string>;
   /** The text of `server.json`; undefined when there is none. */
   readonly serverFile: string | undefined;
@@ -52,12 +52,12 @@ export function partsOf(objects: readonly StoredObject[]): Manifest["parts"] {
   return Object.fromEntries([...lines].map(([part, of]) => [part, { count: of.length, digest: sha256Hex(of.sort().join("")) }]));
 }
 
-/** How a manifest names the text of a file. */
+/** The digest of a file's text in a manifest. */
 export function fileDigest(text: string | undefined): string | null {
   return text === undefined ? null : sha256Hex(text);
 }
 
-/** In what a backup differs from its manifest, a sentence for each. They quote no values. */
+/** How a backup differs from its manifest, a sentence for each difference. They quote no values. */
 export function faultsAgainst(manifest: Manifest, found: FoundBackup): readonly string[] {
   const keys = new Set([...found.backups.keys(), ...found.objects.map(({ key }) => key)]);
   const strangers = [...keys].filter((key) => found.backups.get(key) !== manifest.id);

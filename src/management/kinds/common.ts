@@ -1,5 +1,5 @@
 /**
- * What several kinds of the management API have in common: owners, access rules, and how they change.
+ * What several kinds of the management API share: owners, access rules, and the rules of changes.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import type { Strategy } from "../../apiserver/types/resource-definition.ts";
 import { always, described, fields, internal, list, text, time } from "../../apiserver/types/objects/shape.ts";
 import type { Field } from "../../apiserver/types/objects/shape.ts";
 
-/** Whom an object belongs to; both may be given. */
+/** The owner of an object; both may be given. */
 export interface Owner {
   readonly user?: string;
   readonly team?: string;
@@ -27,7 +27,7 @@ export interface AccessRule {
   readonly teams?: readonly string[];
 }
 
-/** The part of a spec by which rights on the object itself are given away. */
+/** The part of a spec that gives rights on the object itself. */
 export interface OwnedSpec {
   readonly owner?: Owner;
   readonly access?: readonly AccessRule[];
@@ -36,7 +36,7 @@ export interface OwnedSpec {
 /** `spec.owner`. Source: specification 1, SharedSecret and Team. */
 export const OWNER = described(fields({ user: text, team: text }), {
   name: "Owner",
-  description: "Whom an object belongs to. Anyone may do everything with the object but give away what is not his.",
+  description: "Owner of an object. Owners may do everything with the object, but cannot give away rights that they do not have.",
   fields: { user: "A platform user.", team: "A team; each of its members owns the object." },
 });
 
@@ -47,28 +47,28 @@ export const ACCESS_RULE = described(
     name: "AccessRule",
     description: "Gives verbs on the object to users and teams.",
     fields: {
-      name: "Name of the rule, for people.",
+      name: "Name of the rule, for readers.",
       verbs:
         "What is allowed: get, list, watch, create, update, patch, delete, on teams bind and makeowner, or VerbAll. None allows nothing.",
       subresources: "Parts of the object to which the verbs apply too.",
-      users: 'Users who get the verbs; "*" is everybody who is known.',
+      users: 'Users who get the verbs; "*" means every authenticated user.',
       teams: "Teams whose members get the verbs.",
     },
   },
 );
 
-/** Texts about fields that most kinds have. */
+/** Descriptions of fields that most kinds have. */
 export const USUAL_TEXTS = {
   displayName: "Name that the user interface shows.",
   description: "What the object is for.",
-  owner: "Whom the object belongs to.",
+  owner: "Owner of the object.",
   access: "Rights of users and teams on the object.",
 } as const;
 
-/** A status without fields: only the server writes one, and it has nothing to say. */
+/** A status without fields, which only the server writes. */
 export const EMPTY_STATUS: Field = always(fields({}));
 
-/** Whom an object counts for where that is not the owner that it names, as a user name; see `quota/payer.ts`. */
+/** The user name whose quota an object counts for if it is not the object's owner; see `quota/payer.ts`. */
 export const PAYER: Field = internal(text);
 
 /** Field selectors of kinds with an owner. */
@@ -78,8 +78,8 @@ export const OWNER_FIELDS = {
 } as const;
 
 /**
- * The strategy that every stored kind of the management API begins with: a generation that counts changes of the spec, a status
- * that is written at a path of its own alone, and a deletion that takes as long as is asked for.
+ * The base strategy of every stored kind of the management API: a generation that counts changes of the spec, a status
+ * that is written only at its own path, and a deletion that takes as long as requested.
  */
 export const USUAL_STRATEGY = {
   nameRule: dnsSubdomain,
@@ -90,11 +90,11 @@ export const USUAL_STRATEGY = {
   gracePeriod: (_object, requested = 0) => requested,
 } as const satisfies Strategy;
 
-/** Longest `generateName` that is kept, and what is left of a longer one: a name is made of no more. Source: specification 1, metadata. */
+/** Longest `generateName` that is kept; a longer one is cut to it before a name is made. Source: specification 1, metadata. */
 const PREFIX_MAX = 253;
 const PREFIX_FITTING = 58;
 
-/** The object with a spec and a status, which begins empty. A prefix for its name that is too long is cut. */
+/** The object with a spec and an empty status. A prefix for its name that is too long is cut. */
 function prepare(object: KubeObject, old: KubeObject | undefined): KubeObject {
   const { generateName = "" } = object.metadata;
   const status = (old && object["status"]) ?? {};
@@ -104,7 +104,7 @@ function prepare(object: KubeObject, old: KubeObject | undefined): KubeObject {
 }
 
 /**
- * The object with the maps to which a JSON patch may add, also when there is nothing in them. Source: specification 1, Endpoints,
+ * The object with the maps to which a JSON patch may add, even if they are empty. Source: specification 1, Endpoints,
  * rule 1.
  */
 export function withOpenMaps(stored: KubeObject): KubeObject {
@@ -112,24 +112,24 @@ export function withOpenMaps(stored: KubeObject): KubeObject {
   return withMetadata(stored, { annotations, labels });
 }
 
-/** An object's spec, of the type that its kind says. */
+/** An object's spec, typed by its kind. */
 export function specOf<Spec>(object: KubeObject): Spec {
   return (object["spec"] ?? {}) as Spec;
 }
 
-/** A condition of an object, as Kubernetes has them. */
+/** A condition of an object, as in Kubernetes. */
 export const CONDITION = described(
   fields({ type: always(text), status: always(text), severity: text, lastTransitionTime: time, reason: text, message: text }),
   {
     name: "Condition",
-    description: "A condition in which the object is.",
+    description: "A condition of the object.",
     fields: {
       type: "Which one.",
       status: "True, False or Unknown.",
-      severity: "How bad it is, when it is False.",
+      severity: "Severity while the status is False.",
       lastTransitionTime: "When the condition last changed its status.",
-      reason: "Why, in one word.",
-      message: "Why, for people.",
+      reason: "Reason in one word.",
+      message: "Reason as a sentence.",
     },
   },
 );

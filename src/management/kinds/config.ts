@@ -20,7 +20,7 @@ const STATUS = {
     conditions: {
       ...optional(list(CONDITION)),
       description:
-        "Accepted is False while the file has a text that is not at work, and says why. FullyInEffect is False while settings are shown only, and names them. For administrators.",
+        "Accepted is False, with the reason, while the text of the file is not in effect. FullyInEffect is False while some settings are only shown, and names them. For administrators.",
     },
   },
 };
@@ -29,8 +29,8 @@ const STATUS = {
 export const CONFIG_NAME = "config";
 
 /**
- * What the platform is set to. It is read from a file and cannot be written here. Administrators see it in full, everybody else
- * without the settings that are secret.
+ * The settings of the platform. They are read from a file and cannot be written here. Administrators see all of them, other users
+ * all but the secret ones.
  */
 export function createConfigKind(administers: (user: UserInfo) => boolean): ResourceDefinition {
   return {
@@ -40,8 +40,8 @@ export function createConfigKind(administers: (user: UserInfo) => boolean): Reso
     shape: kindShape(
       { spec: always(fields({})), status: always(STATUS) },
       {
-        description: "The configuration of the platform, as it is in effect.",
-        fields: { spec: "Nothing: the configuration is a file.", status: "The configuration in effect." },
+        description: "The effective configuration of the platform.",
+        fields: { spec: "Empty: the configuration comes from a file.", status: "The configuration in effect." },
       },
     ),
     shown: (object, user) => (administers(user) ? object : withoutSecrets(object)),
@@ -49,15 +49,15 @@ export function createConfigKind(administers: (user: UserInfo) => boolean): Reso
   };
 }
 
-/** Why a text is not at work may quote it. */
+/** The reason why a text is not in effect may quote it. */
 function withoutSecrets(object: KubeObject): KubeObject {
   const { conditions: _quoting, ...config } = object["status"] as ManagementConfig & { readonly conditions?: unknown };
   return { ...object, status: redacted(config) };
 }
 
-/** What is told of the configuration beside its values. */
+/** What is shown about the configuration besides its values. */
 export interface ConfigCondition {
-  /** Whether the file that was read last is at work, and whether everything that is set acts. */
+  /** Whether the file that was read last is in effect, and whether every setting has an effect. */
   readonly type: "Accepted" | "FullyInEffect";
   readonly status: "True" | "False";
   readonly lastTransitionTime: string;
@@ -72,7 +72,7 @@ export function configObject(config: ManagementConfig, conditions: readonly Conf
   return { apiVersion: CONFIG.apiVersion, kind: CONFIG.kind, metadata: { name: CONFIG_NAME }, spec: {}, status };
 }
 
-/** The conditions of a configuration and of a later text that was refused. Accepted is not among them before something was. */
+/** The conditions of a configuration and of a later text that was refused. Accepted is not among them until a text was accepted. */
 export function nextConditions(
   before: readonly ConfigCondition[],
   { config, refusal }: { readonly config: ManagementConfig; readonly refusal: string | undefined },
@@ -91,7 +91,7 @@ export function nextConditions(
   ];
 }
 
-/** So many settings are named in the condition; the reference has all. */
+/** Most settings that the condition names; the reference lists all. */
 const NAMED_MAX = 20;
 
 function shownOnlyMessage(config: ManagementConfig): string | undefined {

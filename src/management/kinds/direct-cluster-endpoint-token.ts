@@ -14,7 +14,7 @@ export interface TokenSpec {
   readonly scope?: AccessScope;
 }
 
-/** Issues the token that somebody asks for. */
+/** Issues the token that a caller asks for. */
 export type IssueToken = (spec: TokenSpec, user: UserInfo, options: ReviewOptions) => Promise<string>;
 
 const SHAPE = kindShape(
@@ -22,10 +22,10 @@ const SHAPE = kindShape(
     spec: always(
       described(fields({ ttl: int64, scope: ACCESS_SCOPE }), {
         name: "DirectClusterEndpointTokenSpec",
-        description: "How long the token is to be good, and for what.",
+        description: "Lifetime and scope of the token.",
         fields: {
-          ttl: "Seconds for which the token is good; a day when left out.",
-          scope: "What the token may reach, of what its bearer may.",
+          ttl: "Lifetime in seconds. Default: one day.",
+          scope: "Restricts the token to a part of what its bearer may do.",
         },
       }),
     ),
@@ -39,11 +39,11 @@ const SHAPE = kindShape(
   },
   {
     description: "A token with which connected clusters are used directly.",
-    fields: { spec: "How long the token is to be good, and for what.", status: "The token." },
+    fields: { spec: "Lifetime and scope of the token.", status: "The token." },
   },
 );
 
-/** Tokens are answered and not stored, so all that can be done is to ask for one. */
+/** Tokens are answered and not stored, so create is the only verb. */
 export function createDirectClusterEndpointTokens(issue: IssueToken): ResourceDefinition {
   return {
     type: DIRECT_CLUSTER_ENDPOINT_TOKENS,

@@ -2,11 +2,11 @@ import { isRecord } from "../../base/json.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 import { withMetadata } from "../../apiserver/types/objects/metadata.ts";
 
-/** Where kubectl keeps the whole of what was applied, secrets included. */
+/** Where kubectl stores the applied object, secrets included. */
 export const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
 
 /**
- * The object without certain fields of its spec in kubectl's note of what was applied; a note that cannot be read goes as a whole.
+ * The object without certain fields of its spec in kubectl's last-applied annotation; an unreadable annotation is removed.
  *
  * @example
  * withoutApplied(key, ["key"]); // the value of the key is in no annotation

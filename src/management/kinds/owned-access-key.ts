@@ -61,46 +61,46 @@ export interface KeySpec {
   };
 }
 
-/** A user, as he was when a key became his. */
+/** The user of a key, as of the moment when the key was tied to the user. */
 interface KnownUser {
   /** Undefined while there is no User of that name. */
   readonly uid?: string;
 }
 
-/** Somebody behind a key, with the groups that his User does not give him. */
+/** The person behind a key, with the groups that their User does not give them. */
 export interface KeyPerson extends KnownUser {
   readonly name: string;
   readonly groups?: readonly string[];
 }
 
-/** Where a key comes from and what it ends with, besides its own fields. The server keeps it for itself; see `access/key-origin.ts`. */
+/** Where a key comes from and what it depends on, besides its own fields. Only the server sees it; see `access/key-origin.ts`. */
 export interface KeyOrigin {
   /** The key with which it was made; none for a root. */
   readonly maker?: { readonly name: string; readonly uid: string };
-  /** The maker was a sign-in's: the key ends with the person, not with the maker. */
+  /** The maker was a sign-in's key: this key ends with the person, not with the maker. */
   readonly bySignIn?: boolean;
-  /** The maker administered by a group of its provider's: the key ends with that. */
+  /** The maker's administrator rights came from a group of its provider: this key ends with them. */
   readonly byGrant?: boolean;
-  /** The user who made it, or had it stand for somebody else. */
+  /** The user who made it, or who changed what it stands for. */
   readonly person?: KeyPerson | undefined;
-  /** The user who gave it the value that it has, and so may know it; nobody where an administrator or the server did. */
+  /** The user who set its value, and so may know it; undefined if an administrator or the server did. */
   readonly holder?: KeyPerson | undefined;
-  /** The user for whom it stands, and for keys of sign-ins a digest of what is stored of his password. */
+  /** The user for whom it stands, and for keys of sign-ins a digest of the user's stored password. */
   readonly user?: (KnownUser & { readonly password?: string }) | undefined;
-  /** When the root of its chain was made, in milliseconds since 1970; its own creation when left out. */
+  /** When the root of its chain was made, in milliseconds since 1970. Default: its own creation. */
   readonly since?: number;
   /** When it ends at the latest because of the keys that changed it, in milliseconds since 1970. */
   readonly until?: number;
 }
 
-/** Where a key comes from. One that was stored before the server kept that is a root. */
+/** The origin of a key. A key that an earlier version stored without one is a root. */
 export function originOf(key: KubeObject): KeyOrigin {
   return (key["origin"] ?? {}) as KeyOrigin;
 }
 
-/** Key types that the platform gives a meaning. Others are stored, and mean nothing. */
+/** Key types that the platform knows. Others are stored without a meaning. */
 export const KEY_TYPES: readonly string[] = ["Login", "User", "Other", "Reset", "OIDCRefreshToken", "NetworkPeer", "Workspace"];
-/** The type of keys that people make. */
+/** The type of keys that users make. */
 export const USER_KEY = "User";
 /** The type of keys that a sign-in makes; they are deleted after a time. */
 export const LOGIN_KEY = "Login";
@@ -120,11 +120,11 @@ const IDENTITY = described(
   }),
   {
     name: "KeyIdentity",
-    description: "What a provider said at sign-in.",
+    description: "The provider's data at sign-in.",
     fields: {
       userId: "Subject of the user at the provider.",
       username: "Name of the user.",
-      preferredUsername: "Name by which the user wants to be called.",
+      preferredUsername: "Name that the user prefers.",
       email: "Mail address of the user.",
       emailVerified: "True when the provider has checked the address.",
       extraClaims: "Further claims, of those that the configuration allows.",
@@ -142,8 +142,8 @@ const OIDC_PROVIDER = described(fields({ clientId: text, nonce: text, redirectUr
   fields: {
     clientId: "Client of the token.",
     nonce: "Nonce of the request.",
-    redirectUri: "Where the client is.",
-    scopes: "What was asked for.",
+    redirectUri: "Redirect address of the client.",
+    scopes: "Requested scopes.",
   },
 });
 
@@ -179,22 +179,22 @@ const SPEC = described(
   }),
   {
     name: "OwnedAccessKeySpec",
-    description: "For whom the key stands, how long, and what it may do.",
+    description: "Owner, lifetime and scope of the key.",
     fields: {
       displayName: USUAL_TEXTS.displayName,
       description: USUAL_TEXTS.description,
-      user: "User for whom the key stands. Without user, team and subject: the caller who creates it.",
-      team: "Team for which the key stands.",
-      subject: "Anything else for which the key stands.",
-      groups: "Groups that the key gives besides.",
+      user: "User that the key acts as. Default, without team and subject: the caller who creates it.",
+      team: "Team that the key acts as.",
+      subject: "Any other subject that the key acts as.",
+      groups: "Further groups that the key gives.",
       key: "The bearer token. The server makes one if it is left out. It is returned once, in the response to the request that sets it, and never again.",
-      disabled: "True keeps the key and refuses it, and the keys that were made with it.",
-      ttl: "Seconds for which the key is good; 0 is without end, unless the platform has a limit. It ends with the key that made it in any case.",
-      ttlAfterLastActivity: "True counts the time from the last use of the key instead of its creation.",
-      scope: "What the key may do, of what its owner may; everything when left out.",
-      type: "Who manages the key: User for people, Login for sign-ins, others for the platform itself.",
-      identity: "What a provider said at sign-in.",
-      oidcProvider: "For refresh tokens of the platform's own provider. It is stored, and means nothing: the platform is no provider.",
+      disabled: "If true, the key is refused but kept. So are the keys that were made with it.",
+      ttl: "Lifetime in seconds; 0 means no limit, unless the platform has one. The key always ends with the key that it was made with.",
+      ttlAfterLastActivity: "If true, ttl counts from the last use of the key instead of its creation.",
+      scope: "Restricts the key to a part of what its owner may do. Default: no restriction.",
+      type: "Manager of the key: User for users, Login for sign-ins, others for the platform itself.",
+      identity: "The provider's data at sign-in.",
+      oidcProvider: "For refresh tokens of the platform's own provider. It is stored without effect: the platform is not a provider.",
       parent: "Deprecated: the key whose sign-in this one shares.",
       oidcLogin: "Deprecated: tokens of a provider; use identity.",
     },
@@ -203,7 +203,7 @@ const SPEC = described(
 
 const STATUS = described(fields({ lastActivity: optional(time) }), {
   name: "OwnedAccessKeyStatus",
-  description: "What the server says about the key.",
+  description: "Status of the key, as reported by the server.",
   fields: { lastActivity: "When the key was last used." },
 });
 
@@ -220,23 +220,23 @@ const ORIGIN = fields({
   until: int64,
 });
 
-/** The shape of OwnedAccessKeys; what is done with them is the affair of `access/`. */
+/** The shape of OwnedAccessKeys; `access/` defines their behaviour. */
 export const ACCESS_KEY_SHAPE = kindShape(
   { spec: always(SPEC), status: always(STATUS), origin: internal(ORIGIN), payer: PAYER },
   {
     description: "A key with which the API is used without interaction.",
-    fields: { spec: "For whom the key stands, how long, and what it may do.", status: "What the server says about the key." },
+    fields: { spec: "Owner, lifetime and scope of the key.", status: "Status of the key, as reported by the server." },
   },
 );
 
 /** The columns of OwnedAccessKeys. */
 export const ACCESS_KEY_COLUMNS: readonly Column[] = [
   NAME_COLUMN,
-  textColumn("Owner", "For whom the key stands.", (object) => ownerText(specOf<KeySpec>(object))),
-  textColumn("Type", "Who manages the key.", (object) => specOf<KeySpec>(object).type ?? ""),
+  textColumn("Owner", "Owner of the key.", (object) => ownerText(specOf<KeySpec>(object))),
+  textColumn("Type", "Manager of the key.", (object) => specOf<KeySpec>(object).type ?? ""),
   textColumn("Disabled", "Whether the key is refused.", (object) => String(specOf<KeySpec>(object).disabled === true)),
   textColumn("Last Activity", "Time since the key was last used.", (object, now) => activityText(object, now)),
-  wide(textColumn("TTL", "Seconds for which the key is good.", (object) => String(specOf<KeySpec>(object).ttl ?? 0))),
+  wide(textColumn("TTL", "Lifetime in seconds.", (object) => String(specOf<KeySpec>(object).ttl ?? 0))),
   AGE_COLUMN,
 ];
 

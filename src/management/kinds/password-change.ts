@@ -9,7 +9,7 @@ export interface PasswordChangeSpec {
   readonly password: string;
 }
 
-/** What is asked for at the path `password` of a User. It is answered without its passwords, and not stored. */
+/** A request to the path `password` of a User. It is answered without its passwords, and not stored. */
 export const PASSWORD_CHANGE: ResourceDefinition = {
   type: PASSWORD_CHANGES,
   singular: "passwordchange",
@@ -19,15 +19,15 @@ export const PASSWORD_CHANGE: ResourceDefinition = {
       spec: mandatory(
         described(fields({ currentPassword: text, password: text }), {
           name: "PasswordChangeSpec",
-          description: "The password that the user has, and the one to be.",
+          description: "The current and the new password of a user.",
           fields: {
-            currentPassword: "The password that the user has. It is never read back.",
-            password: "The password that the user is to have. It is never read back.",
+            currentPassword: "The current password. It is never read back.",
+            password: "The new password. It is never read back.",
           },
         }),
       ),
     },
-    { description: "Gives a user who knows the current password another one.", fields: { spec: "Both passwords." } },
+    { description: "Changes the password of a user who knows the current one.", fields: { spec: "Both passwords." } },
   ),
   strategy: { nameRule: dnsSubdomain },
 };

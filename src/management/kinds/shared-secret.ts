@@ -38,7 +38,7 @@ const SPEC = described(
 const COLUMNS: readonly Column[] = [
   NAME_COLUMN,
   textColumn("Display Name", USUAL_TEXTS.displayName, (object) => specOf<SharedSecretSpec>(object).displayName ?? ""),
-  { name: "Data", type: "integer", description: "How many values there are.", cell: (object) => Object.keys(dataOf(object)).length },
+  { name: "Data", type: "integer", description: "Number of values.", cell: (object) => Object.keys(dataOf(object)).length },
   AGE_COLUMN,
 ];
 
@@ -52,7 +52,7 @@ export const sharedSecrets: ResourceDefinition = {
     { spec: always(SPEC), status: always(fields({ conditions: list(CONDITION) })), payer: PAYER },
     {
       description: "Shares sensitive data across users, teams and connected clusters.",
-      fields: { spec: "What is shared, and with whom.", status: "What the server says about it." },
+      fields: { spec: "What is shared, and with whom.", status: "Status as reported by the server." },
     },
   ),
   columns: COLUMNS,
@@ -68,7 +68,7 @@ function validate(object: KubeObject, old: KubeObject | undefined): readonly Fie
   const data = dataOf(object);
   const before = old === undefined ? {} : dataOf(old);
   const names = Object.keys(data).flatMap((name) => keyErrors(name).map((detail) => invalid(`spec.data[${name}]`, name, detail)));
-  // What is stored already was taken when this was not looked at.
+  // Stored values predate this check and stay valid.
   const changed = Object.entries(data).filter(([name, value]) => before[name] !== value);
   const values = changed.flatMap(([name, value]) => (isCanonical(value) ? [] : [invalid(`spec.data[${name}]`, "<hidden>", NOT_CANONICAL)]));
   const size = Object.values(data).reduce((sum, value) => sum + Buffer.byteLength(value, "base64"), 0);
@@ -80,7 +80,7 @@ function validate(object: KubeObject, old: KubeObject | undefined): readonly Fie
   ];
 }
 
-/** Tells whether the last digit has no bits beyond those of the value, so that each value has one spelling. */
+/** Tells whether the last digit has no extra bits, so that each value has one spelling. */
 function isCanonical(value: string): boolean {
   return Buffer.from(value, "base64").toString("base64") === value;
 }

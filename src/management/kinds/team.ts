@@ -47,7 +47,7 @@ const SPEC = described(
   }),
   {
     name: "TeamSpec",
-    description: "Who belongs to the team, and what it has.",
+    description: "Members and settings of the team.",
     fields: {
       ...USUAL_TEXTS,
       username:
@@ -63,8 +63,8 @@ const SPEC = described(
 const COLUMNS: readonly Column[] = [
   NAME_COLUMN,
   textColumn("Display Name", USUAL_TEXTS.displayName, (object) => specOf<TeamSpec>(object).displayName ?? ""),
-  textColumn("Users", "Who belongs to the team.", (object) => firstThree(specOf<TeamSpec>(object).users ?? [], "<none>")),
-  textColumn("Groups", "Whose members belong to the team.", (object) => firstThree(specOf<TeamSpec>(object).groups ?? [], "<none>")),
+  textColumn("Users", "Members of the team.", (object) => firstThree(specOf<TeamSpec>(object).users ?? [], "<none>")),
+  textColumn("Groups", "Groups whose members belong to the team.", (object) => firstThree(specOf<TeamSpec>(object).groups ?? [], "<none>")),
   wide(textColumn("Cluster Roles", "Roles in the clusters.", (object) => firstThree(clusterRolesOf(object["spec"] as TeamSpec), "<none>"))),
   AGE_COLUMN,
 ];
@@ -85,7 +85,7 @@ export const teams: ResourceDefinition = {
     { spec: always(SPEC), status: EMPTY_STATUS, payer: PAYER },
     {
       description: "A set of users, whose access to clusters and other objects is managed at once.",
-      fields: { spec: "Who belongs to the team, and what it has.", status: "What the server says about it." },
+      fields: { spec: "Members and settings of the team.", status: "Status as reported by the server." },
     },
   ),
   columns: COLUMNS,

@@ -9,15 +9,15 @@ export const MANAGEMENT_VERSION = `${MANAGEMENT_GROUP}/v1`;
 export const SHARED_SECRETS: ResourceType = kind("SharedSecret", "sharedsecrets", { namespaced: true });
 /** Sets of users. */
 export const TEAMS: ResourceType = kind("Team", "teams");
-/** People who sign in. */
+/** Users who sign in. */
 export const USERS: ResourceType = kind("User", "users");
-/** Questions for another password, which Users answer. */
+/** Requests for another password, answered by Users. */
 export const PASSWORD_CHANGES: ResourceType = kind("PasswordChange", "passwordchanges");
 /** Keys with which the API is used. */
 export const OWNED_ACCESS_KEYS: ResourceType = kind("OwnedAccessKey", "ownedaccesskeys");
-/** Tokens with which connected clusters are used directly. */
+/** Tokens for direct access to connected clusters. */
 export const DIRECT_CLUSTER_ENDPOINT_TOKENS: ResourceType = kind("DirectClusterEndpointToken", "directclusterendpointtokens");
-/** What the platform is set to. The specification's path has no plural. */
+/** The settings of the platform. The specification's path has no plural. */
 export const CONFIG: ResourceType = kind("Config", "config");
 
 function kind(name: string, plural: string, { namespaced = false } = {}): ResourceType {

@@ -22,7 +22,7 @@ export interface UserSpec {
   readonly password?: string;
 }
 
-/** What a connector said about a user at the last sign-in through it. Members that it left out are absent. */
+/** A connector's data about a user at the last sign-in through it. Absent members were left out. */
 export interface Said {
   /** `CONNECTOR/SUBJECT`. */
   readonly subject: string;
@@ -31,13 +31,13 @@ export interface Said {
   readonly groups?: readonly string[];
 }
 
-/** What the server knows about where the fields of a User come from. It keeps this for itself. */
+/** The origin of the fields of a User. Only the server sees it. */
 export interface UserOrigin {
   /** By subject, one for each. */
   readonly said?: readonly Said[];
 }
 
-/** The identities by which somebody is this User. */
+/** The identities of this User. */
 export function subjectsOf({ subject = "", linkedSubjects = [] }: UserSpec): readonly string[] {
   return [...new Set([subject, ...linkedSubjects])].filter((one) => one !== "");
 }
@@ -57,21 +57,21 @@ const SPEC = described(
   }),
   {
     name: "UserSpec",
-    description: "Who the user is.",
+    description: "Identity and settings of the user.",
     fields: {
       displayName: USUAL_TEXTS.displayName,
       description: USUAL_TEXTS.description,
-      username: "Name with which the user signs in. Two users cannot have the same, nor the name of another user's object.",
+      username: "Name with which the user signs in. It must differ from the username and the object name of every other user.",
       email: "Mail address of the user.",
       subject:
-        "Identity of the user, CONNECTOR/SUBJECT: the connector of the sign-in and the user's id there. Two users cannot have the same.",
+        "Identity of the user, CONNECTOR/SUBJECT: the connector of the sign-in and the user's id there. No two users can have the same.",
       linkedSubjects: "Further identities, with which the same user signs in.",
       connector:
-        "Connector whose first sign-in with email, as an address that it has verified, becomes the subject. It lets an administrator make a user before the first sign-in.",
+        "Connector whose first sign-in with email as a verified address sets the subject. It lets an administrator make a user before the first sign-in.",
       groups:
         "Groups of the user. A sign-in adds those of the connector that the configuration lets through, and removes those that the connector no longer names; what you add stays.",
-      disabled: "True refuses the user at sign-in.",
-      password: "Password for signing in without a provider. It is never read back; left out, it stays.",
+      disabled: "If true, the user cannot sign in.",
+      password: "Password for signing in without a provider. It is never read back. If an update leaves it out, it stays.",
     },
   },
 );
@@ -82,8 +82,8 @@ const ORIGIN = fields({ said: list(fields({ subject: text, displayName: text, em
 export const USER_SHAPE = kindShape(
   { spec: always(SPEC), status: EMPTY_STATUS, origin: internal(ORIGIN) },
   {
-    description: "Somebody who signs in.",
-    fields: { spec: "Who the user is.", status: "What the server says about the user." },
+    description: "A user who signs in.",
+    fields: { spec: "Identity and settings of the user.", status: "Status of the user, as reported by the server." },
   },
 );
 
@@ -95,7 +95,7 @@ export const USER_COLUMNS: readonly Column[] = [
   AGE_COLUMN,
 ];
 
-/** Where the fields of a User come from; undefined when an earlier version stored it. */
+/** The origin of the fields of a User; undefined when an earlier version stored it. */
 export function userOriginOf(user: KubeObject): UserOrigin | undefined {
   return user["origin"] as UserOrigin | undefined;
 }

@@ -8,28 +8,28 @@ export interface InternalRecord {
 }
 
 /**
- * Texts that the server keeps for itself beside the objects: no resource, in no list, encrypted like everything else. Where several
- * processes share the store, they share the records.
+ * Texts that the server keeps for itself beside the objects: not a resource, in no list, encrypted like everything else. Processes that
+ * share the store share the records.
  */
 export interface InternalRecords {
   get(kind: string, name: string): Promise<string | undefined>;
   list(kind: string): Promise<readonly InternalRecord[]>;
-  /** Writes it unless there is one; answers the one that is there then, which is the same for everybody who asks. */
+  /** Writes the record unless it exists; returns the one that exists then, which is the same for all callers. */
   add(kind: string, name: string, data: string): Promise<string>;
   /**
-   * Makes of what is there, undefined when nothing is, what is to be there: the same changes nothing, undefined removes it. `next` is
-   * asked again when somebody else was faster. Answers what it said last.
+   * Changes a record: `next` gets the current text, undefined if there is none, and returns the new one; undefined removes the record. It is
+   * called again if another process was faster. Returns the last result.
    */
   change(kind: string, name: string, next: (before: string | undefined) => string | undefined): Promise<string | undefined>;
-  /** Removes it and answers what it was; of all who take it at one time, one gets it. */
+  /** Removes the record and returns it; of all concurrent callers, one gets it. */
   take(kind: string, name: string): Promise<string | undefined>;
-  /** Hears of every change from now on, in order; `data` is undefined when the record is gone. It must neither block nor throw. */
+  /** Subscribes to every later change, in order; `data` is undefined when the record is gone. The listener must neither block nor throw. */
   follow(kind: string, listener: (name: string, data: string | undefined) => void): Promise<{ stop(): void }>;
 }
 
-/** Every key of what the server keeps for itself begins with it: such data is no object of any caller. */
+/** Prefix of every key of the server's own data: such data is not an object of any caller. */
 export const INTERNAL_PREFIX = "/internal.platform/";
-/** `apiVersion` of what the server keeps for itself. */
+/** `apiVersion` of the server's own data. */
 export const INTERNAL_VERSION = "internal.platform/v1";
 
 /**

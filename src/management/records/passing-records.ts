@@ -1,36 +1,36 @@
 import type { Clock } from "../../base/clock.ts";
 import type { InternalRecords } from "./internal-records.ts";
 
-/** Something that is kept for a time: what JSON can say. */
+/** A value that is kept for a time, as JSON. */
 export interface Passing<Value> {
   readonly value: Value;
-  /** When it ends, in milliseconds since 1970. */
+  /** When it expires, in milliseconds since 1970. */
   readonly until: number;
 }
 
 /**
- * What several processes have to know for a time, and at most for a time: by the clock of the process that looks, so it ends earlier or later
- * by as much as they differ. What has ended counts as gone, and is gone after the next sweep.
+ * What several processes have to know, at most for a time: by the clock of the reading process, so it expires earlier or later
+ * by as much as clocks differ. An expired record counts as gone, and is removed by the next sweep.
  */
 export interface PassingRecords {
-  /** Keeps it, whatever there was. */
+  /** Stores the record in place of any earlier one. */
   put<Value>(name: string, passing: Passing<Value>): Promise<void>;
   get<Value>(name: string): Promise<Passing<Value> | undefined>;
-  /** Removes it and answers it; of all who take it at one time, one gets it. */
+  /** Removes the record and returns it; of all concurrent callers, one gets it. */
   take<Value>(name: string): Promise<Passing<Value> | undefined>;
   /** Like `InternalRecords.change`. */
   change<Value>(
     name: string,
     next: (before: Passing<Value> | undefined) => Passing<Value> | undefined,
   ): Promise<Passing<Value> | undefined>;
-  /** Removes what has ended. */
+  /** Removes expired records. */
   sweep(): Promise<void>;
 }
 
 const KIND = "Passing";
 
 /**
- * Passing records among the others.
+ * Expiring records in the store of records.
  *
  * @example
  * await createPassingRecords({ records, clock }).put("code-1f2e", { value: "jane", until: clock.now() + 60_000 });

@@ -18,7 +18,7 @@ import type { Work } from "./led-work.ts";
 import { startLedResealing } from "./led-resealing.ts";
 import type { Sharing } from "./sharing.ts";
 
-/** What the background work works with. */
+/** Options of the background work. */
 export interface BackgroundOptions extends Pick<Sharing, "compact" | "compactAfterMs" | "resealable"> {
   readonly store: Store;
   /** The same objects as those of `store`. */
@@ -26,19 +26,18 @@ export interface BackgroundOptions extends Pick<Sharing, "compact" | "compactAft
   readonly objects: ManagedObjects;
   readonly passing: PassingRecords;
   readonly lives: KeyLives;
-  /** The vault that is configured at this moment, and who hears of another one. */
+  /** The vault that is configured now, and the subscription to changes. */
   readonly vault: Pick<VaultSyncOptions, "settings" | "onSettings">;
-  /** What logins are looked at again with. */
+  /** How logins are refreshed. */
   readonly refreshing: Pick<LoginRefresherOptions, "logins" | "activity" | "providers" | "settings" | "metrics">;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
 /**
- * Everything that happens without being asked for and that one process does for all: derived roles, garbage collection, grace periods,
- * ended login keys, logins that are looked at again, passing records, copies from a vault, compaction, what older encryption keys have
- * sealed. Each begins with what it finds, so anyone who takes
- * over misses nothing.
+ * The background work that one process does for all: derived roles, garbage collection, grace periods, ended login keys, refreshed
+ * logins, expiring records, copies from a vault, compaction, and sealing again what older encryption keys have sealed. Each part starts
+ * from the stored state, so a process that takes over misses nothing.
  */
 export async function startBackground(options: BackgroundOptions): Promise<Work> {
   const { store, registry, objects, lives, clock, logger } = options;

@@ -6,7 +6,7 @@ import type { Logger } from "../../base/logger.ts";
 import type { HoldValue } from "../access/keys/access-keys.ts";
 import type { PassingRecords } from "../records/passing-records.ts";
 
-/** What values are held in. */
+/** Options of reserved values. */
 export interface HeldValuesOptions {
   readonly passing: PassingRecords;
   readonly clock: Pick<Clock, "now">;
@@ -14,12 +14,12 @@ export interface HeldValuesOptions {
   readonly logger: Logger;
 }
 
-/** Longer than a write takes that is given up in the end. After a crash the value cannot be given to a key for so long. */
+/** Longer than any write that is given up in the end. After a crash the value cannot be given to a key for this long. */
 const HOLD_MS = 120_000;
 
 /**
- * Holds values of keys among all processes on a store, one writer at a time. Once it is held, this process knows of every key that was
- * written by the holder before.
+ * Reserves values of keys among all processes on a store, one writer at a time. The holder has seen every key that the previous
+ * holder wrote.
  */
 export function createHeldValues({ passing, clock, chance, logger }: HeldValuesOptions): HoldValue {
   return async (digest) => {
@@ -29,7 +29,7 @@ export function createHeldValues({ passing, clock, chance, logger }: HeldValuesO
     return () => {
       passing
         .change<string>(record, (before) => (before?.value === own ? undefined : before))
-        .catch((error: unknown) => logger.warn("The value of a key stays held for a while", { error: messageOf(error) }));
+        .catch((error: unknown) => logger.warn("The value of a key stays reserved for a while", { error: messageOf(error) }));
     };
   };
 }

@@ -7,7 +7,7 @@ import type { Work } from "./led-work.ts";
 import { COMPACT_AFTER_MS } from "./sharing.ts";
 import type { Sharing } from "./sharing.ts";
 
-/** What is kept in order. */
+/** Options of the housekeeping. */
 export interface HousekeepingOptions extends Pick<Sharing, "compact" | "compactAfterMs"> {
   readonly store: Pick<Store, "revision">;
   readonly passing: Pick<PassingRecords, "sweep">;
@@ -15,10 +15,10 @@ export interface HousekeepingOptions extends Pick<Sharing, "compact" | "compactA
   readonly logger: Logger;
 }
 
-/** How often passing records that have ended are removed, in milliseconds. */
+/** How often expired records are removed, in milliseconds. */
 const SWEEP_EVERY_MS = 60_000;
 
-/** Removes passing records that have ended, and lets the store forget what was long ago. */
+/** Removes expired records, and lets the store drop old history. */
 export function startHousekeeping(options: HousekeepingOptions): Work {
   const { store, passing, compact, compactAfterMs = COMPACT_AFTER_MS, logger, clock } = options;
   let known: number | undefined;
@@ -45,7 +45,7 @@ interface Repeated extends Pick<HousekeepingOptions, "clock" | "logger"> {
   readonly what: string;
   readonly everyMs: number;
   readonly act: () => Promise<void>;
-  /** Also at the beginning. Default false. */
+  /** Run at the beginning too. Default false. */
   readonly atOnce?: boolean;
 }
 

@@ -8,10 +8,10 @@ import { alreadyExists, conflict, MODIFIED, unavailable } from "../../apiserver/
 import type { Store } from "../../apiserver/store/store.ts";
 import { INTERNAL_PREFIX } from "../records/internal-records.ts";
 
-/** What an election needs of a cluster. */
+/** The part of a cluster client that an election needs. */
 export type LeaseClient = Pick<ClusterClient, "get" | "create" | "update">;
 
-/** What Leases are kept in. */
+/** Where Leases are stored. */
 export interface LeaseClientOptions {
   readonly store: Store;
   readonly clock: Clock;
@@ -20,8 +20,8 @@ export interface LeaseClientOptions {
 }
 
 /**
- * Leases in a store of our own, beside the objects that clients see. A call that takes too long fails; what it wanted may still happen
- * then, and the next call finds out by its conflict.
+ * Leases in our own store, beside the objects that clients see. A call that takes too long fails; its write may still happen
+ * afterwards, and the next call finds out by a conflict.
  */
 export function createLeaseClient({ store, clock, timeoutMs }: LeaseClientOptions): LeaseClient {
   const inTime = async <T>(call: Promise<T>): Promise<T> => {
@@ -29,7 +29,7 @@ export function createLeaseClient({ store, clock, timeoutMs }: LeaseClientOption
     const late = delay(clock, timeoutMs, over.signal).then(() => {
       throw unavailable(`the store did not answer within ${timeoutMs} ms`);
     });
-    // Whichever is not waited for any more must not fail unheard.
+    // A rejection of the promise that lost the race must not go unhandled.
     late.catch(() => {});
     call.catch(() => {});
     try {

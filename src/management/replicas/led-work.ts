@@ -12,30 +12,30 @@ import { guardedStore } from "./guarded-store.ts";
 import { createLeaseClient } from "./lease-client.ts";
 import type { Sharing } from "./sharing.ts";
 
-/** Work that goes on until it is stopped. */
+/** Work that continues until it is stopped. */
 export interface Work {
   /** Resolves when nothing is left to do for now. */
   settled(): Promise<void>;
-  /** Begins nothing new. */
+  /** Starts nothing new. */
   stop(): void;
 }
 
-/** What is led, and among whom. */
+/** Options of {@link startLedWork}. */
 export interface LedWorkOptions {
   readonly store: Store;
   readonly sharing: Sharing;
-  /** Begins the work, on a store that takes writes only from the process that leads. What is shared asks for that too. */
+  /** Starts the work, on a store that accepts writes only from the leading process. Shared resources demand that too. */
   readonly begin: (store: Store, sharing: Sharing) => Promise<Work>;
   readonly clock: Clock;
   readonly chance: Chance;
   readonly logger: Logger;
-  /** Default: nobody counts. */
+  /** Default: none. */
   readonly metrics?: Metrics;
 }
 
 /** Work that one of several processes does. */
 export interface LedWork {
-  /** This process does it. */
+  /** Whether this process does it. */
   readonly leading: boolean;
   /** Resolves when nothing is left to do here; at once while another process does the work. */
   settled(): Promise<void>;
@@ -43,12 +43,12 @@ export interface LedWork {
   stop(): Promise<void>;
 }
 
-/** The Lease that is competed for. */
+/** The Lease that the processes compete for. */
 const LEASE = { namespace: "platform", name: "management" };
-/** Between two attempts to begin, when the first one failed. */
+/** Time between two attempts to start, after the first one failed. */
 const RETRY_MS = 1_000;
 
-/** Competes for the work from now on; see `createLeaderElection` for what is guaranteed. */
+/** Competes for the work from now on; see `createLeaderElection` for the guarantees. */
 export function startLedWork({ store, sharing, begin, clock, chance, logger, metrics }: LedWorkOptions): LedWork {
   const { identity = `management-${chance.uuid()}`, times = ELECTION_TIMES } = sharing;
   const client = createLeaseClient({ store, clock, timeoutMs: times.renewDeadlineSeconds * 500 });
@@ -64,7 +64,7 @@ export function startLedWork({ store, sharing, begin, clock, chance, logger, met
   const lead = async (lost: AbortSignal) => {
     while (work === undefined && !lost.aborted) {
       try {
-        // What the leader before has sent and etcd has not got yet is void from here on.
+        // Writes that the previous leader has sent but etcd has not received yet are void from here on.
         if (isEtcdStore(store)) await store.raiseFence();
         work = await begin(led, ledSharing);
       } catch (error) {
@@ -82,7 +82,7 @@ export function startLedWork({ store, sharing, begin, clock, chance, logger, met
       try {
         await election.run(lead, stop.signal);
       } catch (error) {
-        // The store takes no more writes of it, so this process can go on as one that follows.
+        // The store accepts no more writes of the lost term, so this process can continue as a follower.
         logger.error("The background work did not end in time", { error: messageOf(error) });
         await delay(clock, RETRY_MS, stop.signal);
       }

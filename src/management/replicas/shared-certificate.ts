@@ -10,12 +10,12 @@ import type { ServerCertificate } from "../../apiserver/access/certificates.ts";
 import { timestamp } from "../../apiserver/types/objects/metadata.ts";
 import type { InternalRecords } from "../records/internal-records.ts";
 
-/** For whom the certificate is. */
+/** Options of the certificate. */
 export interface SharedCertificateOptions {
   readonly records: InternalRecords;
-  /** Common name of the authority, before the day on which it is made. */
+  /** Common name of the authority, to which the day of its creation is added. */
   readonly name: string;
-  /** Names and addresses beside those of loopback that clients know the servers by. */
+  /** Names and addresses, besides those of loopback, by which clients know the servers. */
   readonly hosts: readonly string[];
   readonly clock: Clock;
   readonly chance: Chance;
@@ -27,17 +27,17 @@ const [KIND, NAME] = ["ServerCertificate", "management"];
 const DAYS_LEFT_MIN = 30;
 
 /**
- * The one certificate of all servers on a store, made by the first of them: kubeconfigs that trust one of them trust all. It is replaced
- * at a start when it is about to expire; servers that run go on with the one before, so start all of them again then. The new one has
- * an authority of its own. Its `caPem` names both, the new one first, so that who has it trusts all servers meanwhile.
+ * The one certificate of all servers on a store, made by the first of them: a kubeconfig that trusts one of them trusts all. It is replaced
+ * at a start when it is about to expire; running servers keep the previous one, so restart all of them then. The new one has
+ * an authority of its own. Its `caPem` names both, the new one first, so that clients with it trust all servers meanwhile.
  *
- * @throws STORE_FAILED when what is kept is no certificate with its key.
+ * @throws STORE_FAILED when the stored text is not a certificate with its key.
  */
 export async function sharedCertificate(options: SharedCertificateOptions): Promise<ServerCertificate> {
   const { records, name, hosts, clock, chance, logger } = options;
   const [addresses, dnsNames] = [hosts.filter((host) => isIP(host) > 0), hosts.filter((host) => isIP(host) === 0)];
   const made = createServerCertificate({
-    // Where two authorities have one name, clients such as OpenSSL's look at the first of them only.
+    // If two authorities share a name, clients such as OpenSSL's check only the first of them.
     ...{ name: `${name} ${timestamp(clock.now()).slice(0, "2026-01-01".length)}`, clock, chance },
     dnsNames: [...new Set(["localhost", ...dnsNames])],
     addresses: [...new Set(["127.0.0.1", "::1", ...addresses])],

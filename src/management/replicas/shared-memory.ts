@@ -5,17 +5,17 @@ import type { SignInMemory } from "../sign-in/limits/memory.ts";
 import type { Once, OnceOptions } from "../sign-in/limits/once.ts";
 import type { Passing, PassingRecords } from "../records/passing-records.ts";
 
-/** What processes remember in. */
+/** Options of the shared memory. */
 export interface SharedMemoryOptions {
   readonly passing: PassingRecords;
   readonly clock: Pick<Clock, "now">;
-  /** Names subjects so that nobody who reads the names of records can try which they are. */
+  /** Hides subjects: names of records do not reveal them, not even by trying. */
   readonly digest: { of(text: string): string };
 }
 
 /**
- * Remembers in the store: a login that began at one process ends at another, what is good for one use is used once among all, and what
- * has failed anywhere counts everywhere.
+ * Remembers in the store: a login that began at one process ends at another, what is good for one use is used once among all, and
+ * a failure at one process counts at all of them.
  */
 export function createSharedMemory(options: SharedMemoryOptions): SignInMemory {
   return {
@@ -28,7 +28,7 @@ type OnceLimits = Omit<OnceOptions, "clock">;
 
 function sharedOnce<Value>({ passing, clock }: SharedMemoryOptions, name: string, { lifetimeMs, max }: OnceLimits): Once<Value> {
   const nameOf = (secret: string) => `${name}-${sha256Hex(secret)}`;
-  /** What this process has put, in the order in which it ends. */
+  /** What this process has put, in the order in which it expires. */
   const own = new Map<string, number>();
   const oldest = (): string | undefined => {
     for (const [record, until] of own) {

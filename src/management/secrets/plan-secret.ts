@@ -10,31 +10,31 @@ import type { KubeObject, StringMap } from "../../kube/object/types.ts";
 import { specOf } from "../kinds/common.ts";
 import type { SharedSecretSpec } from "../kinds/shared-secret.ts";
 
-/** Labels by which a Secret says that it follows a SharedSecret, and which. */
+/** Labels that mark a Secret as the copy of a SharedSecret. */
 export const SOURCE_NAME_LABEL = "management.platform/sharedsecret-name";
 export const SOURCE_NAMESPACE_LABEL = "management.platform/sharedsecret-namespace";
 
-/** Both sides as they are. */
+/** The state of both sides. */
 export interface SecretSyncState {
   readonly source: ObjectKey;
   readonly target: ObjectKey;
   /** Undefined when there is none, or none that may be read. */
   readonly shared: KubeObject | undefined;
   readonly secret: KubeObject | undefined;
-  /** A Secret that follows nothing may be taken over. */
+  /** Whether a Secret that follows nothing may be taken over. */
   readonly adopt: boolean;
 }
 
-/** What has to happen. */
+/** The action to take. */
 export type SecretSyncPlan =
   | { readonly action: "none"; readonly why: "equal" | "absent" }
   | { readonly action: "create" | "update"; readonly object: KubeObject }
   | { readonly action: "delete"; readonly object: KubeObject }
-  /** Somebody else's Secret is in the way. */
+  /** A Secret of another origin is in the way. */
   | { readonly action: "refuse"; readonly why: string };
 
 /**
- * Decides.
+ * Plans the action.
  *
  * @example
  * planSecretSync({ source, target, shared, secret: undefined, adopt: false }).action; // "create"
@@ -71,7 +71,7 @@ function strangerText({ target }: SecretSyncState, secret: KubeObject): string {
   return `Secret ${place} is there already and follows no SharedSecret`;
 }
 
-/** The data are those of the source alone; labels, annotations and the type stay as they are. */
+/** The data come only from the source; labels, annotations and the type stay unchanged. */
 function wanted({ source, target, shared }: SecretSyncState, secret: KubeObject | undefined): KubeObject {
   const labels = { ...(secret && labelsOf(secret)), [SOURCE_NAME_LABEL]: source.name, [SOURCE_NAMESPACE_LABEL]: source.namespace };
   const data = specOf<SharedSecretSpec>(shared!).data ?? {};

@@ -31,19 +31,19 @@ export interface SecretSyncOptions {
   readonly logger: Logger;
 }
 
-/** A Secret that is kept current. */
+/** A sync of one Secret. */
 export interface SecretSync {
   /** Resolves when both sides were read. */
   start(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** A Secret that is in the way may be removed by hand; it is looked at again after this time, in milliseconds. */
+/** A conflicting Secret may be removed by hand; it is checked again after this time, in milliseconds. */
 const REFUSED_RETRY_MS = 60_000;
 
 /**
- * Keeps a Secret of a connected cluster equal to a SharedSecret: made with it, changed with it, restored when somebody edits it, and
- * deleted with it. Another one's Secret is left alone. Values appear in no log line.
+ * Keeps a Secret of a connected cluster equal to a SharedSecret: creates, updates and deletes it with its source, and reverts manual
+ * edits. A Secret of another origin is left alone. Values appear in no log line.
  *
  * @example
  * const sync = createSecretSync({ platform, cluster, source, target, clock, chance, logger });
@@ -65,7 +65,7 @@ export function createSecretSync(options: SecretSyncOptions): SecretSync {
   const controller = createController({
     ...{ name: "secret-sync", queue, clock, chance, logger, workers: 1 },
     async reconcile() {
-      // Half of the picture would look like a deletion.
+      // With only one side known, the other would look deleted.
       if (!shared.synced || !secrets.synced) return;
       const plan = planSecretSync({
         source,
@@ -96,13 +96,13 @@ type Followed = Pick<ClusterClient, "list" | "watch">;
 
 interface Noted {
   readonly client: Followed;
-  /** The last thing that a watch told of the object is its deletion. */
+  /** The last event of a watch for an object is its deletion. */
   seen(): boolean;
 }
 
 /**
- * Who may no longer read an object is told of it as of a deletion, but with its metadata alone; only a deletion shows what was in it.
- * To others the API does not say what there is, so this is all that a key without further rights can know.
+ * A caller who may no longer read an object gets a deletion event with metadata only; a real deletion has the contents.
+ * The API does not tell other callers which objects exist, so a key without further rights can know no more.
  */
 function noteDeletions(client: ClusterClient): Noted {
   let deleted = false;
@@ -117,7 +117,7 @@ function noteDeletions(client: ClusterClient): Noted {
       async *watch(resource, options) {
         for await (const event of client.watch(resource, options)) {
           if (event.type !== "BOOKMARK") deleted = event.type === "DELETED" && !isHidden(event.object);
-          // For an informer a life that ended does not return; this one can.
+          // An informer drops an object for good when its life ends; this one can return.
           if (event.type === "DELETED" && !deleted) throw new EngineError("API_EXPIRED", "The key may no longer read the SharedSecret");
           yield event;
         }
@@ -137,7 +137,7 @@ interface Carried extends SecretSyncOptions {
 async function carryOut(plan: SecretSyncPlan, options: Carried) {
   const { cluster, target, logger } = options;
   const place = formatKey(target);
-  // Nothing to do is worth a look as well: it may be that the key may not list.
+  // Check when there is nothing to do, too: the key may lack the right to list.
   if (plan.action === "delete" || (plan.action === "none" && plan.why === "absent")) await demandGone(options);
   if (plan.action === "none") return;
   if (plan.action === "refuse") {
@@ -155,7 +155,7 @@ async function carryOut(plan: SecretSyncPlan, options: Carried) {
 /**
  * A key that may no longer read the SharedSecret does not see it either; that must not delete anything.
  *
- * @throws API_CONFLICT when it is there; what the API says, when that is neither that it is there nor that it is gone.
+ * @throws API_CONFLICT when it exists; the API's error when that tells neither that it exists nor that it is gone.
  */
 async function demandGone({ platform, source, wasDeleted }: Carried): Promise<void> {
   if (wasDeleted()) return;

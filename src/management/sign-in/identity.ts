@@ -1,58 +1,58 @@
 import type { SignInLimits } from "./limits/limits.ts";
 
-/** How much of an identity is kept. */
+/** Limits of what is kept of an identity. */
 export type IdentityLimits = Pick<SignInLimits, "groupsMax" | "textLengthMax" | "identityBytesMax">;
 
-/** Who signed in, as a provider tells it. */
+/** A user who signed in, as a provider describes them. */
 export interface Identity {
-  /** The provider's own name for him, which never changes; unique within `connector` only. */
+  /** The provider's own id of the user, which never changes; unique within `connector` only. */
   readonly userId: string;
   readonly username: string;
-  /** What he likes to be called; he may have chosen it himself, so it proves nothing. */
+  /** The preferred name, which users may choose themselves, so it proves nothing. */
   readonly preferredUsername?: string;
   readonly email?: string;
   /** Undefined when the provider does not say. */
   readonly emailVerified?: boolean;
   readonly groups: readonly string[];
-  /** Ids of these groups, where a provider has several of one name. They are not kept. */
+  /** Ids of these groups, if a provider may have several of one name. They are not kept. */
   readonly groupIds?: readonly string[];
-  /** Further claims, those alone that the settings name. */
+  /** Further claims that the settings name. */
   readonly extraClaims?: Readonly<Record<string, unknown>>;
-  /** Id of the connector that he came through, as in the address. */
+  /** Id of the connector that the user came through, as in the address. */
   readonly connector: string;
-  /** The provider that the connector led to: its ids of users mean somebody there only. Undefined: the one that it leads to now. */
+  /** The provider of the connector, to which its ids of users belong. Undefined: its current provider. */
   readonly issuer?: string;
-  /** The claim that was taken for `userId`: another claim's values mean other people. Undefined: the one that is taken now. */
+  /** The claim that `userId` was taken from; values of another claim mean other people. Undefined: the current claim. */
   readonly idClaim?: string;
-  /** Kind and address of the provider that the connector led to, see `placeOf`. Undefined: that of `issuer`, else the one of now. */
+  /** Kind and address of the provider, see `placeOf`. Undefined: that of `issuer`, else the current one. */
   readonly place?: string;
-  /** Groups of the provider's that make an administrator by the settings. */
+  /** Groups of the provider that make an administrator by the settings. */
   readonly administrators?: readonly string[];
-  /** A key of this sign-in ends then at the latest, in milliseconds since 1970. */
+  /** When a key of this sign-in expires at the latest, in milliseconds since 1970. */
   readonly endsAtMs?: number;
-  /** For logins by password: what was stored of the password that was right, as a digest. */
+  /** For logins by password: the stored digest of the password that matched. */
   readonly passwordMark?: string;
-  /** What the connector keeps for later, in its own form. */
+  /** Data that the connector keeps for later, in its own form. */
   readonly connectorData?: string;
 }
 
-/** Whether somebody may sign in. `reason` is for him to read. */
+/** Whether a user may sign in. `reason` is shown to the user. */
 export type SignInDecision =
   { readonly admitted: true; readonly identity: Identity } | { readonly admitted: false; readonly reason: string };
 
-/** One provider as it is set up. */
+/** One provider as it is configured. */
 export interface Configured<Settings> {
   /** Its id in the address, `/auth/{connector}/login`. */
   readonly connector: string;
   readonly settings: Settings;
 }
 
-/** Nobody signs in, for this reason. */
+/** Refuses the sign-in for this reason. */
 export function refused(reason: string): SignInDecision {
   return { admitted: false, reason };
 }
 
-/** Somebody signs in. Members that are undefined are left out. */
+/** Admits the user. Members that are undefined are left out. */
 export function admitted(
   identity: { readonly [Name in keyof Identity]: Identity[Name] | undefined } & Pick<Identity, "userId">,
 ): SignInDecision {
@@ -68,8 +68,8 @@ function isReserved(name: string): boolean {
 }
 
 /**
- * The same admission without groups that give rights by their name: anyone who may found an organisation `platform` with a team
- * `admins` would administer otherwise. Nobody is admitted under such a user name.
+ * The same admission without groups that give rights by their name: otherwise anyone who can create an organisation `platform` with a
+ * team `admins` would be an administrator. A user with such a name is not admitted.
  *
  * @example
  * withoutReserved({ admitted: true, identity: { userId: "1", username: "jane", groups: ["system:masters", "dev"], connector: "a" } });
@@ -83,8 +83,8 @@ export function withoutReserved(admission: SignInDecision): SignInDecision {
 }
 
 /**
- * Why an identity is too large to be kept; undefined when it is not. Groups are not cut: anyone who has lost one without knowing may
- * have lost what keeps him out.
+ * Why an identity is too large to be kept; undefined when it is not. Groups are not cut: one that is dropped unnoticed may be the
+ * one that restricts the user.
  *
  * @example
  * tooMuch({ userId: "1", username: "jane", groups: ["dev"], connector: "oidc" }, SIGN_IN_LIMITS); // undefined
@@ -93,7 +93,7 @@ export function tooMuch(identity: Identity, limits: IdentityLimits): string | un
   const { userId, username, preferredUsername = "", email = "", groups } = identity;
   if (groups.length > limits.groupsMax) return `you are in ${groups.length} groups, more than ${limits.groupsMax}`;
   const longest = Math.max(...[userId, username, preferredUsername, email, ...groups].map((text) => text.length));
-  if (longest > limits.textLengthMax) return `the provider says a name of ${longest} characters, more than ${limits.textLengthMax}`;
+  if (longest > limits.textLengthMax) return `the provider sent a name of ${longest} characters, more than ${limits.textLengthMax}`;
   const bytes = Buffer.byteLength(JSON.stringify(identity));
-  return bytes > limits.identityBytesMax ? `the provider says ${bytes} bytes about you, more than ${limits.identityBytesMax}` : undefined;
+  return bytes > limits.identityBytesMax ? `the provider sent ${bytes} bytes about you, more than ${limits.identityBytesMax}` : undefined;
 }

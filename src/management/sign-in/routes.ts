@@ -39,7 +39,7 @@ import { told } from "./told.ts";
 import { answerJson, demandOwnPage, expectMethod, readFields, wantsPage } from "./visit.ts";
 import type { Visit } from "./visit.ts";
 
-/** What the sign-in endpoints work with. */
+/** Options of {@link createSignInRoutes}. */
 export interface SignInRoutesOptions {
   /** `status.auth` as it is now. */
   readonly config: () => SignInSettings;
@@ -50,41 +50,41 @@ export interface SignInRoutesOptions {
   readonly baseUrl: () => string;
   /** The providers behind the settings. */
   readonly clients: ProviderClients;
-  /** How pages look. Default: as nobody has said. */
+  /** The style of pages. Default: no settings. */
   readonly ui?: () => UiSettings;
-  /** A kubeconfig with a key. Default: there is none to download. */
+  /** Makes a kubeconfig with a key. Default: none to download. */
   readonly kubeconfig?: (key: string) => string;
-  /** Default: that of the connection. Behind a proxy all connections come from one. */
+  /** Address of the client. Default: that of the connection. Behind a proxy all connections come from one. */
   readonly addressOf?: AddressOf;
-  /** What has begun and what has failed. Default: this process alone knows. */
+  /** Logins that have begun, and failures. Default: the memory of this process. */
   readonly memory?: SignInMemory;
   /** Default {@link SIGN_IN_LIMITS}, each by itself. */
   readonly limits?: Partial<SignInLimits>;
   /** Default: silent. */
   readonly logger?: Logger;
-  /** Default: nobody counts. */
+  /** Default: none. */
   readonly metrics?: Metrics;
 }
 
 /** Answers a request for sign-in; false, with nothing done, when the path is none of these endpoints. Never rejects. */
 export type SignInRoutes = (request: IncomingMessage, response: ServerResponse, path: string, audit?: AuditRecord) => Promise<boolean>;
 
-/** Whatever can be a key, made here or given. */
+/** Anything that can be a key, made here or given. */
 const KEY_FORM = /^[\x21-\x7e]{1,1024}$/;
 const CONNECTOR_PATH = /^\/auth\/([^/]+)\/(login|callback|metadata)$/;
 
 /**
  * The endpoints of sign-in:
  *
- * - `GET /login` is the page with all ways to sign in, `GET /auth/connectors` the same for programs.
+ * - `GET /login` shows all ways to sign in, `GET /auth/connectors` returns them for programs.
  * - `POST /auth/password/login` takes `username` and `password`.
  * - `GET /auth/{connector}/login` leads to the provider, `GET /auth/{connector}/callback` back from it.
  * - `POST /auth/{connector}/callback` takes the form of a SAML provider, and `GET /auth/{connector}/metadata` is for its administrator.
  * - `POST /auth/clusterManager/login` takes `token`.
- * - `POST /auth/confirm` takes what a person says on the page that asks whether a program may have a key.
+ * - `POST /auth/confirm` takes the user's answer on the page that asks whether a program may have a key.
  * - `POST /auth/exchange` takes `code` and `code_verifier` from a program that began a login with `redirect` and `code_challenge`.
- * - `POST /auth/link` takes the same, with a login key, and makes the identity one of that key's user.
- * - `POST /auth/logout` ends the login key that the request shows.
+ * - `POST /auth/link` takes the same, with a login key, and links the identity to that key's user.
+ * - `POST /auth/logout` ends the login key that the request presents.
  *
  * @example
  * const routes = createSignInRoutes({ config, ports, clock, chance, clients, baseUrl: () => "https://platform.example" });
@@ -112,7 +112,7 @@ export function createSignInRoutes(options: SignInRoutesOptions): SignInRoutes {
   const answering = new Answering(createAnswerWriter({ clock, readMs: READ_MS }));
   const passwords = () => config().password?.disabled !== true;
 
-  /** Who has signed in, and with which key, is in the audit log; no request to the API made the key. */
+  /** The audit log records who signed in with which key; no request to the API made the key. */
   const answerSignedIn = (visit: Visit, signedIn: SignedIn) => {
     const { key, name, user, expiresAt } = signedIn;
     visit.audit?.annotate("management.platform/signed-in", user);
@@ -186,7 +186,7 @@ export function createSignInRoutes(options: SignInRoutesOptions): SignInRoutes {
       await handler(visit);
     } catch (error) {
       const status = statusOf(error);
-      if (status === undefined) logger.error("A sign-in failed by a fault of ours", { path, error: messageOf(error) });
+      if (status === undefined) logger.error("A sign-in failed because of an internal error", { path, error: messageOf(error) });
       else if (status.code >= 500) logger.warn("A provider cannot be used for sign-in", { path, error: messageOf(error) });
       else logger.info("A sign-in was refused", { path, code: status.code, reason: status.message, ...causeOf(error) });
       const shown = statusOf(isEngineError(error) && status ? told(error) : internalError())!;
@@ -220,7 +220,7 @@ function decoded(text: string): string {
   }
 }
 
-/** Who has another identity now is in the audit log too. */
+/** The audit log records who has another identity now, too. */
 function answerLinked(visit: Visit, { user, subject }: Linked): void {
   visit.audit?.annotate("management.platform/linked", `${user}: ${subject}`);
   answerJson(visit, { user, subject });

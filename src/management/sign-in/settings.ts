@@ -1,5 +1,5 @@
 /**
- * What sign-in takes from the platform's configuration: the section `status.auth`, under the names of the specification.
+ * The part of the platform's configuration that sign-in uses: the section `status.auth`, under the names of the specification.
  * Source: specification 2, status.auth.
  *
  * @module
@@ -11,13 +11,13 @@ export interface OidcSettings {
   readonly issuerUrl?: string;
   readonly clientId?: string;
   readonly clientSecret?: string;
-  /** Where it sends people back to. Default: `/auth/{connector}/callback` of the platform. */
+  /** Where it sends users back to. Default: `/auth/{connector}/callback` of the platform. */
   readonly redirectURI?: string;
-  /** Where it sends people after logout. */
+  /** Where it sends users after logout. */
   readonly postLogoutRedirectURI?: string;
   /** Path of a PEM file with the only authorities that the provider's certificate may come from. Default: the machine's. */
   readonly caFile?: string;
-  /** True: whose certificate the provider shows is not looked at. */
+  /** Skips the check of the provider's certificate. */
   readonly insecureCa?: boolean;
   /** Claim with the preferred user name. Default `preferred_username`. */
   readonly preferredUsername?: string;
@@ -31,9 +31,9 @@ export interface OidcSettings {
   readonly usernamePrefix?: string;
   /** Claim with the groups, a string or a list of strings. Default `groups`. */
   readonly groupsClaim?: string;
-  /** When not empty, only members of at least one sign in. Named as the provider does, without `groupsPrefix`. */
+  /** When not empty, only members of at least one sign in. Named as in the provider, without `groupsPrefix`. */
   readonly groups?: readonly string[];
-  /** Default `email` and `profile`. `openid` is always asked for. */
+  /** Default `email` and `profile`. `openid` is always requested. */
   readonly scopes?: readonly string[];
   readonly getUserInfo?: boolean;
   readonly groupsPrefix?: string;
@@ -44,7 +44,7 @@ export interface OidcSettings {
 export interface ClientSettings {
   readonly clientId?: string;
   readonly clientSecret?: string;
-  /** Where the provider sends people back to. Default: `/auth/{connector}/callback` of the platform. */
+  /** Where the provider sends users back to. Default: `/auth/{connector}/callback` of the platform. */
   readonly redirectURI?: string;
 }
 
@@ -54,7 +54,7 @@ export interface SourceHostASettings extends ClientSettings {
   readonly hostName?: string;
   /** Path of a PEM file with the only authorities that the certificate of `hostName` may come from. Default: the machine's. */
   readonly rootCA?: string;
-  /** Only members of at least one sign in and, where it gives teams, of at least one of those. An empty list admits nobody. */
+  /** Only members of at least one sign in and, if it lists teams, of at least one of those. An empty list admits no one. */
   readonly orgs?: readonly { readonly name: string; readonly teams?: readonly string[] }[];
 }
 
@@ -62,19 +62,19 @@ export interface SourceHostASettings extends ClientSettings {
 export interface SourceHostBSettings extends ClientSettings {
   /** Address of the host. Default: the public service. */
   readonly baseURL?: string;
-  /** Only members of at least one sign in, and no other groups are told. An empty list admits nobody. */
+  /** Only members of at least one sign in, and other groups are dropped. An empty list admits no one. */
   readonly groups?: readonly string[];
 }
 
 /** A directory with hosted domains. */
 export interface DirectoryProviderASettings extends ClientSettings {
-  /** Default `profile` and `email`. `openid` is always asked for. */
+  /** Default `profile` and `email`. `openid` is always requested. */
   readonly scopes?: readonly string[];
   readonly hostedDomains?: readonly string[];
   readonly groups?: readonly string[];
-  /** Path of the service account's key file, by which the directory is asked for groups. */
+  /** Path of the service account's key file, with which the directory is asked for groups. */
   readonly serviceAccountFilePath?: string;
-  /** Administrator in whose name groups are listed. */
+  /** Administrator on whose behalf groups are listed. */
   readonly adminEmail?: string;
 }
 
@@ -89,7 +89,7 @@ export interface DirectoryProviderBSettings extends ClientSettings {
 
 /** A SAML identity provider. */
 export interface SamlSettings {
-  /** The one destination that a response may have, and its audience unless `entityIssuer` is set. Default: as for other providers. */
+  /** The only destination that a response may have, and its audience unless `entityIssuer` is set. Default: as for other providers. */
   readonly redirectURI?: string;
   /** Where people take requests, by https. */
   readonly ssoURL?: string;
@@ -109,17 +109,17 @@ export interface SamlSettings {
   readonly groupsDelim?: string;
   readonly allowedGroups?: readonly string[];
   readonly filterGroups?: boolean;
-  /** The whole name of the format, as the configuration shows it when it is in effect. */
+  /** The full name of the format, as the effective configuration shows it. */
   readonly nameIDPolicyFormat?: string;
 }
 
-/** A product that manages clusters, whose users sign in with a token of theirs. */
+/** A product that manages clusters, whose users sign in with one of its tokens. */
 export interface ClusterManagerSettings {
   /** Host name, without a scheme. */
   readonly host?: string;
-  /** An administrator's API key, by which people are found again. */
+  /** An administrator's API key, with which users are looked up again. */
   readonly bearerToken?: string;
-  /** True: whose certificate the host shows is not looked at. */
+  /** Skips the check of the host's certificate. */
   readonly insecure?: boolean;
 }
 
@@ -133,12 +133,12 @@ export interface ProviderSections {
   readonly saml?: SamlSettings | undefined;
 }
 
-/** What sign-in takes from `status.auth`. */
+/** The part of `status.auth` that sign-in uses. */
 export interface SignInSettings extends ProviderSections {
   readonly clusterManager?: ClusterManagerSettings | undefined;
   readonly password?: { readonly disabled?: boolean | undefined } | undefined;
   readonly connectors?: readonly (ProviderSections & { readonly id: string; readonly displayName?: string })[] | undefined;
-  /** Groups of providers whose members administer the platform while they are signed in. Named as the provider does. */
+  /** Groups of providers whose members administer the platform while they are signed in. Named as in the provider. */
   readonly administrators?: readonly { readonly connector: string; readonly group: string }[] | undefined;
   readonly customHttpHeaders?: Readonly<Record<string, string>> | undefined;
   readonly groupsFilters?: readonly string[] | undefined;

@@ -4,12 +4,12 @@ import type { AuditRecord } from "../../apiserver/types/audit-record.ts";
 import { mediaTypeOf, readBytes } from "../../apiserver/http/body/request-body.ts";
 import { badRequest, forbiddenPath, methodNotAllowed, unsupportedMediaType } from "../../apiserver/types/status.ts";
 
-/** One request for sign-in on its way. */
+/** One request for sign-in in progress. */
 export interface Visit {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly query: URLSearchParams;
-  /** Absent when nobody wants to know. */
+  /** Absent without an audit. */
   readonly audit?: AuditRecord | undefined;
 }
 
@@ -31,10 +31,10 @@ export function expectMethod({ request, response }: Visit, method: "GET" | "POST
 }
 
 /**
- * The fields of a body, JSON or a form. Those that are optional are "" when they are left out.
+ * The fields of a body, JSON or a form. Optional ones are "" when they are absent.
  *
- * @throws API_BAD_REQUEST when a field is missing or no text; API_INVALID (413) when the body is too long; API_ERROR (415) when it
- * is of another type.
+ * @throws API_BAD_REQUEST when a field is missing or not a text; API_INVALID (413) when the body is too long; API_ERROR (415) when it
+ * has another type.
  */
 export async function readFields<Name extends string, Optional extends string = never>(
   { request }: Visit,
@@ -76,20 +76,20 @@ function parsed(text: string): Record<string, unknown> {
     value = JSON.parse(text);
   } catch {
     // The parser's own message quotes the body, and with it a password.
-    throw badRequest("the body is no JSON");
+    throw badRequest("the body is not JSON");
   }
-  if (!isRecord(value)) throw badRequest("the body is no JSON object");
+  if (!isRecord(value)) throw badRequest("the body is not a JSON object");
   return value;
 }
 
 function fieldOf(body: Record<string, unknown>, name: string, mayBeEmpty = false): string {
   const value = Object.hasOwn(body, name) ? body[name] : undefined;
-  if (typeof value !== "string" || (value === "" && !mayBeEmpty)) throw badRequest(`the field ${name} is missing or no text`);
+  if (typeof value !== "string" || (value === "" && !mayBeEmpty)) throw badRequest(`the field ${name} is missing or not a text`);
   return value;
 }
 
 /**
- * Demands that a form is sent by a page of the platform, or by a program: browsers say from where.
+ * Demands that a form comes from a page of the platform, or from a program: browsers report the site.
  *
  * @throws API_FORBIDDEN when another site sends it.
  */
@@ -98,7 +98,7 @@ export function demandOwnPage({ request }: Visit): void {
   if (site !== undefined && site !== "same-origin" && site !== "none") throw forbiddenPath("another site has sent this form");
 }
 
-/** Whether a browser asks, which shows people pages; programs get JSON. */
+/** Whether the client is a browser, which shows pages; programs get JSON. */
 export function wantsPage({ request }: Pick<Visit, "request">): boolean {
   return /\btext\/html\b/i.test(request.headers.accept ?? "");
 }
@@ -110,7 +110,7 @@ export function answerJson({ response }: Pick<Visit, "response">, document: obje
   response.end(bytes);
 }
 
-/** Sends the browser elsewhere. */
+/** Redirects the browser. */
 export function answerRedirect({ response }: Pick<Visit, "response">, url: URL): void {
   response.writeHead(302, { Location: url.href, "Content-Length": 0 });
   response.end();
@@ -128,7 +128,7 @@ export function cookieOf({ request }: Visit, name: string): string | undefined {
   return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1);
 }
 
-/** The key that a request shows; undefined when it shows none. Schemes are written in any case. Source: RFC 9110, section 11.1. */
+/** The key that a request presents; undefined when there is none. Schemes are case-insensitive. Source: RFC 9110, section 11.1. */
 export function bearerOf({ request }: Visit): string | undefined {
   return /^Bearer +([^ ]+)$/i.exec(request.headers.authorization ?? "")?.[1];
 }

@@ -19,7 +19,7 @@ import type { TeamSpec } from "../kinds/team.ts";
 import { DIRECT_CLUSTER_ENDPOINT_TOKENS, OWNED_ACCESS_KEYS, TEAMS } from "../kinds/types.ts";
 import type { TokenSigner } from "./token-signer.ts";
 
-/** What tokens are issued with. */
+/** Options of the issuer of tokens. */
 export interface IssueTokenOptions {
   /** Its issuer is known once the server listens. */
   readonly signer: () => TokenSigner;
@@ -31,8 +31,8 @@ export interface IssueTokenOptions {
 }
 
 /**
- * Issues tokens for callers: with their groups and the cluster roles of their teams, within the scope that is asked for and those of
- * the key that is shown, and for no longer than that key is good.
+ * Issues tokens for callers: with their groups and the cluster roles of their teams, within the requested scope and those of
+ * the key that was presented, and for no longer than that key is valid.
  */
 export function createIssueToken(options: IssueTokenOptions): IssueToken {
   return async ({ ttl, scope }, user, { warn, dryRun }) => {
@@ -68,7 +68,7 @@ function claimOf({ rights, objects }: IssueTokenOptions, user: UserInfo, scope: 
   };
 }
 
-/** What is left of the key that was shown, and of the platform's limit; Infinity when nothing ends. */
+/** The time left of the key that was presented, and of the platform's limit; Infinity when nothing ends. */
 function secondsLeft({ objects, lives, limits, clock }: IssueTokenOptions, user: UserInfo): number {
   const { accessKeyMaxTTLSeconds: max } = limits();
   const name = user.extra?.[KEY_EXTRA]?.[0];

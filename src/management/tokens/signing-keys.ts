@@ -9,22 +9,22 @@ import type { TokenAlgorithm } from "../../cluster/scope/cluster-token.ts";
 
 /** Where keys are kept between starts. The text is secret. */
 export interface SigningKeysPort {
-  /** What was saved last; undefined before the first time. */
+  /** The text that was saved last; undefined before the first time. */
   load(): Promise<string | undefined>;
   /**
-   * Puts the text in place of the one that was loaded, or answered, last; unless another process was faster. Answers what is kept then,
+   * Replaces the text that was last loaded or returned, unless another process was faster. Returns the text that is kept then,
    * which a restart would find.
    */
   save(text: string, before: string | undefined): Promise<string>;
-  /** Tells of what other processes save, from now on. Default: there are none. */
+  /** Subscribes to what other processes save. Default: there are none. */
   follow?(listener: (text: string) => void): Promise<{ stop(): void }>;
 }
 
-/** What signing keys are made of. */
+/** Options of {@link openSigningKeys}. */
 export interface SigningKeysOptions {
   readonly port: SigningKeysPort;
   readonly clock: Pick<Clock, "now">;
-  /** Of keys that are made from now on. Default ES256. */
+  /** Algorithm of keys that are made from now on. Default ES256. */
   readonly algorithm?: TokenAlgorithm;
 }
 
@@ -41,18 +41,18 @@ export interface KeySet {
   readonly keys: readonly JsonObject[];
 }
 
-/** The platform's keys for tokens: the newest signs, older ones stay published as long as a token of theirs lives. */
+/** The platform's keys for tokens: the newest signs, older ones stay published as long as a token of theirs is valid. */
 export interface SigningKeys {
   /**
    * The newest key, for a token that ends at `expiresAt` (milliseconds since 1970). It stays published until then, whatever happens
    * in between.
    */
   signing(expiresAt: number): Promise<SigningKey>;
-  /** A new key signs from now on. */
+  /** Makes a new key, which signs from now on. */
   rotate(): Promise<void>;
-  /** The public keys, newest first; none of them is older than its last token. */
+  /** The public keys, newest first; each is published until its last token expires. */
   published(): KeySet;
-  /** No longer hears of what other processes save. */
+  /** Stops following what other processes save. */
   stop(): void;
 }
 
@@ -60,12 +60,12 @@ interface KeptKey {
   readonly algorithm: TokenAlgorithm;
   /** The private key as JWK. */
   readonly jwk: JsonObject;
-  /** No token of this key lives longer, in milliseconds since 1970. */
+  /** No token of this key is valid longer, in milliseconds since 1970. */
   readonly neededUntil: number;
 }
 
 const RSA_BITS = 3_072;
-/** How far ahead a key's need is written down, so that not every token costs a write. */
+/** How far ahead the end of a key's use is stored, so that not every token costs a write. */
 const NEEDED_AHEAD_MS = 86_400_000;
 /** Clocks of clusters may be behind. */
 const CLOCK_DIFFERENCE_MS = 60_000;
@@ -75,9 +75,9 @@ const PROBE = Buffer.from("probe");
 const generate = promisify(generateKeyPair);
 
 /**
- * The keys that a port keeps. The first one is made, and saved, when there is none.
+ * The keys of a port. If there is none, the first key is made and saved.
  *
- * @throws CONFIG_VALUE when what the port has kept is no such text.
+ * @throws CONFIG_VALUE when the text of the port is not one of signing keys.
  * @example
  * let kept: string | undefined;
  * const port = { load: async () => kept, save: async (text: string) => (kept = text) };
@@ -108,7 +108,7 @@ class KeptKeys implements SigningKeys {
     this.#options = options;
   }
 
-  /** What is kept now. */
+  /** The text that is kept now. */
   take(text: string): void {
     if (text === this.#text) return;
     const kept = readKeys(text);
@@ -117,7 +117,7 @@ class KeptKeys implements SigningKeys {
     this.#signing = signingKey(kept[0]!);
   }
 
-  /** Takes what other processes save, until `stop`. */
+  /** Applies what other processes save, until `stop`. */
   async follow(): Promise<void> {
     this.#following = await this.#options.port.follow?.((text) => this.take(text));
   }
@@ -138,7 +138,7 @@ class KeptKeys implements SigningKeys {
         if (newest!.neededUntil >= expiresAt) return this.#kept;
         return [{ ...newest!, neededUntil: expiresAt + NEEDED_AHEAD_MS }, ...rest];
       });
-      // Meanwhile another key may have become the newest.
+      // Another key may have become the newest meanwhile.
       return this.signing(expiresAt);
     }
     return this.#signing!;
@@ -165,7 +165,7 @@ class KeptKeys implements SigningKeys {
       for (;;) {
         const before = this.#text;
         const next = await change();
-        // What another process has saved meanwhile is what has to be changed.
+        // If another process has saved meanwhile, its text is the one to change.
         if (this.#text !== before) continue;
         if (next === this.#kept) return;
         const text = JSON.stringify({ keys: next });
@@ -193,7 +193,7 @@ function signingKey({ algorithm, jwk }: KeptKey): SigningKey {
   return { kid: thumbprint(jwk), algorithm, privateKey: createPrivateKey({ key: jwk, format: "jwk" }) };
 }
 
-/** The members that a public key has to have, and no others. Source: RFC 7638, 3.2. */
+/** The members that a public key must have, and no others. Source: RFC 7638, 3.2. */
 function publicPart(jwk: JsonObject): JsonObject {
   const { kty, crv, x, y, n, e } = jwk;
   return kty === "EC" ? { kty, crv, x, y } : { kty, n, e };
@@ -217,7 +217,7 @@ function readKeys(text: string): readonly KeptKey[] {
   });
 }
 
-/** Tells whether the key is one, of its algorithm, and whole: what it signs, its published part has to prove. */
+/** Tells whether a key is complete and matches its algorithm: its public part must verify what it signs. */
 function isKept(key: unknown): boolean {
   if (!isRecord(key) || !Number.isSafeInteger(key["neededUntil"]) || !isRecord(key["jwk"])) return false;
   const { jwk, algorithm } = key;

@@ -8,44 +8,44 @@ import type { FieldError } from "../../apiserver/types/field-error.ts";
 import { invalidObject } from "../../apiserver/types/status.ts";
 import type { SigningKeys } from "./signing-keys.ts";
 
-/** What a signer is made of. */
+/** Options of {@link createTokenSigner}. */
 export interface TokenSignerOptions {
   /** The platform's base URL, as clusters know it. */
   readonly issuer: string;
-  /** Whom the tokens are for. Default: the issuer, as clusters expect it. */
+  /** Audience of the tokens. Default: the issuer, as clusters expect it. */
   readonly audience?: string;
   readonly keys: SigningKeys;
   readonly clock: Pick<Clock, "now">;
   readonly chance: Pick<Chance, "uuid">;
 }
 
-/** What a token is to say, and how long it is to live. */
+/** The content of a token, and its lifetime. */
 export interface TokenRequest {
   /** The user name in clusters. */
   readonly name: string;
   readonly platform: PlatformClaim;
-  /** Seconds that were asked for. Default, and 0: {@link TOKEN_TTL_SECONDS}. */
+  /** Requested seconds. Default, and 0: {@link TOKEN_TTL_SECONDS}. */
   readonly ttlSeconds?: number;
-  /** No token lives longer; below 1 counts as 1. Default: {@link TOKEN_TTL_SECONDS_MAX}. */
+  /** No token is valid longer; below 1 counts as 1. Default: {@link TOKEN_TTL_SECONDS_MAX}. */
   readonly ttlSecondsMax?: number;
 }
 
-/** A token as its owner gets it, with its end. */
+/** A token as its owner gets it, with its expiry. */
 export interface SignedToken {
   /** A JWT; secret. */
   readonly token: string;
   /** Milliseconds since 1970, a whole second. */
   readonly expiresAt: number;
-  /** Seconds, when more were asked for. */
+  /** Granted seconds, when more were requested. */
   readonly shortenedTo?: number;
 }
 
 /** Issues tokens for clusters. */
 export interface TokenSigner {
   /**
-   * Signs a token. Nothing of it is kept.
+   * Signs a token. Nothing of it is stored.
    *
-   * @throws API_INVALID when the time is negative or no whole number, or when the token would be longer than clusters accept.
+   * @throws API_INVALID when the time is negative or not a whole number, or when the token would be longer than clusters accept.
    */
   sign(request: TokenRequest): Promise<SignedToken>;
 }
@@ -63,7 +63,7 @@ const TOO_LONG: FieldError = {
 const TYPE = { apiVersion: "management.platform/v1", kind: "DirectClusterEndpointToken" };
 
 /**
- * A signer of tokens with which clusters are reached without the platform.
+ * A signer of tokens with which clusters are used directly, without the platform.
  *
  * @example
  * const signer = createTokenSigner({ issuer: "https://platform.example", keys, clock: systemClock, chance: systemChance });

@@ -10,13 +10,13 @@ import type { VaultSource } from "./vault-source.ts";
 /** `vault` of the configuration. */
 export type VaultSettings = ManagementConfig["vault"];
 
-/** Asks a vault for one secret. Never rejects. */
+/** Reads one secret of a vault. Never rejects. */
 export type ReadVault = (source: VaultSource, signal: AbortSignal) => Promise<VaultResult>;
 
 const LOOPBACK: readonly string[] = ["127.0.0.1", "[::1]", "localhost"];
 
 /**
- * A reader of the vault that the settings name, over a connection for each request. No redirect is followed, and plain HTTP is for this
+ * A reader of the configured vault, over a connection for each request. It follows no redirect, and plain HTTP is for this
  * machine only: the token goes nowhere else. The machine's authorities are trusted, and those of `NODE_EXTRA_CA_CERTS`.
  */
 export function createVaultReader(settings: VaultSettings): ReadVault {
@@ -39,7 +39,7 @@ export function createVaultReader(settings: VaultSettings): ReadVault {
       return readVaultAnswer(source, { status: answer.statusCode!, retryAfter: answer.headers["retry-after"], text });
     } catch (error) {
       const why = limit.aborted ? `it did not answer within ${requestTimeoutSeconds} s` : messageOf(error);
-      return failed("Unavailable", `the vault cannot be asked: ${why}`, true);
+      return failed("Unavailable", `the vault cannot be reached: ${why}`, true);
     }
   };
 }
@@ -64,7 +64,7 @@ function ask(url: URL, { rejectUnauthorized, ...shared }: Asked): Promise<Incomi
   });
 }
 
-/** Undefined for one that is too long, of which no more is read. */
+/** Undefined for a body that is too long, of which no more is read. */
 async function textOf(answer: IncomingMessage, bytesMax: number): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;

@@ -5,7 +5,7 @@
  */
 import type { KubeObject, StringMap } from "../../kube/object/types.ts";
 
-/** Annotations that name a secret of the vault. Administrators alone may set them. */
+/** Annotations that name a secret of the vault. Only administrators may set them. */
 export const VAULT_ANNOTATIONS = {
   version: "management.platform/vault-version",
   mount: "management.platform/vault-mount",
@@ -17,19 +17,19 @@ export interface VaultSource {
   readonly version: "kv1" | "kv2";
   readonly mount: string;
   readonly path: string;
-  /** Of the request, encoded. */
+  /** Path of the request, encoded. */
   readonly requestPath: string;
 }
 
 /** Longest mount and path together, in UTF-16 units. */
 const LENGTH_MAX = 512;
-/** What the vault keeps of itself. */
+/** Paths that the vault reserves. */
 const OWN_MOUNTS: readonly string[] = ["sys", "auth", "identity", "cubbyhole"];
-/** Characters that mean something in addresses, or cannot be seen. */
+/** Characters that have a meaning in addresses, or are invisible. */
 const REFUSED = /[?#%\\\p{C}]/u;
 
 /**
- * What the annotations name; undefined without any of them, and a text that says what is wrong with them.
+ * The secret that the annotations name; undefined without any of them, and a message when they are wrong.
  *
  * @example
  * vaultSource({ "management.platform/vault-version": "kv2", "management.platform/vault-mount": "secret", "management.platform/vault-path": "team/db" });
@@ -53,7 +53,7 @@ export function vaultSource(annotations: StringMap | undefined): VaultSource | s
   return { version, mount, path, requestPath: `/v1/${encoded(mount)}${inside}${encoded(path)}` };
 }
 
-/** Whether a write changes what is copied. The end of copying is no change: what was copied stays. */
+/** Whether a write changes what is copied. Ending the copying is no change: what was copied stays. */
 export function changesVaultSource(object: KubeObject, old: KubeObject | undefined): boolean {
   return Object.values(VAULT_ANNOTATIONS).some((name) => {
     const value = object.metadata.annotations?.[name];

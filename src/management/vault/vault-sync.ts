@@ -18,31 +18,31 @@ import { vaultSource } from "./vault-source.ts";
 import { failed } from "./vault-values.ts";
 import type { VaultResult } from "./vault-values.ts";
 
-/** What copying from a vault works with. */
+/** Options of {@link startVaultSync}. */
 export interface VaultSyncOptions {
   readonly registry: Registry;
   readonly objects: Pick<ManagedObjects, "of" | "get" | "onChange">;
-  /** At this moment. */
+  /** The settings at this moment. */
   readonly settings: () => VaultSettings;
-  /** Hears of other settings, until what is returned is called. */
+  /** Subscribes to other settings. Returns the unsubscribe. */
   readonly onSettings: (listener: () => void) => () => void;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** Copying that goes on until it is stopped. */
+/** Copying that continues until it is stopped. */
 export interface VaultSync {
-  /** Resolves when no round is under way. */
+  /** Resolves when no round is in progress. */
   settled(): Promise<void>;
   stop(): void;
 }
 
-/** The condition of a SharedSecret that says whether it is as the vault has it. */
+/** The condition of a SharedSecret that tells whether it matches the vault. */
 const VAULT_CONDITION = "VaultSynced";
-/** Between two rounds by default, and before a round for an annotation that was just written, in milliseconds. */
+/** Time between two rounds by default, and before a round for an annotation that was just written, in milliseconds. */
 const INTERVAL_MS = 60_000;
 const SOON_MS = 1_000;
-/** So many names that were left out are told. */
+/** Most skipped names that are reported. */
 const NAMED_MAX = 5;
 
 /**
@@ -62,7 +62,7 @@ class Rounds implements VaultSync {
   readonly #ends: readonly (() => void)[];
   #timer: Timer | undefined;
   #dueMs = Infinity;
-  /** The vault has asked to be left alone until then. */
+  /** The vault has asked for no requests until then. */
   #quietUntilMs = 0;
   #round: Promise<void> | undefined;
 
@@ -123,7 +123,7 @@ class Rounds implements VaultSync {
   async #goRound(): Promise<void> {
     const { objects, settings, clock } = this.#options;
     const read = createVaultReader(settings());
-    /** What was asked already: several SharedSecrets may be copies of one. */
+    /** Answers of this round: several SharedSecrets may be copies of one secret. */
     const known = new Map<string, VaultResult>();
     let down: VaultResult | undefined;
     for (const { metadata } of [...objects.of(SHARED_SECRETS)]) {
@@ -139,7 +139,7 @@ class Rounds implements VaultSync {
         await this.#write(object, failed("Invalid", source), undefined);
         continue;
       }
-      // Both versions may ask at the same path, and read the answer differently.
+      // Both versions may use the same path, and read the answer differently.
       const asked = `${source.version} ${source.requestPath}`;
       const result = down ?? known.get(asked) ?? (await read(source, this.#ending.signal));
       if (this.#ending.signal.aborted) return;
@@ -150,7 +150,7 @@ class Rounds implements VaultSync {
     }
   }
 
-  /** The data first: a condition that says that they are there comes after them. */
+  /** The data first: the condition that reports them follows. */
   async #write(object: KubeObject, result: VaultResult | undefined, place: string | undefined): Promise<void> {
     const { registry, logger, clock } = this.#options;
     const secret = formatKey(keyOf(object));
@@ -161,14 +161,14 @@ class Rounds implements VaultSync {
         current = (await registry.update(SHARED_SECRETS, keyOf(object), { ...object, spec: { ...spec, data: { ...result.data } } })).object;
         logger.info("A SharedSecret follows the vault", { secret });
       }
-      const conditions = nextConditions(current, result === undefined ? undefined : told(result, place), timestamp(clock.now()));
+      const conditions = nextConditions(current, result === undefined ? undefined : conditionOf(result, place), timestamp(clock.now()));
       if (jsonEqual(conditions, conditionsOf(current))) return;
       if (result?.ok === false)
         logger.warn("A SharedSecret cannot follow the vault", { secret, reason: result.reason, message: result.message });
       const status = { ...(current["status"] as object), conditions };
       await registry.update(SHARED_SECRETS, keyOf(current), { ...current, status }, { subresource: "status" });
     } catch (error) {
-      // Somebody else was first, or it is gone: the next round sees what there is.
+      // Another writer was first, or the object is gone: the next round sees the current state.
       if (isEngineError(error, "API_CONFLICT", "API_NOT_FOUND")) return;
       if (isEngineError(error, "LEADERSHIP_LOST") || this.#ending.signal.aborted) throw error;
       logger.warn("A SharedSecret cannot be written", { secret, error: messageOf(error) });
@@ -200,7 +200,7 @@ function nextConditions(object: KubeObject, next: Omit<Condition, "type"> | unde
   return [...others, { type: VAULT_CONDITION, lastTransitionTime, ...next }];
 }
 
-function told(result: VaultResult, place: string | undefined): Omit<Condition, "type"> {
+function conditionOf(result: VaultResult, place: string | undefined): Omit<Condition, "type"> {
   if (!result.ok) return { status: "False", reason: result.reason, message: `${result.message}; the data stay as they are` };
   const { version, leftOut } = result;
   const of = version === undefined ? "" : `, version ${version}`;

@@ -1,5 +1,5 @@
 /**
- * What a vault has answered → the data of a SharedSecret. Pure.
+ * A vault's answer → the data of a SharedSecret. Pure.
  *
  * @module
  */
@@ -19,7 +19,7 @@ export type VaultReason =
   | "TooLarge"
   | "WrongType";
 
-/** What has become of one request. */
+/** The outcome of one request. */
 export type VaultResult =
   | {
       readonly ok: true;
@@ -34,9 +34,9 @@ export type VaultResult =
       readonly ok: false;
       readonly reason: VaultReason;
       readonly message: string;
-      /** Every other request would fare alike. */
+      /** Every other request would fail in the same way. */
       readonly forAll: boolean;
-      /** How long the vault asks to be left alone, in milliseconds. */
+      /** How long the vault asks for no requests, in milliseconds. */
       readonly retryAfterMs?: number;
     };
 
@@ -52,11 +52,11 @@ export interface VaultAnswer {
 const DATA_BYTES_MAX = 1_048_576;
 const DEPTH_MAX = 64;
 const KEY = /^[-._a-zA-Z0-9]{1,253}$/;
-/** Longest time that a vault may ask for, in seconds. */
+/** Longest pause that a vault may ask for, in seconds. */
 const RETRY_AFTER_MAX = 3_600;
 
 /**
- * Reads an answer. Nothing of it is quoted but names: whatever it is, it may be secret.
+ * Reads an answer. Only names of it are quoted: anything else may be secret.
  *
  * @example
  * readVaultAnswer(source, { status: 503, retryAfter: undefined, text: "" }); // { ok: false, reason: "Sealed", … }
@@ -67,11 +67,11 @@ export function readVaultAnswer(source: Pick<VaultSource, "version">, { status, 
   try {
     body = parseJson(text, DEPTH_MAX);
   } catch {
-    return failed("WrongType", "the vault's answer is no JSON");
+    return failed("WrongType", "the vault's answer is not JSON");
   }
   const outer = isRecord(body) ? body["data"] : undefined;
   const inner = source.version === "kv2" && isRecord(outer) ? outer["data"] : outer;
-  if (!isRecord(inner)) return failed("WrongType", `the vault's answer is none of ${source.version}`);
+  if (!isRecord(inner)) return failed("WrongType", `the vault's answer is not one of ${source.version}`);
   const metadata = source.version === "kv2" ? (outer as Record<string, unknown>)["metadata"] : undefined;
   const version = isRecord(metadata) && Number.isSafeInteger(metadata["version"]) ? Number(metadata["version"]) : undefined;
   return dataOf(inner, version);
@@ -96,9 +96,9 @@ function dataOf(values: Readonly<Record<string, unknown>>, version: number | und
 
 function refusal(status: number, retryAfter: string | undefined): VaultResult {
   if (status >= 300 && status < 400)
-    return failed("Redirected", "the vault sends elsewhere, where the token does not follow; name that address", true);
+    return failed("Redirected", "the vault redirects to another address, which does not get the token; set that address", true);
   if (status === 401) return failed("Unauthorized", "the vault does not know the token", true);
-  if (status === 403) return failed("Forbidden", "the token may not read it, or has ended");
+  if (status === 403) return failed("Forbidden", "the token may not read it, or has expired");
   if (status === 404) return failed("NotFound", "there is no such secret, or its version is deleted");
   if (status === 429 && retryAfter !== undefined)
     return { ...failed("RateLimited", "the vault was asked too often", true), retryAfterMs: waitOf(retryAfter) };
@@ -114,7 +114,7 @@ export function failed(reason: VaultReason, message: string, forAll = false): Ex
   return { ok: false, reason, message, forAll };
 }
 
-/** Dates are not used by vaults, and clocks differ. */
+/** Vaults do not send dates, and clocks differ. */
 function waitOf(retryAfter: string): number {
   const seconds = /^[0-9]{1,9}$/.test(retryAfter.trim()) ? Number(retryAfter) : 1;
   return Math.min(seconds, RETRY_AFTER_MAX) * 1_000;

@@ -30,7 +30,7 @@ interface Page {
 }
 
 const withDatabase = (more: object = {}) => start({ level: 3, dataStoreEndpoint: `sqlite://${folder}/audit.db`, ...more });
-/** The events of a query, once there are so many: lines reach the database a moment after the answer. */
+/** The events of a query, once there are this many: lines reach the database a moment after the answer. */
 async function eventually({ send }: Pick<Awaited<ReturnType<typeof start>>, "send">, query: string, count: number): Promise<Page> {
   const end = performance.now() + PATIENCE_MS;
   for (;;) {
@@ -63,7 +63,7 @@ test("an administrator reads what the file has, newest first, by filters and in 
   expect(inFile.slice(0, all.length).reverse()).toEqual(all);
 });
 
-test("what was read is not written once more, with all that was read before in it", async () => {
+test("lines that were read are not logged again, with everything that was read before", async () => {
   const started = await withDatabase({ level: 4 });
   await started.send("GET", "/teams");
   await eventually(started, "resource=teams", 1);
@@ -76,7 +76,7 @@ test("what was read is not written once more, with all that was read before in i
   }
 });
 
-test("between two looks others have their turn", async () => {
+test("between two queries other work proceeds", async () => {
   const turns: string[] = [];
   const look = async () => {
     turns.push("look");
@@ -87,7 +87,7 @@ test("between two looks others have their turn", async () => {
   expect(turns).toEqual(["look", "other", "look", "other", "look"]);
 });
 
-test("nobody else reads them, not by any method, and no key that its scope keeps away", async () => {
+test("no other caller reads them, by any method, and no key whose scope excludes them", async () => {
   const { send } = await withDatabase();
   const keyOf = async (name: string, spec: object) => {
     const { text } = await send("POST", "/ownedaccesskeys", { metadata: { name }, spec });
@@ -125,7 +125,7 @@ test.each([
   expect([code, text]).toEqual([400, expect.stringContaining("parameter")]);
 });
 
-test("without a database there is nothing to read, and one that fails is told without its address", async () => {
+test("without a database there is nothing to read, and one that fails is reported without its address", async () => {
   const { send, log } = await start({ level: 3 });
   expect(await send("GET", EVENTS)).toMatchObject({ code: 503, text: expect.stringContaining("audit.dataStoreEndpoint") as string });
   await log.configure(configOf({ level: 3, dataStoreEndpoint: "mysql://audit:hidden@tcp(127.0.0.1:1)/audit" }).audit);
@@ -133,7 +133,7 @@ test("without a database there is nothing to read, and one that fails is told wi
   expect([failed.code, failed.text.includes("hidden"), failed.text.includes("127.0.0.1")]).toEqual([503, false, false]);
 });
 
-test("the database is another one at once when the configuration says so", async () => {
+test("a changed configuration switches the database at once", async () => {
   const started = await withDatabase();
   const { send, log } = started;
   await send("GET", "/teams");
@@ -147,7 +147,7 @@ test("the database is another one at once when the configuration says so", async
   expect((await send("GET", EVENTS)).code).toBe(503);
 });
 
-test("of a long line the bodies are in the file alone, and secrets are in neither", async () => {
+test("the bodies of a long line are only in the file, and secrets in neither", async () => {
   const started = await withDatabase();
   const { send, lines } = started;
   await send("POST", "/teams", { metadata: { name: "long" }, spec: { description: "x".repeat(AUDIT_ROW_BYTES_MAX) } });
@@ -183,7 +183,7 @@ test("pages have at most 500 events and end early where they are long", async ()
   expect([none.items, looks, none.metadata.continue !== undefined]).toEqual([[], 50, true]);
 });
 
-test("of 100,000 lines the file has each, whatever becomes of the database meanwhile", async () => {
+test("the file has each of 100,000 lines, whatever happens to the database meanwhile", async () => {
   const [clock, metrics, database] = [createFakeClock(Date.UTC(2026, 5, 1)), createMetrics(), createTestDatabase()];
   const log = createAuditLog({ clock, metrics, logger: silentLogger, openDatabase: () => database.open() });
   await log.configure(configOf({ level: 2, dataStoreEndpoint: "sqlite:/not-opened.db" }).audit);

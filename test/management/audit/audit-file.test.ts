@@ -75,13 +75,13 @@ describe("a file", () => {
     expect(textOf("audit.log")).toBe(`before\n${Array.from({ length: 1_000 }, (_, number) => line(number, 100)).join("")}`);
   });
 
-  test("is its owner's alone, in a folder that is made", async () => {
+  test("is readable only by its owner, in a folder that is created", async () => {
     const deep = join(folder, "a", "b", "audit.log");
     await start({}, deep);
     expect([statSync(deep).mode & 0o777, statSync(join(folder, "a", "b")).mode & 0o777]).toEqual([0o600, 0o700]);
   });
 
-  test("goes on in a new line after one that a crash has broken", async () => {
+  test("continues on a new line after one that a crash has broken", async () => {
     writeFileSync(path, 'whole\n{"bro');
     const file = await start();
     file.write("next\n");
@@ -217,7 +217,7 @@ describe("rotation", () => {
     expect(textOf(`${half}.gz`)).toBe("3 days\n");
   });
 
-  test("follows other settings while it is open", async () => {
+  test("applies changed settings while it is open", async () => {
     for (const days of [1, 2, 3]) leave(days);
     const file = await start({ maxBytes: 1_000 });
     file.configure({ ...DEFAULTS, maxBytes: 100, maxBackups: 1 });

@@ -7,7 +7,7 @@ import { freshFolder, CANARY, path, start } from "./audit-setting.ts";
 
 freshFolder();
 
-test("every line is one line that moves no cursor", async () => {
+test("every record is one line that moves no cursor", async () => {
   const { send, lines } = await start({ level: 4 });
   await send("POST", "/teams", { metadata: { name: "dev" }, spec: { displayName: "a\nb\u2028c\u009b2Jd\u202ee" } });
   expect(await lines()).toMatchObject([{ requestObject: { spec: { displayName: "a\nb\u2028c\u009b2Jd\u202ee" } } }]);
@@ -70,7 +70,7 @@ test.each<[string, object]>([
   await ask("GET", "/config/config");
   await ask("GET", "/config");
   await ask("POST", "/kubernetes/management/apis/authentication.k8s.io/v1/tokenreviews", { spec: { token: CANARY } });
-  // The test is worth something only because the answers do have them.
+  // The test proves something only because the answers contain them.
   const answers = said.join("\n");
   for (const secretText of [CANARY, CANARY_BYTES, made.spec.key, token.status.token]) expect(answers).toContain(secretText);
   expect((await lines()).length).toBeGreaterThan(5);

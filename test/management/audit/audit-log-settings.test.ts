@@ -1,5 +1,5 @@
 /**
- * What the settings of the log do to its file.
+ * The effect of the log's settings on its file.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -33,7 +33,7 @@ test("row 177: audit.compress, maxSize and maxBackups reach the file", async () 
   expect(last).toMatchObject([{ objectRef: { name: "t4" } }]);
 });
 
-test("other settings are at work at once: another level, another file, none", async () => {
+test("other settings take effect at once: another level, another file, none", async () => {
   const { send, log, lines } = await start({ level: 1 });
   const other = join(folder, "other.log");
   await send("GET", "/teams");
@@ -47,7 +47,7 @@ test("other settings are at work at once: another level, another file, none", as
   expect(linesIn(other).map(({ requestURI }) => requestURI)).toEqual([`${API}/users`]);
 });
 
-test("a path that cannot be written is an error, and the file from before stays", async () => {
+test("a path that cannot be written is an error, and the previous file stays", async () => {
   const { send, log, lines } = await start({ level: 2 });
   const error = await log.configure(configOf({ path: folder }).audit).catch((thrown: unknown) => thrown);
   expect(isEngineError(error, "CONFIG_FILE")).toBe(true);

@@ -1,5 +1,5 @@
 /**
- * The log over HTTP: what requests leave in the file.
+ * The log over HTTP: the lines of requests in the file.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
@@ -85,7 +85,7 @@ test("row 173: without a rule that matches there is no line", async () => {
   expect(await lines()).toEqual([]);
 });
 
-test("refusals leave lines: of who is unknown, of who may not, and of what is wrong", async () => {
+test("refusals leave lines: of unknown callers, of forbidden requests, and of invalid ones", async () => {
   const { send, lines } = await start({ level: 3 });
   await send("GET", "/teams", undefined, { headers: { authorization: "Bearer wrong" } });
   await send("POST", "/teams", TEAM, { headers: { "impersonate-user": "nobody" } });
@@ -99,7 +99,7 @@ test("refusals leave lines: of who is unknown, of who may not, and of what is wr
   ]);
 });
 
-test("an object's name is told when the server makes it", async () => {
+test("an object's name is logged when the server makes it", async () => {
   const { send, lines } = await start({ level: 2 });
   const made = JSON.parse((await send("POST", "/teams", { metadata: { generateName: "dev-" } })).text) as { metadata: { name: string } };
   expect((await lines())[0]).toMatchObject({ objectRef: { name: made.metadata.name } });
@@ -130,7 +130,7 @@ test("the levels leave one line of a request, and two of a watch", async () => {
   ]);
 });
 
-test("sign-ins and logouts leave lines at every level but 0: who came with which key, or why not; and never what was typed", async () => {
+test("sign-ins and logouts leave lines at every level but 0: the user and the key, or the reason of a refusal; and never what was typed", async () => {
   const { send, lines } = await start({ level: 1 });
   await send("POST", "/users", { metadata: { name: "jane" }, spec: { password: "horse battery" } });
   const signIn = (password: string) => send("POST", "/auth/password/login", { username: "jane", password });

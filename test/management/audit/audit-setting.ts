@@ -17,11 +17,11 @@ export const API = "/kubernetes/management/apis/management.platform/v1";
 /** Paths that are not below that of the resources. */
 const OUTSIDE = /^\/(kubernetes|auth|elsewhere|\.well-known)\b/;
 const cleanups: (() => Promise<void>)[] = [];
-/** Of the test that runs, with {@link path} in it. */
+/** Of the running test, with {@link path} in it. */
 export let folder: string;
 export let path: string;
 
-/** Makes {@link folder} for each test of the file; stops what wrote there and removes it after the test. */
+/** Makes {@link folder} for each test of the file, then stops its writers and removes it. */
 export function freshFolder(): void {
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), "audit-log-"));
@@ -51,7 +51,7 @@ interface Started {
   send(method: string, path: string, body?: unknown, how?: Sent): Promise<{ code: number; text: string; auditID: string }>;
   /** Opens a watch and resolves once it answers. */
   watch(path: string): Promise<void>;
-  /** Stops everything; what the file has then. */
+  /** Stops everything and returns the content of the file. */
   lines(): Promise<Line[]>;
 }
 

@@ -107,13 +107,13 @@ test("a body of a kind with secrets has none at the place of another kind either
   expect(disclosedRequest(about("teams"), body)).toEqual({ body: { kind: "SharedSecret", spec: { data: { a: HIDDEN } } } });
 });
 
-test("a body of another kind is told as it is, patches too", () => {
+test("a body of another kind is logged unchanged, patches too", () => {
   const body = { metadata: { name: "dev", annotations: { note: "kept" } }, spec: { members: ["jane"] } };
   expect(disclosedRequest(about("teams"), body)).toEqual({ body });
   expect(disclosedRequest(about("teams", "patch"), body)).toEqual({ body });
 });
 
-test("an empty secret stays empty, so that one can tell", () => {
+test("an empty secret stays empty, so that it shows", () => {
   expect(disclosedRequest(about("users"), { spec: { password: "" } })).toEqual({ body: { spec: { password: "" } } });
 });
 

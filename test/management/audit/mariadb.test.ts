@@ -59,7 +59,7 @@ describe.runIf(hasMariadb)("audit lines in MariaDB", { timeout: 120_000 }, () =>
     }
   });
 
-  test("a wrong password is told without being quoted", async () => {
+  test("a wrong password is reported without being quoted", async () => {
     const endpoint = dataStoreEndpoint(mariadb.endpoint.replace("p%40%3A%2Fw", "hidden-word"));
     const failure = await openMysqlLines(endpoint as Parameters<typeof openMysqlLines>[0]).catch((error: unknown) => String(error));
     expect(failure).toContain("Access denied");

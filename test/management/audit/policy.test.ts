@@ -19,7 +19,7 @@ function facts(words: string, user: typeof JANE | undefined = JANE) {
   };
 }
 
-/** As it comes out of a file. */
+/** As read from a file. */
 function policy(written: object): AuditPolicy {
   const result = parseManagementConfig(JSON.stringify({ audit: { policy: written } }));
   if (!result.ok) throw new Error(JSON.stringify(result.problems));
@@ -111,7 +111,7 @@ test.each<[rule: object, words: string, matches: boolean]>([
   expect(level).toBe(matches ? "Metadata" : "None");
 });
 
-test.each([{ users: ["*"] }, { userGroups: ["*"] }])("nobody who is unknown is among %j", (rule) => {
+test.each([{ users: ["*"] }, { userGroups: ["*"] }])("unknown callers are not among %j", (rule) => {
   const unknown = { attributes: facts(`get ${M}/teams`).attributes };
   expect(decideAudit(policy({ rules: [{ level: "Metadata", ...rule }] }), unknown).level).toBe("None");
   expect(decideAudit(policy({ rules: [{ level: "Metadata" }] }), unknown).level).toBe("Metadata");

@@ -1,6 +1,6 @@
 /**
- * A program that writes 100 lines of 100 bytes into the file that it is given, makes room when there is none left, and writes
- * one more. It is started with a limit of the size of files.
+ * A program that writes 100 lines of 100 bytes into the given file, makes room when there is none left, and writes
+ * one more. It is started with a limit on the size of files.
  */
 import { readFileSync, truncateSync } from "node:fs";
 import { systemClock } from "../../../src/base/clock.ts";

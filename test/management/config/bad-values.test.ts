@@ -1,10 +1,10 @@
 /**
- * Values that can mean nothing are refused with file, line and column, one by one.
+ * Meaningless values are refused with file, line and column, one by one.
  */
 import { describe, expect, test } from "vitest";
 import { parseManagementConfig } from "../../../src/management/config/config.ts";
 
-/** A setting, and what is refused there, as it stands in the file. `[]` is an item of a list. */
+/** A setting, and a value that is refused there, as written in the file. `[]` is an item of a list. */
 const BAD: readonly (readonly [field: string, ...values: string[]])[] = [
   ["vault.syncInterval", "banana", "1", "5d", "-1m", "0s", "999ms", "25h", "1m banana", "1e3s"],
   [
@@ -79,7 +79,7 @@ const BAD: readonly (readonly [field: string, ...values: string[]])[] = [
 
 const CASES = BAD.flatMap(([field, ...values]) => values.map((value) => [field, value] as const));
 
-/** What a file needs beside a setting, in place of `…`. */
+/** What a file needs besides a setting, in place of `…`. */
 const BESIDE: Readonly<Record<string, string>> = {
   "auth.saml": "insecureSkipSignatureValidation: true, …",
 };
@@ -102,12 +102,12 @@ function fileWith(field: string, value: string): { readonly text: string; readon
   return { text: `# A comment.\n${shape.replace("…", () => (isText ? plain : value))}\n`, column: shape.indexOf("…") + 1 };
 }
 
-describe("a value that can mean nothing", () => {
+describe("a meaningless value", () => {
   test("has at least 97 cases", () => {
     expect(CASES.length).toBeGreaterThanOrEqual(97);
   });
 
-  test.each(CASES)("is refused with its place at %s: %s", (field, value) => {
+  test.each(CASES)("is refused with its position at %s: %s", (field, value) => {
     const { text, column } = fileWith(field, value);
     const result = parseManagementConfig(text, { file: "platform.yaml" });
     const errors = (result.ok ? [] : result.problems).filter(({ severity }) => severity === "error");
@@ -127,7 +127,7 @@ describe("a value that can mean nothing", () => {
   });
 });
 
-describe("a value that means something", () => {
+describe("a meaningful value", () => {
   test.each([
     ["vault.syncInterval", "1m", "90s", "1h30m", "0.5h", "1s", "24h", ""],
     ["vault.address", "https://vault.example.com:8200/", "http://127.0.0.1:8200", "http://[::1]:8200", "http://localhost", ""],

@@ -52,7 +52,7 @@ describe("the effective configuration", () => {
     expect(DEFAULT_MANAGEMENT_CONFIG).toEqual(config(""));
   });
 
-  test("shows what is configured beside the defaults of what is left out", () => {
+  test("shows what is configured together with the defaults of the rest", () => {
     const { auth } = config(readFileSync(join(FIXTURES, "good/documented.yaml"), "utf8"));
     expect(auth).toMatchObject({
       accessKeyMaxTTLSeconds: 36_000,
@@ -70,12 +70,12 @@ describe("the effective configuration", () => {
     expect(missing.sort()).toEqual(["audit.level", "auth.connectors.*.saml.ca", "auth.saml.ca"]);
   });
 
-  test("takes null for a setting that is left out", () => {
+  test("treats null as an absent setting", () => {
     const text = "auth: {loginAccessKeyTTLSeconds: null, oidc: null, groupsFilters: null}\naudit: null\nprojectNamespacePrefix:\n";
     expect(config(text)).toEqual(config(""));
   });
 
-  test("cannot be changed by those who share it", () => {
+  test("cannot be changed by its readers", () => {
     expect(() => (every.auth.oidc!.scopes as string[]).push("x")).toThrow(TypeError);
     const { scopes } = config("auth: {oidc: {}}").auth.oidc!;
     expect(() => (scopes as string[]).push("x")).toThrow(TypeError);
@@ -96,7 +96,7 @@ describe("the sections of the file", () => {
     ]);
   });
 
-  // Each section by what the file of all fields says of it, and a value of the wrong type.
+  // Each section by its content in the file of all fields, and a value of the wrong type.
   test.each([
     ["auth.oidc", "shows oidc and refuses other types", every.auth.oidc?.issuerUrl, "https://issuer.example.com"],
     [

@@ -46,7 +46,7 @@ describe("audit.dataStoreEndpoint", () => {
     expect(JSON.stringify(result)).not.toMatch(/banana|:pw|a@a@/);
   });
 
-  test("without what it needs beside it has no effect, which is a warning", () => {
+  test("without the settings that it needs has no effect, which is a warning", () => {
     expect(warnings("audit: {dataStoreTTL: 24}")).toEqual(["CONFIG_VALUE audit.dataStoreTTL: Has no effect without dataStoreEndpoint"]);
     expect(warnings("audit: {dataStoreEndpoint: 'sqlite:/a.db'}")).toEqual([
       "CONFIG_VALUE audit.dataStoreEndpoint: Has no effect without enabled: true",

@@ -1,5 +1,5 @@
 /**
- * Every setting by its row of the table of effects: what is shown only says so, where it is set, and what acts says nothing.
+ * Every setting by its row of the table of effects: a setting without effect is reported where it is set, and others are not.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ const EVERY = load(readFileSync(join(FIXTURES, "good/every-field.yaml"), "utf8")
 const FIELDS = fieldPaths(MANAGEMENT_SCHEMA);
 const LEAVES = FIELDS.filter((field) => !FIELDS.some((other) => other.startsWith(`${field}.`) || other.startsWith(`${field}[]`)));
 
-/** Values of settings that the file of all fields cannot have beside others. */
+/** Values of settings that the file of all fields cannot have besides others. */
 const OTHER: Readonly<Record<string, unknown>> = {
   "auth.saml.ca": "/etc/ca.pem",
   "auth.connectors[].saml.ca": "/etc/ca.pem",
@@ -26,7 +26,7 @@ const OTHER: Readonly<Record<string, unknown>> = {
   "auth.password.minLength": 9,
 };
 
-/** A value that the file of all fields has at a setting, in nothing but what it stands in. */
+/** The value of a setting in the file of all fields, without the values around it. */
 function only(field: string, whole: unknown = EVERY, steps = field.replaceAll("[]", ".[]").split(".")): unknown {
   const [step, ...rest] = steps;
   if (step === undefined) return whole;
@@ -41,14 +41,14 @@ function only(field: string, whole: unknown = EVERY, steps = field.replaceAll("[
   return inner === undefined ? undefined : [inner];
 }
 
-/** The outermost section around a field of which nothing acts. */
+/** The outermost section around a field in which no setting has an effect. */
 function sectionOf(field: string): string {
   const ends = [...field.matchAll(/\[\]|\.|$/g)].flatMap(({ 0: text, index }) => (text === "[]" ? [index, index + 2] : [index]));
   return ends.map((end) => field.slice(0, end)).find((section) => !actsWithin(section))!;
 }
 
 describe("the table of effects", () => {
-  test("names settings that exist, and every setting has a row of its own or one around it", () => {
+  test("names existing settings, and every setting has a row of its own or that of a parent", () => {
     expect(Object.keys(EFFECTS).filter((field) => !FIELDS.includes(field))).toEqual([]);
     const rows = Object.keys(EFFECTS);
     const isCovered = (field: string) => rows.some((row) => field === row || field.startsWith(`${row}.`) || field.startsWith(`${row}[]`));
@@ -57,7 +57,7 @@ describe("the table of effects", () => {
     expect(LEAVES.length).toBeGreaterThan(200);
   });
 
-  test.each(LEAVES)("%s is named when it is set and shown only", (field) => {
+  test.each(LEAVES)("%s is named when it is set without effect", (field) => {
     const found = shownOnlyIn(only(field)).map((one) => ({ ...one, field: one.field.replace(/\[\d+\]/g, "[]") }));
     if ("acts" in effectOf(field)) return expect(found).toEqual([]);
     const section = sectionOf(field);
@@ -98,7 +98,7 @@ describe("what is shown only", () => {
     expect(shownOnlyIn({ auth: { connectors } })).toHaveLength(SHOWN_ONLY_MAX);
   });
 
-  test("is told where it stands, also where lists lead to it", () => {
+  test("is reported with its position, also inside lists", () => {
     const text =
       "auth:\n  connectors:\n    - id: a\n      oidc:\n        type: x\n        issuerUrl: https://id.example\n        clientId: p\n";
     const result = parseManagementConfig(text, { file: "platform.yaml" });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { CONFIG_POLL_MS, followConfigFile } from "../../../src/management/config/follow.ts";
 import { createFakeClock } from "../../support/fake-clock.ts";
 
-/** A followed file whose text the test sets; what happened, in order. */
+/** A followed file whose text the test sets; the events, in order. */
 function followed(text: string, onChange: () => void | Promise<void> = () => {}) {
   const clock = createFakeClock();
   const told: string[] = [];
@@ -30,7 +30,7 @@ function followed(text: string, onChange: () => void | Promise<void> = () => {})
 const cap = (seconds: number | string) => `auth: {accessKeyMaxTTLSeconds: ${seconds}}\n`;
 
 describe("a followed configuration file", () => {
-  test("hands on what has changed, and only that", async () => {
+  test("passes on changes, and only those", async () => {
     const { told, file, poll, follower } = followed(cap(1));
     await poll();
     expect(told).toEqual([]);
@@ -44,7 +44,7 @@ describe("a followed configuration file", () => {
     await follower.stop();
   });
 
-  test("is compared with what is at work, not with what the service started with", async () => {
+  test("is compared with the configuration in effect, not with the one at the start", async () => {
     const { told, file, poll, follower } = followed(cap(1));
     for (const seconds of [2, 1]) {
       file.text = cap(seconds);
@@ -61,7 +61,7 @@ describe("a followed configuration file", () => {
       file.text = text;
       await poll();
       await poll();
-      expect(told).toEqual(["The configuration is empty; the old one stays ()"]);
+      expect(told).toEqual(["The configuration is empty; keeping the previous one ()"]);
       file.text = cap(2);
       await poll();
       expect(told.slice(1)).toEqual(["changed 2 https://vault.example.com 0"]);
@@ -69,12 +69,12 @@ describe("a followed configuration file", () => {
     },
   );
 
-  test("with errors leaves the old configuration at work, is told once, and is taken when it is good again", async () => {
+  test("with errors leaves the old configuration in effect, is reported once, and is applied when it is good again", async () => {
     const { told, file, poll, follower } = followed(cap(1));
     file.text = cap("many");
     await poll();
     await poll();
-    expect(told).toEqual(["The configuration has errors; the old one stays (platform.yaml:1)"]);
+    expect(told).toEqual(["The configuration has errors; keeping the previous one (platform.yaml:1)"]);
     file.text = cap(1);
     await poll();
     expect(told).toHaveLength(1);
@@ -84,7 +84,7 @@ describe("a followed configuration file", () => {
     await follower.stop();
   });
 
-  test("whose errors are undone says that what is at work is what it says", async () => {
+  test("whose errors are undone is reported as equal to the configuration in effect", async () => {
     const { unchanged, file, poll, follower } = followed(cap(1));
     file.text = cap("many");
     await poll();
@@ -95,7 +95,7 @@ describe("a followed configuration file", () => {
     await follower.stop();
   });
 
-  test("that cannot be read is told once and read again", async () => {
+  test("that cannot be read is reported once and read again", async () => {
     const { told, file, poll, follower } = followed(cap(1));
     file.failure = "no such file";
     await poll();
@@ -108,7 +108,7 @@ describe("a followed configuration file", () => {
     await follower.stop();
   });
 
-  test("that cannot be applied is told, and tried again when somebody asks", async () => {
+  test("that cannot be applied is reported, and tried again on request", async () => {
     let fails = true;
     const { told, file, poll, follower } = followed(cap(1), () => {
       if (fails) throw new Error("port in use");
@@ -116,14 +116,14 @@ describe("a followed configuration file", () => {
     file.text = cap(2);
     await poll();
     await poll();
-    expect(told).toEqual(["The configuration could not be applied; the old one stays: port in use ()"]);
+    expect(told).toEqual(["The configuration could not be applied; keeping the previous one: port in use ()"]);
     fails = false;
     await follower.reload();
     expect(told[1]).toBe("changed 2 https://vault.example.com 0");
     await follower.stop();
   });
 
-  test("is read at once when somebody asks", async () => {
+  test("is read at once on request", async () => {
     const { told, file, follower } = followed(cap(1));
     file.text = cap(2);
     await follower.reload();
@@ -131,7 +131,7 @@ describe("a followed configuration file", () => {
     await follower.stop();
   });
 
-  test("is left alone after the end, which waits for what is under way", async () => {
+  test("is left alone after the end, which waits for work in progress", async () => {
     let finish = () => {};
     const { told, file, poll, follower, clock } = followed(cap(1), () => new Promise((resolve) => (finish = resolve)));
     file.text = cap(2);

@@ -1,5 +1,5 @@
 /**
- * Paths of files that settings name are told to nobody who has not signed in.
+ * Paths of files that settings name are never shown to callers who have not signed in.
  */
 import { expect, test } from "vitest";
 import { startPlatform } from "../platform.ts";
@@ -21,7 +21,7 @@ function sectionOf(name: string): string {
   return new RegExp(`  ${name}: (\\{.*\\}),`).exec(PROVIDERS)![1]!;
 }
 
-/** Sign-in at a directory would ask its public service, which no test does. */
+/** Sign-in at a directory would call its public service, which no test does. */
 function ends(name: string): readonly string[] {
   const others = ["callback?code=a&state=b", "callback", "logout"];
   return name.includes("directoryProvider") ? others : ["login", ...others];

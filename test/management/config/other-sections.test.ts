@@ -1,5 +1,5 @@
 /**
- * The sections of the platform's configuration beside `auth`. Source: specification 2.
+ * The sections of the platform's configuration other than `auth`. Source: specification 2.
  */
 import { describe, expect, test } from "vitest";
 import { config, errors, warnings, every } from "./parsed.ts";
@@ -63,7 +63,7 @@ describe("other sections", () => {
     expect(config("projectNamespacePrefix: team-").projectNamespacePrefix).toBe("team-");
   });
 
-  test("deprecated sections are taken with a warning", () => {
+  test("deprecated sections are accepted with a warning", () => {
     const found = warnings("oidc: {enabled: true}\ndevWorkspaceSubDomain: '*.workspace.example.com'\n");
     expect(found.filter((line) => !line.includes("Is shown only"))).toEqual([
       "CONFIG_VALUE oidc: Is deprecated",

@@ -10,11 +10,11 @@ const PATH = "reference/management-config.md";
 const page = readFileSync(join(import.meta.dirname, "../../../docs", PATH), "utf8");
 
 describe("the page of the platform's configuration", () => {
-  test("says what the source says", async () => {
+  test("matches the source", async () => {
     expect(page).toBe(await PAGES[PATH]!());
   });
 
-  test("says of every setting whether it acts", () => {
+  test("says for every setting whether it has an effect", () => {
     const told = new Set([...page.matchAll(/^\| `([^`]+)` \| (?:yes|shown only) \| [^|]+ \|$/gm)].map((match) => match[1]!));
     const fields = fieldPaths(MANAGEMENT_SCHEMA).map((field) => field.replace(/^auth\.connectors\[\]\.(?!id$|displayName$)/, "auth."));
     const isWhole = (field: string) =>

@@ -9,7 +9,7 @@ import { config } from "./parsed.ts";
 
 const every = config(readFileSync(join(import.meta.dirname, "../../../fixtures/management/config/good/every-field.yaml"), "utf8"));
 
-/** Fields that only sound secret. */
+/** Fields whose names only sound secret. */
 const NOT_SECRET: Readonly<Record<string, string>> = {
   "auth.password": "a section without a password",
   "auth.accessKeyMaxTTLSeconds": "a time",
@@ -26,7 +26,7 @@ describe("secret settings", () => {
     expect(SECRET_SETTINGS.filter((field) => !fields.includes(field))).toEqual([]);
   });
 
-  test("are shown to nobody but administrators, and everything else is", () => {
+  test("are shown only to administrators, and everything else to all users", () => {
     const text = JSON.stringify(every);
     const hidden = JSON.stringify(redacted(every));
     // The fixture marks every secret with this word.
@@ -60,7 +60,7 @@ describe("secret settings", () => {
     ]);
   });
 
-  test("are not quoted by problems, be they of the wrong type or in the wrong place", () => {
+  test("are not quoted by problems, whether of the wrong type or in the wrong place", () => {
     const text = `auth: {sourceHostA: {clientSecret: 314159}, clusterManager: sesame, customHttpHeaders: {X-Key: 161803}}
 apps: {repositories: [{password: 271828}, sesame]}
 vault: {auth: sesame}

@@ -27,7 +27,7 @@ function objectsOf(shape: Shape, path = "status"): [string, ObjectShape][] {
 }
 
 describe("the published shape of status", () => {
-  test("takes every effective configuration as it is, but for nulls", () => {
+  test("accepts every effective configuration unchanged, except nulls", () => {
     const every = config(readFileSync(join(import.meta.dirname, "../../../fixtures/management/config/good/every-field.yaml"), "utf8"));
     expect(decoded(every)).toEqual(every);
     const { platformDB: _platformDB, costControl: _costControl, ...others } = config("");

@@ -1,6 +1,6 @@
 /**
- * Copies of everything that is stored, between stores of every kind: nothing is lost, nothing is served that is not whole, and clients that
- * come back read everything again. COPY_KILLS says how often a copy is killed in the middle.
+ * Copies of everything that is stored, between stores of every kind: nothing is lost, nothing unfinished is served, and clients that
+ * return read everything again. COPY_KILLS says how often a copy is killed in the middle.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -73,7 +73,7 @@ function copySuite(name: string, open: (after: number) => Promise<Store>): void 
       await target.close();
     });
 
-    test("counts on from above its source, and sends anyone who comes back from there to read everything again", async () => {
+    test("counts on from above its source, and makes clients of the source read everything again", async () => {
       const source = await filled(createMemoryStore({ contents: { revision: 4_000, objects: [], events: [] } }), 3);
       const contents = await contentsOf(source);
       const target = await open(contents.revision);
@@ -110,7 +110,7 @@ function copySuite(name: string, open: (after: number) => Promise<Store>): void 
       await target.close();
     });
 
-    test("is refused where something is already, which stays", async () => {
+    test("is refused by a target with contents, which stay", async () => {
       const target = await open(0);
       await target.create(teamKey("mine"), team("mine"));
       await expect(copyInto(target, await contentsOf(createMemoryStore()), toServe)).rejects.toMatchObject({ code: "USAGE" });
@@ -162,7 +162,7 @@ describeEtcd("with etcd", () => {
     for (const store of [first, second, third]) await store.close();
   });
 
-  test("clients that have seen what was written after the backup begin again, as far as it was told to count on", async () => {
+  test("clients that have seen writes after the backup start again, as far as the copy was told to count on", async () => {
     const source = await filled(createMemoryStore(), 3);
     const contents = await contentsOf(source);
     for (let index = 0; index < 400; index += 1) await source.create(teamKey(`lost${index}`), team(`lost${index}`));
@@ -206,7 +206,7 @@ test("whatever is stored comes back from a round trip, and the digest tells any 
       expect([await withoutVersions(again), checkContents(read)]).toMatchObject([await withoutVersions(source), { digest, faults: [] }]);
       const changed = read.objects[which % Math.max(1, entries.length)];
       if (changed !== undefined) {
-        await again.update(changed.key, { ...changed.object, spec: { users: ["somebody else"] } }, changed.revision);
+        await again.update(changed.key, { ...changed.object, spec: { users: ["another user"] } }, changed.revision);
         expect(checkContents(await contentsOf(again)).digest).not.toBe(digest);
       }
       await again.close();
@@ -215,7 +215,7 @@ test("whatever is stored comes back from a round trip, and the digest tells any 
   );
 });
 
-describe("a look at everything", () => {
+describe("a check of everything", () => {
   const faultsOf = async (key: string, object: KubeObject) => {
     const store = createMemoryStore();
     await store.create(key, object);
@@ -232,7 +232,7 @@ describe("a look at everything", () => {
     expect(await faultsOf(key, object)).toEqual([`${JSON.stringify(key)}: ${fault}`]);
   });
 
-  test("finds nothing in what is as it should be", async () => {
+  test("finds nothing wrong in intact data", async () => {
     expect(await faultsOf(teamKey("a"), team("a"))).toEqual([]);
     expect(await faultsOf(recordKey("a"), record("a", "x"))).toEqual([]);
   });
@@ -242,7 +242,7 @@ describe("a process that is killed while it copies", () => {
   const KILLS = Number(process.env["COPY_KILLS"] ?? 5);
   const COPIER = join(import.meta.dirname, "support/copier.ts");
 
-  test("leaves what no server starts with, until it was repeated to its end", { timeout: TEST_MS + KILLS * 10_000 }, async () => {
+  test("leaves data that no server starts with, until it is repeated to its end", { timeout: TEST_MS + KILLS * 10_000 }, async () => {
     const from = newPath();
     const source = await filled(openSqliteStore({ path: from, cipher }), 400);
     const { digest } = checkContents(await contentsOf(source));

@@ -1,5 +1,5 @@
 /**
- * What an earlier version has stored: today's server opens it, writes what it needs once, and everything in it is good as before. The data are
+ * Data of an earlier version: today's server opens it, writes what it needs once, and everything in it still works. The data are
  * in `fixtures/management/481069b`, which says how they were made.
  */
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -24,7 +24,7 @@ const values = JSON.parse(readFileSync(join(FIXTURE, "values.json"), "utf8")) as
   "admin" | "login" | "parent" | "child" | "short" | "off" | "ofATeam" | "limited" | "token" | "madeAt",
   string
 > & { readonly passwords: Readonly<Record<"jane" | "joe", string>> };
-/** Two minutes later: keys that were made for a minute are over, those of sign-ins are not. */
+/** Two minutes later: keys that were made for a minute have expired, those of sign-ins have not. */
 const NOW = Date.parse(values.madeAt) + 120_000;
 
 const root = mkdtempSync(join(tmpdir(), "earlier-"));
@@ -38,7 +38,7 @@ afterEach(stopAll);
 let count = 0;
 const newFolder = () => join(root, String((count += 1)));
 
-/** Copies what the earlier version has left. */
+/** Copies the earlier version's data. */
 function copyOf(folder: "data" | "backup"): string {
   const path = newFolder();
   cpSync(join(FIXTURE, folder), path, { recursive: true });
@@ -56,7 +56,7 @@ async function serve(path: string) {
   return { management, clock, store, as, admin: as(values.admin) };
 }
 
-/** What the data hold, less what each copy has of its own. */
+/** The content of the data, without what each copy has of its own. */
 async function statesOf({ store }: Awaited<ReturnType<typeof serve>>) {
   return (await contentsOf(store)).objects.map(({ key, object: { metadata, ...rest } }) => {
     const { resourceVersion: _own, ...kept } = metadata;
@@ -96,7 +96,7 @@ async function holds(server: Awaited<ReturnType<typeof serve>>): Promise<void> {
 }
 
 describe("data of the version 481069b", () => {
-  test("are read: objects, keys, passwords, logins", async () => {
+  test("are readable: objects, keys, passwords, logins", async () => {
     await holds(await serve(copyOf("data")));
   });
 
@@ -156,7 +156,7 @@ describe("a backup of the version 481069b", () => {
     expect(checked).toMatchObject({ code: 0, stdout: expect.stringContaining('"faults": []') as string });
     const restored = await run(["platform-data", "restore", backup, "--data", path, "--encryption-key-file", KEY_FILE]);
     expect(restored.code, restored.stderr).toBe(0);
-    // It has no manifest, and what that leaves open is said.
+    // It has no manifest, and the check reports what that leaves open.
     for (const { stderr } of [checked, restored])
       expect(stderr).toMatch(/Warning: .* earlier version, without a manifest.* Not proven: .*server\.json/);
     await holds(await serve(path));

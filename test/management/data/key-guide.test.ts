@@ -1,5 +1,5 @@
 /**
- * The part of `docs/guides/back-up-the-platform.md` that needs an etcd: its commands are run as they stand, in order, and print what the
+ * The part of `docs/guides/back-up-the-platform.md` that needs an etcd: its commands are run as written, in order, and print what the
  * page says.
  */
 import { readFileSync } from "node:fs";

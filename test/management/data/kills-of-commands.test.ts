@@ -1,6 +1,6 @@
 /**
- * `platform-data restore`, killed at steps that change what is on the disk: what is left is refused, or is whole, and the
- * same command leads to the end. A server never starts with a half of it. KILL_EVERY says how many steps lie between two kills; 1 is all.
+ * `platform-data restore`, killed at steps that change the disk: the result is refused or complete, and the
+ * same command leads to the end. A server never starts with a half of it. KILL_EVERY is the number of steps between two kills; 1 is all.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -50,7 +50,7 @@ beforeAll(async () => {
 const argvOf = (argv: readonly string[]) => ["platform-data", ...argv, "--encryption-key-file", KEYS, "-o", "json"];
 const platformData = (...argv: readonly string[]) => run(argvOf(argv));
 
-/** Runs the command as a process that is killed at a step; answers whether it was. */
+/** Runs the command as a process that is killed at a step; returns whether it was. */
 async function killAt(step: number, argv: readonly string[]): Promise<boolean> {
   const child = spawn(process.execPath, ["--no-warnings", "--import", KILLER, MAIN, ...argvOf(argv)], {
     env: { ...process.env, KILL_AT: String(step) },
@@ -77,21 +77,25 @@ async function startOn(path: string): Promise<"refused" | { readonly digest: str
 }
 
 describe("a command that is killed at any step", () => {
-  test("restore: leaves what no server starts with, or all of it, and is done by the same command", { timeout: 2 * TEST_MS }, async () => {
-    const outcomes: string[] = [];
-    for (let step = 1; step < STEPS_MAX; step += EVERY) {
-      const target = newPath();
-      const argv = ["restore", backup, "--data", target];
-      if (!(await killAt(step, argv))) break;
-      const hasBegun = ["management.db", "server.json"].some((name) => existsSync(join(target, name)));
-      const left = hasBegun ? await startOn(target) : "nothing";
-      outcomes.push(typeof left === "string" ? left : "whole");
-      if (typeof left !== "string") expect(left, `step ${step}`).toEqual({ digest, port: 18443 });
-      const { code, stderr } = await platformData(...argv);
-      expect([code, stderr], `step ${step}`).toEqual([0, ""]);
-      expect(await startOn(target), `step ${step}`).toEqual({ digest, port: 18443 });
-    }
-    expect(outcomes.length).toBeGreaterThan(20 / EVERY);
-    expect(outcomes.filter((outcome, index) => outcome !== outcomes[index - 1])).toEqual(["nothing", "refused", "whole"]);
-  });
+  test(
+    "restore: leaves data that no server starts with, or all of it, and the same command completes it",
+    { timeout: 2 * TEST_MS },
+    async () => {
+      const outcomes: string[] = [];
+      for (let step = 1; step < STEPS_MAX; step += EVERY) {
+        const target = newPath();
+        const argv = ["restore", backup, "--data", target];
+        if (!(await killAt(step, argv))) break;
+        const hasBegun = ["management.db", "server.json"].some((name) => existsSync(join(target, name)));
+        const left = hasBegun ? await startOn(target) : "nothing";
+        outcomes.push(typeof left === "string" ? left : "whole");
+        if (typeof left !== "string") expect(left, `step ${step}`).toEqual({ digest, port: 18443 });
+        const { code, stderr } = await platformData(...argv);
+        expect([code, stderr], `step ${step}`).toEqual([0, ""]);
+        expect(await startOn(target), `step ${step}`).toEqual({ digest, port: 18443 });
+      }
+      expect(outcomes.length).toBeGreaterThan(20 / EVERY);
+      expect(outcomes.filter((outcome, index) => outcome !== outcomes[index - 1])).toEqual(["nothing", "refused", "whole"]);
+    },
+  );
 });

@@ -1,4 +1,4 @@
-/** Values of several management servers on one etcd under another key: the one that leads seals them again, and another one goes on. */
+/** Values of several management servers on one etcd under another key: the leader seals them again, and another one continues. */
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
 import { createLineLogger } from "../../../src/base/logger.ts";
@@ -12,14 +12,14 @@ import { describeEtcd, startEtcd } from "../../support/etcd.ts";
 import type { Etcd } from "../../support/etcd.ts";
 import { until } from "../../support/fake-clock.ts";
 
-/** Anyone who stops gives its Lease back, and nobody loses it because a machine is slow. */
+/** A server that stops releases its Lease, and none loses it because a machine is slow. */
 const FAST = { leaseDurationSeconds: 60, renewDeadlineSeconds: 40, retryPeriodSeconds: 0.3 };
 const COUNT = 200;
 
 interface Server {
   readonly management: Management;
   readonly store: EtcdStore;
-  /** What it has logged of sealing again. */
+  /** Its log lines about sealing again. */
   readonly begun: () => boolean;
   readonly ended: () => boolean;
   stop(): Promise<void>;

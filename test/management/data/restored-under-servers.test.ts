@@ -1,4 +1,4 @@
-/** A backup is restored into an emptied etcd beside servers that run: they show nothing until all of it is there, and then go on with it. */
+/** A backup is restored into an emptied etcd beside running servers: they show nothing until it is complete, and then continue with it. */
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { contentsOf } from "../../../src/management/data/contents.ts";
 import { copyInto } from "../../../src/management/data/copy.ts";
@@ -55,7 +55,7 @@ describeEtcd("servers whose etcd is emptied and filled by a restoration", () => 
     await etcd.remove();
   });
 
-  test("never show a part of it, write nothing into it, and go on with all of it", async () => {
+  test("never show a part of it, write nothing into it, and continue with all of it", async () => {
     const made = Array.from({ length: TEAMS }, (_, index) => ({ metadata: { name: `t${index}` }, spec: { users: ["jane"] } }));
     for (const team of made) expect((await admins[0]!.send("POST", "/teams", team)).code).toBe(201);
     const source = await openEtcdStore({ endpoints: [etcd.url] });
@@ -65,7 +65,7 @@ describeEtcd("servers whose etcd is emptied and filled by a restoration", () => 
     await etcd.ask("/v3/kv/deleterange", { key: "AA==", range_end: "AA==" });
     await until("both have noticed that it is empty", () => lists.every(({ answers }) => answers.has("503")));
     const target = await openEtcdStore({ endpoints: [etcd.url] });
-    // It would fail if anybody else wrote an object.
+    // It would fail if another process wrote an object.
     await copyInto(target, contents, { purpose: "restore", place: "etcd" });
     await target.close();
     for (const admin of admins) await vi.waitFor(async () => expect((await admin.send("GET", "/teams")).code).toBe(200), WAIT);

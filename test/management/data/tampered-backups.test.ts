@@ -1,6 +1,6 @@
 /**
- * A backup proves itself: what was changed in it without the key is refused by `check` and `restore`, with what is wrong, and what was not
- * is accepted. TAMPERED says how many changed backups there are, SEED by which chance.
+ * A backup proves itself: `check` and `restore` refuse what was changed without the key, with the reason, and accept what was
+ * not. TAMPERED is the number of changed backups, SEED the seed.
  */
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -35,7 +35,7 @@ const team = (name: string, user: string): KubeObject => ({
 const pepper = (name: string): KubeObject => ({ apiVersion: "internal.platform/v1", kind: "Pepper", metadata: { name }, data: "c2FsdA==" });
 const teamKey = (name: string) => `/management.platform/teams/${name}`;
 
-/** What a server leaves behind that is called so: teams, something of its own, and `server.json`. */
+/** What a server leaves in it: teams, records of its own, and `server.json`. */
 async function makeData(name: string, teams: number): Promise<string> {
   const folder = newPath();
   mkdirSync(folder);
@@ -76,7 +76,7 @@ beforeAll(async () => {
   loot = { data, older, backup: await backUp(data), twin: await backUp(data), foreign: await backUp(await makeData("other", 5)) };
 });
 
-/** Names, sizes and times of all that is in a folder, and of itself. */
+/** Names, sizes and times of a folder and everything in it. */
 const looksOf = (folder: string) =>
   [".", ...readdirSync(folder)].map((name) => {
     const { size, mtimeMs, ctimeMs } = statSync(join(folder, name));
@@ -108,7 +108,7 @@ describe("a backup that was left alone", () => {
     }
   });
 
-  test("says when it was made", async () => {
+  test("reports when it was made", async () => {
     expect((await platformData("check", loot.backup)).text).toMatch(/"madeAt": "\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"/);
   });
 });
@@ -116,7 +116,7 @@ describe("a backup that was left alone", () => {
 describe(`${TAMPERED} backups that were changed without the key are refused, each with its reason`, () => {
   const random = createRandom(SEED);
   const cases = Array.from({ length: TAMPERED }, (_, index) => ({ ...TAMPERINGS[index % TAMPERINGS.length]!, index }));
-  /** Either way to name it. What has become whole data of a server is refused where a backup is asked for. */
+  /** Either way to name it. A backup that was turned into data of a server is refused where a backup is expected. */
   const namedFor = ({ what }: (typeof cases)[number], folder: string) =>
     what === "the file is the data's own" || random.happens(0.5) ? [folder] : ["--data", folder];
 
@@ -140,7 +140,7 @@ describe(`${TAMPERED} backups that were changed without the key are refused, eac
 describe("--without-manifest", () => {
   const restoreAnyway = (folder: string) => platformData("restore", folder, "--data", newPath(), "--without-manifest");
 
-  test("restores what is left, and says of each thing that it is not what was backed up", async () => {
+  test("restores what is left, and reports each thing that differs from the backup", async () => {
     const folder = newPath();
     cpSync(loot.backup, folder, { recursive: true });
     TAMPERINGS.find(({ what }) => what === "a row is removed")!.act(folder, loot, createRandom(SEED));

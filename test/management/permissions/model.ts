@@ -1,12 +1,12 @@
 /**
- * What the answer to each request of the permission table has to be: the rules of the platform once more, in a few lines and without
- * a look at the code that decides.
+ * The expected answer to each request of the permission table: the rules of the platform once more, in a few lines and independent of
+ * the code that decides.
  */
 import { CALLERS, OBJECT_VERBS, REQUESTS, SCOPED_CALLERS, SCOPES } from "./world.ts";
 import type { TableCaller, TableRequest, TableScope } from "./world.ts";
 
 /**
- * How a request is answered: done; done without showing the object; 401; 403; 405.
+ * The outcome of a request: done; done without showing the object; 401; 403; 405.
  */
 export type TableAnswer = "yes" | "hidden" | "unauthorized" | "forbidden" | "not served";
 
@@ -52,7 +52,7 @@ function isServed({ resource, verb }: Asked): boolean {
   return !READ_ONLY.includes(resource) || ["get", "list", "watch"].includes(verb);
 }
 
-/** Collections are open to everybody who is known, and show what he may see. */
+/** Every authenticated caller may use collections, which show what the caller may see. */
 function showsWhat(caller: TableCaller, { resource, of }: Asked): TableAnswer {
   const sees = {
     sharedsecrets: caller.verbs.includes("list"),

@@ -1,5 +1,5 @@
 /**
- * The platform of the permission table: who is there, with which keys, and what they ask about. Plain facts, from which a test makes
+ * The platform of the permission table: callers, their keys, and the requests. Plain facts, from which a test makes
  * the platform and the model its expectations.
  */
 import type { AccessScope } from "../../../src/cluster/scope/types.ts";
@@ -8,15 +8,15 @@ import type { AccessScope } from "../../../src/cluster/scope/types.ts";
 export const HOME = "p-x";
 export const AWAY = "p-y";
 
-/** Verbs on an object that is there. */
+/** Verbs on an existing object. */
 export const OBJECT_VERBS: readonly string[] = ["get", "list", "watch", "update", "patch", "delete"];
 
-/** Somebody who asks. */
+/** A caller. */
 export interface TableCaller {
   readonly name: string;
-  /** In words, for the page. */
+  /** Description for the page. */
   readonly text: string;
-  /** The spec of his key; without one he shows `shows`. */
+  /** The spec of the caller's key; without one the caller presents `shows`. */
   readonly key?: {
     readonly user?: string;
     readonly team?: string;
@@ -25,7 +25,7 @@ export interface TableCaller {
     readonly disabled?: boolean;
   };
   readonly shows?: string;
-  /** What he may do with the SharedSecret `db` and the Team `target`, and why not more. */
+  /** What the caller may do with the SharedSecret `db` and the Team `target`, and why not more. */
   readonly verbs: readonly string[];
   /** May make further secrets in the namespace of `db`, and further teams. Default false. */
   readonly creates?: boolean;
@@ -33,7 +33,7 @@ export interface TableCaller {
 
 const rule = (name: string, text: string, verbs: readonly string[]): TableCaller => ({ name, text, key: { user: name }, verbs });
 
-/** Everybody who asks. */
+/** Every caller. */
 export const CALLERS: readonly TableCaller[] = [
   { name: "administrator", text: "has a key with the group `platform:admins`", key: { user: "root", groups: ["platform:admins"] }, verbs: [...OBJECT_VERBS, "bind", "makeowner"], creates: true }, // prettier-ignore
   { name: "owner", text: "is `spec.owner.user`", key: { user: "owner" }, verbs: OBJECT_VERBS },
@@ -53,27 +53,27 @@ export const CALLERS: readonly TableCaller[] = [
   { name: "readers-key", text: "is a key of that team", key: { team: "readers" }, verbs: ["get", "list", "watch"] },
   { name: "readers-subject", text: "is a key of a subject, with that group", key: { subject: "ci", groups: ["sso:readers"] }, verbs: ["get", "list", "watch"] }, // prettier-ignore
   { name: "subject", text: "is a key of a subject", key: { subject: "robot" }, verbs: [] },
-  { name: "stranger", text: "is a user whom nothing names", key: { user: "stranger" }, verbs: [] },
+  { name: "stranger", text: "is a user that no object names", key: { user: "stranger" }, verbs: [] },
   { name: "disabled", text: "has a disabled key with the group `platform:admins`", key: { user: "root", groups: ["platform:admins"], disabled: true }, verbs: [] }, // prettier-ignore
-  { name: "unknown", text: "shows a key that nobody has", shows: "nobodys-key", verbs: [] },
-  { name: "nobody", text: "shows no key", shows: "", verbs: [] },
+  { name: "unknown", text: "presents a key that does not exist", shows: "unknown-key", verbs: [] },
+  { name: "anonymous", text: "presents no key", shows: "", verbs: [] },
 ];
 
-/** Callers who are tried with every scope. */
+/** Callers that are tried with every scope. */
 export const SCOPED_CALLERS: readonly string[] = ["administrator", "owner"];
 
-/** A place to which a request goes. */
+/** The target of a request. */
 export interface TableRequest {
-  /** In words, for the page. */
+  /** Description for the page. */
   readonly on: string;
   readonly group: string;
   readonly resource: string;
-  /** "" for what is in none, or in all. */
+  /** "" for cluster-scoped objects, or for all namespaces. */
   readonly namespace: string;
   /** "" for the collection. */
   readonly name: string;
   readonly verbs: readonly string[];
-  /** Whose it is: of the objects in {@link HOME}, the caller's own, or somebody else's. */
+  /** Owner of the object: the one in {@link HOME}, the caller, or another user. */
   readonly of: "shared" | "own" | "other" | "all";
 }
 
@@ -82,13 +82,13 @@ const RBAC = "rbac.authorization.k8s.io";
 const COLLECTION = ["list", "watch", "create", "deletecollection"];
 const OBJECT = ["get", "update", "patch", "delete"];
 
-/** What is asked. `OWN` in a name stands for the caller's own. */
+/** The requests. `OWN` in a name stands for the caller's own. */
 export const REQUESTS: readonly TableRequest[] = [
   { on: "SharedSecrets of a project", group: GROUP, resource: "sharedsecrets", namespace: HOME, name: "", verbs: COLLECTION, of: "shared" },
   { on: "a SharedSecret", group: GROUP, resource: "sharedsecrets", namespace: HOME, name: "db", verbs: OBJECT, of: "shared" },
   { on: "SharedSecrets everywhere", group: GROUP, resource: "sharedsecrets", namespace: "", name: "", verbs: ["list", "watch"], of: "all" },
   {
-    on: "a SharedSecret of somebody else",
+    on: "another user's SharedSecret",
     group: GROUP,
     resource: "sharedsecrets",
     namespace: AWAY,
@@ -98,17 +98,17 @@ export const REQUESTS: readonly TableRequest[] = [
   },
   { on: "Teams", group: GROUP, resource: "teams", namespace: "", name: "", verbs: COLLECTION, of: "shared" },
   { on: "a Team", group: GROUP, resource: "teams", namespace: "", name: "target", verbs: [...OBJECT, "bind", "makeowner"], of: "shared" },
-  { on: "a Team of somebody else", group: GROUP, resource: "teams", namespace: "", name: "others", verbs: [...OBJECT, "bind", "makeowner"], of: "other" }, // prettier-ignore
+  { on: "another user's Team", group: GROUP, resource: "teams", namespace: "", name: "others", verbs: [...OBJECT, "bind", "makeowner"], of: "other" }, // prettier-ignore
   { on: "OwnedAccessKeys", group: GROUP, resource: "ownedaccesskeys", namespace: "", name: "", verbs: COLLECTION, of: "own" },
   { on: "one's own OwnedAccessKey", group: GROUP, resource: "ownedaccesskeys", namespace: "", name: "OWN", verbs: OBJECT, of: "own" },
-  { on: "an OwnedAccessKey of somebody else", group: GROUP, resource: "ownedaccesskeys", namespace: "", name: "others", verbs: OBJECT, of: "other" }, // prettier-ignore
+  { on: "another user's OwnedAccessKey", group: GROUP, resource: "ownedaccesskeys", namespace: "", name: "others", verbs: OBJECT, of: "other" }, // prettier-ignore
   { on: "DirectClusterEndpointTokens", group: GROUP, resource: "directclusterendpointtokens", namespace: "", name: "", verbs: ["create", "list", "deletecollection"], of: "own" }, // prettier-ignore
   { on: "a DirectClusterEndpointToken", group: GROUP, resource: "directclusterendpointtokens", namespace: "", name: "any", verbs: OBJECT, of: "other" }, // prettier-ignore
   { on: "the Config", group: GROUP, resource: "config", namespace: "", name: "config", verbs: OBJECT, of: "all" },
   { on: "Configs", group: GROUP, resource: "config", namespace: "", name: "", verbs: COLLECTION, of: "all" },
   { on: "Users", group: GROUP, resource: "users", namespace: "", name: "", verbs: COLLECTION, of: "own" },
   { on: "one's own User", group: GROUP, resource: "users", namespace: "", name: "OWN", verbs: OBJECT, of: "own" },
-  { on: "a User who is somebody else", group: GROUP, resource: "users", namespace: "", name: "other", verbs: OBJECT, of: "other" },
+  { on: "another User", group: GROUP, resource: "users", namespace: "", name: "other", verbs: OBJECT, of: "other" },
   { on: "Roles of a project", group: RBAC, resource: "roles", namespace: HOME, name: "", verbs: COLLECTION, of: "shared" },
   {
     on: "a Role of the SharedSecret",
@@ -135,7 +135,7 @@ export const REQUESTS: readonly TableRequest[] = [
 /** The request as scopes see it. */
 export type ScopedRequest = Pick<TableRequest, "group" | "resource" | "namespace" | "name"> & { readonly verb: string };
 
-/** A limit of a key, and which requests it lets through, in words of its own. */
+/** A limit of a key, and which requests it allows, in words of its own. */
 export interface TableScope {
   readonly name: string;
   readonly scope: AccessScope;

@@ -1,5 +1,5 @@
 /**
- * For whom an object counts; decision 82.
+ * Which user an object counts for; decision 82.
  */
 import { describe, expect, test } from "vitest";
 import { JSON_PATCH, MERGE_PATCH } from "../platform.ts";
@@ -9,7 +9,7 @@ import { APPLY, KEYS, OBJECTS, SECRETS, Setting, TEAMS } from "./setting.ts";
 
 const setting = new Setting();
 
-describe("the one who says whose an object is", () => {
+describe("the user who sets an object's owner", () => {
   const owner = (spec: object) => ({ spec: { owner: spec } });
   const change = (client: Client, name: string, body: object) => client.send("PATCH", `${SECRETS}/${name}`, body, MERGE_PATCH);
 
@@ -33,7 +33,7 @@ describe("the one who says whose an object is", () => {
         return client.send("PATCH", `${SECRETS}/${name}?fieldManager=me&force=true`, body, APPLY);
       },
     ],
-  ])("pays, so that %s fills nobody else's quota", async (_how, give) => {
+  ])("pays, so that %s fills no other user's quota", async (_how, give) => {
     await setting.start();
     const [jane, bob] = [await setting.user("jane"), await setting.user("bob")];
     const own = await setting.fill(jane, SECRETS, "jane");
@@ -46,7 +46,7 @@ describe("the one who says whose an object is", () => {
     expect((await setting.post(jane, SECRETS, "jane")).code).toBe(201);
   });
 
-  test("pays from then on: anyone who takes an object over, and needs room for it", async () => {
+  test("pays from then on: a user who takes an object over needs room for it", async () => {
     await setting.start();
     await setting.admin.send("POST", TEAMS, { metadata: { name: "ops" }, spec: { users: ["jane", "bob"] } });
     const [jane, bob] = [await setting.user("jane"), await setting.user("bob")];
@@ -63,7 +63,7 @@ describe("the one who says whose an object is", () => {
     expect((await change(bob, second!, { spec: { displayName: "ours" } })).code).toBe(200);
   });
 
-  test("does not pay as an administrator: the owner whom she names does, and nobody where she names none", async () => {
+  test("does not pay as an administrator: the owner that she names does, and no one if she names none", async () => {
     await setting.start();
     const jane = await setting.user("jane");
     for (let time = 0; time < 3 * OBJECTS; time += 1) {
@@ -95,11 +95,11 @@ describe("the one who says whose an object is", () => {
     for (let time = 0; time < OBJECTS; time += 1) expect((await byTeam(team)).code).toBe(201);
     const full = await byTeam(team);
     expect([full.code, full.text]).toEqual([403, expect.stringContaining('objects of team \\"ops\\", requested: 1, used: 4')]);
-    // The three keys of Jane, of which she made two for the team.
+    // Jane's three keys, two of which she made for the team.
     expect(await setting.fill(jane, KEYS, "jane")).toHaveLength(OBJECTS - 3);
   });
 
-  test("is told to nobody, and is no field that anybody writes", async () => {
+  test("is never shown, and is not a field that users write", async () => {
     await setting.start();
     const [jane, bob] = [await setting.user("jane"), await setting.user("bob")];
     const [name] = await setting.fill(jane, SECRETS, "jane");

@@ -1,5 +1,5 @@
 /**
- * How much may be stored for one user or team; decision 82.
+ * How much one user or team may store; decision 82.
  */
 import { describe, expect, test } from "vitest";
 import { createMetrics } from "../../../src/base/metrics.ts";
@@ -20,7 +20,7 @@ describe.each([
   // The user's own key counts too.
   [KEYS, "ownedaccesskeys", OBJECTS - 1],
 ])("of %s", (path, plural, free) => {
-  test("a user has so many; anyone who has them reads, changes and deletes, and others make theirs", async () => {
+  test("a user has a limit; at it the user still reads, changes and deletes, and others make theirs", async () => {
     await setting.start();
     const [jane, bob] = [await setting.user("jane"), await setting.user("bob")];
     const own = await setting.fill(jane, path, "jane");
@@ -40,7 +40,7 @@ describe.each([
     expect((await setting.post(jane, path, "jane")).code).toBe(403);
   });
 
-  test("as many are made at one time as one after another", async () => {
+  test("as many are made concurrently as one after another", async () => {
     await setting.start();
     const jane = await setting.user("jane");
     const codes = (await Promise.all(Array.from({ length: 40 }, () => setting.post(jane, path, "jane")))).map(({ code }) => code);
@@ -48,7 +48,7 @@ describe.each([
     expect(codes.filter((code) => code === 403)).toHaveLength(40 - free);
   });
 
-  test("as many are there after a restart", async () => {
+  test("a restart keeps the count", async () => {
     const store = createMemoryStore();
     const [first, second] = [keptOpen(store), keptOpen(store)];
     await setting.start({ store: first });
@@ -62,7 +62,7 @@ describe.each([
     expect((await setting.post(again, path, "jane")).code).toBe(403);
   });
 
-  test("names are made up, applied and tried without a store as they are created", async () => {
+  test("generated names, applies and dry runs count like creations", async () => {
     await setting.start();
     const jane = await setting.user("jane");
     const dry = `${path}?dryRun=All`;
@@ -98,7 +98,7 @@ describe("bytes", () => {
   const BYTES = 20_000;
   const sized = (size: number) => ({ metadata: { annotations: { size: "x".repeat(size) } } });
 
-  test("of all kinds count together; anyone who has used them shrinks, and grows no more", async () => {
+  test("of all kinds count together; at the limit objects shrink, and grow no more", async () => {
     await setting.start({ quota: { bytes: BYTES } });
     const [jane, bob] = [await setting.user("jane"), await setting.user("bob")];
     expect((await setting.post(jane, SECRETS, "jane", { name: "one", size: 8_000 })).code).toBe(201);
@@ -124,7 +124,7 @@ describe("bytes", () => {
     expect((await setting.post(jane, KEYS, "jane", { name: "three", size: 8_000 })).code).toBe(201);
   });
 
-  test("of many at one time do not go beyond the limit together", async () => {
+  test("of concurrent writes do not exceed the limit together", async () => {
     await setting.start({ quota: { bytes: BYTES } });
     const jane = await setting.user("jane");
     const answers = await Promise.all(Array.from({ length: 40 }, () => setting.post(jane, SECRETS, "jane", { size: 3_000 })));
@@ -207,7 +207,7 @@ describe("bytes", () => {
   });
 });
 
-test("anyone who is over signs in, and what is written into a login counts", async () => {
+test("a user over the limit signs in, and what is written into a login counts", async () => {
   await setting.start({ quota: { objects: OBJECTS, bytes: 20_000 } });
   const own = new Own(setting.platform);
   await own.user("jane", { password: "correct horse" });
@@ -225,7 +225,7 @@ test("anyone who is over signs in, and what is written into a login counts", asy
   expect((await second.send("PATCH", `${KEYS}/${first.name}`, larger, MERGE_PATCH)).code).toBe(403);
 });
 
-test("of the logins of one user the oldest end when there are too many, and nobody else's", async () => {
+test("of the logins of one user the oldest end when there are too many, and no other user's", async () => {
   await setting.start({ quota: {} });
   const { registry } = setting.platform.management;
   const login = async (name: string, user: string) =>
@@ -270,7 +270,7 @@ test("a login that was deleted and is kept by finalizers is one of those that a 
   expect(left.filter((name) => name.startsWith("kept"))).toHaveLength(3);
 });
 
-test("what is refused is counted", async () => {
+test("refusals are counted", async () => {
   const metrics = createMetrics();
   await setting.start({ metrics });
   const jane = await setting.user("jane");

@@ -1,4 +1,4 @@
-/** A platform with a small quota, and users who fill theirs. */
+/** A platform with a small quota, and users who use theirs up. */
 import { afterEach, expect } from "vitest";
 import { startPlatform } from "../platform.ts";
 import type { Answered, Client, Platform } from "../platform.ts";
@@ -10,7 +10,7 @@ export const APPLY = { type: "application/apply-patch+yaml" };
 /** Objects of a kind that a user may have. */
 export const OBJECTS = 4;
 
-/** What a test has of its platform, which ends with the test. */
+/** The platform of a test, which ends with the test. */
 export class Setting {
   #platform: Platform | undefined;
   #made = 0;
@@ -27,7 +27,7 @@ export class Setting {
     return this.platform.admin;
   }
 
-  /** A platform on which everybody may make SharedSecrets and Teams, as "open" says. */
+  /** A platform on which every user may make SharedSecrets and Teams, as "open" says. */
   async start(options: Parameters<typeof startPlatform>[0] = {}): Promise<void> {
     this.#platform = await startPlatform({ quota: { objects: OBJECTS }, ...options });
     const access = [{ verbs: ["create"], users: ["*"] }];
@@ -60,7 +60,7 @@ export class Setting {
     return client.send("POST", path, this.bodyOf(path, owner, more));
   }
 
-  /** Makes objects until one is refused; answers the names of those that were made. */
+  /** Makes objects until one is refused, and returns the names of those that were made. */
   async fill(client: Client, path: string, owner: string): Promise<string[]> {
     const there: string[] = [];
     for (;;) {

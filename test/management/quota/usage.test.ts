@@ -1,5 +1,5 @@
 /**
- * What is in use: random sequences of stores and writes under way, beside a recount from the beginning.
+ * Usage: random sequences of stores and concurrent writes, compared with a recount from the beginning.
  */
 import { expect, test } from "vitest";
 import { jsonEqual } from "../../../src/base/json.ts";
@@ -12,7 +12,7 @@ const NOTHING = { objects: 0, bytes: 0 };
 const SEQUENCES = 300;
 const STEPS = 60;
 
-/** Numbers from 0 up to below a limit, the same for the same seed. */
+/** Numbers from 0 up to a limit, the same for the same seed. */
 function numbers(seed: number): (below: number) => number {
   let state = seed * 2_654_435_761;
   return (below) => {
@@ -21,7 +21,7 @@ function numbers(seed: number): (below: number) => number {
   };
 }
 
-/** What each object is, and what the writes under way would make of it, as plain lists. */
+/** What each object is, and what the writes in progress would make of it, as plain lists. */
 class Model {
   readonly stored = new Map<string, Charge>();
   readonly held: { readonly id: string; readonly charge: Charge }[] = [];
@@ -75,7 +75,7 @@ test(`is what a recount says after each of ${STEPS} steps of ${SEQUENCES} sequen
           const [over] = letGo.splice(pick(Math.max(1, letGo.length)), 1);
           if (over === undefined) break;
           over.release();
-          // Anyone who is told twice that a write is over lets go once.
+          // Releasing a write twice has the effect of releasing it once.
           if (pick(2) === 0) over.release();
           model.held.splice(
             model.held.findIndex(({ id, charge: own }) => id === over.id && own === over.charge),

@@ -1,4 +1,4 @@
-/** What happens to a Secret that follows a SharedSecret. Source: specification 1, "What the service does". */
+/** The action for a Secret that follows a SharedSecret. Source: specification 1, "What the service does". */
 import { describe, expect, test } from "vitest";
 import { planSecretSync, SOURCE_NAME_LABEL, SOURCE_NAMESPACE_LABEL } from "../../../src/management/secrets/plan-secret.ts";
 import type { SecretSyncState } from "../../../src/management/secrets/plan-secret.ts";
@@ -29,7 +29,7 @@ const secret = (labels: Record<string, string>, data: object = DATA, more: objec
 const going = { deletionTimestamp: "2026-01-01T00:00:00Z" };
 const others = { [SOURCE_NAME_LABEL]: "db", [SOURCE_NAMESPACE_LABEL]: "bank" };
 
-/** Both sides, and the action with the data that are then there. */
+/** Both sides, and the action with the resulting data. */
 const CASES: readonly { name: string; state: Partial<SecretSyncState>; action: string; data?: object }[] = [
   { name: "nothing on either side", state: {}, action: "none" },
   { name: "a SharedSecret alone", state: { shared: shared() }, action: "create", data: DATA },
@@ -43,7 +43,7 @@ const CASES: readonly { name: string; state: Partial<SecretSyncState>; action: s
     data: { a: "MQ==" },
   },
   {
-    name: "a value that somebody added to the Secret",
+    name: "a value that was added to the Secret by hand",
     state: { shared: shared(), secret: secret(OURS, { ...DATA, x: "MQ==" }) },
     action: "update",
     data: DATA,
@@ -86,7 +86,7 @@ describe("planSecretSync", () => {
     expect(plan).toMatchObject({ action: "update", object: { ...mine, data: DATA } });
   });
 
-  test("says whose Secret is in the way", () => {
+  test("names the owner of the Secret that is in the way", () => {
     const why = (labels: Record<string, string>) => {
       const plan = planSecretSync({ source, target, shared: shared(), secret: secret(labels), adopt: false });
       return plan.action === "refuse" ? plan.why : plan.action;
@@ -95,7 +95,7 @@ describe("planSecretSync", () => {
     expect(why(others)).toBe("Secret web/login follows another SharedSecret, bank/db");
   });
 
-  test("carries nothing over but the data", () => {
+  test("copies nothing but the data", () => {
     const plan = planSecretSync({ source, target, shared: shared(), secret: undefined, adopt: false });
     expect(plan).toEqual({
       action: "create",

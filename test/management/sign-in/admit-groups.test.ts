@@ -1,5 +1,5 @@
 /**
- * Who may sign in and as whom, through providers that tell organisations and groups: one table for each rule of
+ * Who may sign in and as whom, through providers with organisations and groups: one table for each rule of
  * specification 2. The numbers are rows of the checklist.
  */
 import { describe, expect, test } from "vitest";

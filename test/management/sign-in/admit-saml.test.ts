@@ -32,7 +32,7 @@ describe("saml", () => {
     });
   });
 
-  test("163 without mapped attributes the name id is all there is", () => {
+  test("163 without mapped attributes only the name id is used", () => {
     const settings = { usernameAttr: "", emailAttr: "", groupsAttr: "" };
     expect(outcome(admitted(settings))).toEqual({ userId: "7", username: "7", groups: [], connector: "saml" });
   });
@@ -40,8 +40,8 @@ describe("saml", () => {
   test.each<[string, SamlSettings, Partial<SamlAssertion>, string]>([
     ["user name", { usernameAttr: "login" }, {}, "the attribute login, the user name, is missing"],
     ["mail address", { emailAttr: "email" }, {}, "the attribute email, the mail address, is missing"],
-    ["name id", {}, { nameId: "" }, "the response names nobody"],
-  ])("163 nobody is admitted without a %s that is mapped", (_, settings, more, reason) => {
+    ["name id", {}, { nameId: "" }, "the response names no user"],
+  ])("163 no one is admitted without a %s that is mapped", (_, settings, more, reason) => {
     expect(outcome(admitted(settings, more))).toBe(reason);
   });
 
@@ -64,7 +64,7 @@ describe("saml", () => {
     expect(admitted({}, { destination: destination! }).admitted).toBe(allowed);
   });
 
-  test("161 nobody is admitted where no redirectURI is set", () => {
+  test("161 no one is admitted where no redirectURI is set", () => {
     expect(admitted({ redirectURI: "" }, { destination: "", audiences: [""] }).admitted).toBe(false);
   });
 

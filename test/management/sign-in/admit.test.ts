@@ -1,5 +1,5 @@
 /**
- * Who may sign in and as whom, through OpenID Connect and whatever the provider: one table for each rule of specification 2.
+ * Who may sign in and as whom, through OpenID Connect and through any provider: one table for each rule of specification 2.
  * The numbers are rows of the checklist.
  */
 import { describe, expect, test } from "vitest";
@@ -56,7 +56,7 @@ describe("oidc", () => {
     expect(admitted({}, token).admitted).toBe(allowed);
   });
 
-  test("137 nobody is admitted where no client is set", () => {
+  test("137 no one is admitted where no client is set", () => {
     expect(admitted({ clientId: "" }, { aud: "" }).admitted).toBe(false);
   });
 
@@ -92,10 +92,10 @@ describe("oidc", () => {
   });
 
   test.each<[string, OidcSettings, object, string]>([
-    ["id", { usernameClaim: "number" }, {}, "the claim number, the user's id, is missing or no text"],
-    ["id that is a number", { usernameClaim: "number" }, { number: 42 }, "the claim number, the user's id, is missing or no text"],
-    ["inherited id", { usernameClaim: "constructor" }, {}, "the claim constructor, the user's id, is missing or no text"],
-    ["user name", { platformUsernameClaim: "login" }, {}, "the claim login, the user name, is missing or no text"],
+    ["id", { usernameClaim: "number" }, {}, "the claim number, the user's id, is missing or not a text"],
+    ["id that is a number", { usernameClaim: "number" }, { number: 42 }, "the claim number, the user's id, is missing or not a text"],
+    ["inherited id", { usernameClaim: "constructor" }, {}, "the claim constructor, the user's id, is missing or not a text"],
+    ["user name", { platformUsernameClaim: "login" }, {}, "the claim login, the user name, is missing or not a text"],
     ["verified mail address as name", { platformUsernameClaim: "email" }, { email_verified: false }, "the mail address is not verified"],
     [
       "mail address as name that is verified, told as text",
@@ -110,7 +110,7 @@ describe("oidc", () => {
       "the mail address is not verified",
     ],
     ["verified mail address as id", { usernameClaim: "email" }, { email_verified: false }, "the mail address is not verified"],
-  ])("140 nobody is admitted without a %s", (_, settings, more, reason) => {
+  ])("140 no one is admitted without a %s", (_, settings, more, reason) => {
     expect(outcome(admitted(settings, more))).toBe(reason);
   });
 
@@ -174,7 +174,7 @@ describe("every provider", () => {
     expect(groupsOrRefused(admit({ kind: "oidc", connector: "oidc", settings }, claims))).toEqual([]);
   });
 
-  test.each(["system:admin", "platform:user:admin"])("130 nobody signs in as %s", (username) => {
+  test.each(["system:admin", "platform:user:admin"])("130 no one signs in as %s", (username) => {
     const admission = admit({ kind: "sourceHostB", connector: "b", settings: {} }, { id: "1", username, groups: [] });
     expect(admission.admitted).toBe(false);
   });

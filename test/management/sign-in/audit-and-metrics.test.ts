@@ -1,5 +1,5 @@
 /**
- * What an operator hears of sign-ins: each outcome by connector, in the audit log and in metrics whose labels no stranger chooses.
+ * What an operator sees of sign-ins: each outcome by connector, in the audit log and in metrics whose labels no stranger chooses.
  */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createMetrics } from "../../../src/base/metrics.ts";
@@ -53,7 +53,7 @@ test("each outcome counts by connector", async () => {
   expect((await signIn()).status).toBe(503);
   await createBrowser().visit(`${management.url}/auth/code/callback?state=x`);
   expect([outcome("success"), outcome("refused"), outcome("failed"), outcome("invalid")]).toEqual([1, 1, 1, 1]);
-  // Ids that nobody has set up are no labels.
+  // Ids that are not set up are no labels.
   await createBrowser().visit(`${management.url}/auth/anything/login`);
   await post(`${management.url}/auth/anything/login`, {});
   expect(metrics.text()).not.toContain("anything");

@@ -1,6 +1,6 @@
 /**
- * The pages of sign-in in a browser: the whole way of a program, with nothing that the policy of the pages refuses; by keyboard, on a phone,
- * and in both colour schemes.
+ * The pages of sign-in in a browser: the whole flow of a program, with nothing that the policy of the pages refuses; by keyboard, on a
+ * phone, and in both colour schemes.
  */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -61,7 +61,7 @@ describe.runIf(hasChromium)("in a browser", { timeout: BROWSER_TEST_MS }, () => 
     await page.close();
   });
 
-  test("a program gets its code after the person has said yes", async () => {
+  test("a program gets its code after the user has agreed", async () => {
     const brought: string[] = [];
     const program = createServer((request, response) => {
       brought.push(request.url!);

@@ -1,5 +1,5 @@
 /**
- * A connector that leads to other people than before, by its provider or by the claim that it takes for their ids, signs in nobody who was
+ * A connector that leads to other people than before, by its provider or by the claim for their ids, does not sign in as anyone
  * known before.
  */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -12,7 +12,7 @@ import { CLIENT_ID, CLIENT_SECRET, startProvider } from "./provider.ts";
 import type { TestProvider } from "./provider.ts";
 
 let providers: readonly TestProvider[];
-/** Where the connector leads. */
+/** The connector's provider. */
 let corp: TestProvider;
 let partners: TestProvider;
 let platform: Platform;
@@ -24,7 +24,7 @@ beforeEach(async () => {
 afterEach(() => Promise.all([platform.stop(), ...providers.map((provider) => provider.close())]));
 
 const section = (more: object) => ({ issuerUrl: corp.issuer, clientId: CLIENT_ID, clientSecret: CLIENT_SECRET, ...more });
-/** The settings with the provider of now. */
+/** The settings with the current provider. */
 const byClaim = (usernameClaim: string) => ({ oidc: section({ usernameClaim }) });
 
 async function start(auth: object): Promise<void> {
@@ -37,7 +37,7 @@ async function userOf(signedIn: ReturnType<typeof login>): Promise<string> {
   return String(at(await platform.admin.send("GET", `/ownedaccesskeys/${String(body["name"])}`), "spec", "user"));
 }
 
-/** A login of somebody, with the platform's name for the person. */
+/** A login, with the platform's name for the person. */
 function signIn({ sub, name, ...more }: { readonly sub: string; readonly name: string; readonly email?: string }): Promise<string> {
   corp.claims = { sub, preferred_username: name, groups: [], ...more, email_verified: true };
   return userOf(login({ url: platform.management.url }));
@@ -52,7 +52,7 @@ function configOf(auth: object): ManagementConfig {
 /** From now on. */
 const configure = (auth: object) => platform.management.configure(configOf(auth));
 
-/** A login during which the configuration changes, when the provider says who it is. */
+/** A login during which the configuration changes, when the provider names the user. */
 async function signInWhile(auth: object, { sub, name }: { readonly sub: string; readonly name: string }): Promise<string> {
   const config = configOf(auth);
   const claims = { sub, preferred_username: name, groups: [] };
@@ -67,11 +67,11 @@ async function signInWhile(auth: object, { sub, name }: { readonly sub: string; 
 const userNamed = async (name: string) => platform.admin.send("GET", `/users/${name}`);
 
 describe("a connector that takes another claim for the id", () => {
-  test.each(["", "preferred_username"])("signs in nobody who was known by the former one (%j), until that is back", async (first) => {
+  test.each(["", "preferred_username"])("signs in no one who was known by the former one (%j), until that is back", async (first) => {
     const second = first === "" ? "preferred_username" : "sub";
     await start(byClaim(first));
     const jane = { sub: "1", name: "jane" };
-    // People choose what they like to be called, and names may be numbers.
+    // Users choose their preferred names, and names may be numbers.
     const thief = { sub: "jane", name: "1" };
     expect(await signIn(jane)).toBe("jane");
     await configure(byClaim(second));
@@ -98,7 +98,7 @@ describe("a connector that takes another claim for the id", () => {
     expect(await signIn({ sub: "3", name: "jane" })).toBe("jane");
   });
 
-  test("while a login is under way signs in whom the former one meant", async () => {
+  test("during a login signs in the user of the former one", async () => {
     await start(byClaim("sub"));
     expect(await signIn({ sub: "1", name: "jane" })).toBe("jane");
     await configure(byClaim("preferred_username"));
@@ -107,7 +107,7 @@ describe("a connector that takes another claim for the id", () => {
 });
 
 describe("a connector that is given to another provider", () => {
-  test("while a login is under way signs in whom the former one meant", async () => {
+  test("during a login signs in the user of the former one", async () => {
     await start(byClaim(""));
     const own = corp;
     corp = partners;

@@ -1,5 +1,5 @@
 /**
- * How much a provider may say about one user.
+ * How much data a provider may return about one user.
  */
 import { expect, test } from "vitest";
 import { login } from "./platform.ts";
@@ -14,7 +14,7 @@ test.each([
   ["a long group", { groups: ["g".repeat(1_025)] }, "1025 characters, more than 1024"],
   ["a long name", { preferred_username: "n".repeat(1_025) }, "1025 characters, more than 1024"],
   ["long groups together", { groups: groups(300).map((group) => group.padEnd(1_024, "g")) }, "more than 262144"],
-])("%s sign nobody in", async (_what, claims, why) => {
+])("%s are refused at sign-in", async (_what, claims, why) => {
   provider.claims = { preferred_username: "jane", ...claims };
   const { status, body } = await login(platform);
   expect([status, body["message"], platform.signedIn]).toEqual([403, expect.stringContaining(why), []]);

@@ -1,5 +1,5 @@
 /**
- * The way back from an OpenID Connect provider: once, soon, and in the browser that began. The numbers are rows of the checklist.
+ * The callback from an OpenID Connect provider: once, soon, and in the browser that began. The numbers are rows of the checklist.
  */
 import { describe, expect, test } from "vitest";
 import { SIGN_IN_LIMITS } from "../../../src/management/sign-in/limits/limits.ts";
@@ -9,7 +9,7 @@ import { freshProvider, platform, settings } from "./oidc-setting.ts";
 freshProvider();
 
 describe("a callback", () => {
-  /** A login up to the point where the browser is sent back. */
+  /** A login up to the redirect back from the provider. */
   async function sentBack() {
     const browser = createBrowser();
     const begun = await browser.visit(`${platform.url}/auth/oidc/login`);
@@ -30,7 +30,7 @@ describe("a callback", () => {
   test("works in the browser that began, and in no other", async () => {
     const { browser, back } = await sentBack();
     expect((await createBrowser().visit(back)).status).toBe(400);
-    // The one who tried has used it up.
+    // The other browser has used it up.
     expect((await browser.visit(back)).status).toBe(400);
 
     const again = await sentBack();
@@ -65,14 +65,14 @@ describe("a callback", () => {
     expect(platform.signedIn).toEqual([]);
   });
 
-  test("tells what the provider refused", async () => {
+  test("shows what the provider refused", async () => {
     const { browser, back } = await sentBack();
     const url = new URL(back);
     url.searchParams.delete("code");
     url.searchParams.set("error", "access_denied");
     expect(await browser.visit(url.href)).toMatchObject({
       status: 403,
-      body: { message: "forbidden: you or your organisation said no at the provider: access_denied" },
+      body: { message: "forbidden: you or your organisation refused at the provider: access_denied" },
     });
   });
 
@@ -105,7 +105,7 @@ describe("a callback", () => {
     }
   });
 
-  test("begins where somebody has signed in before, whatever strangers do elsewhere", async () => {
+  test("begins at an address with an earlier sign-in, whatever strangers do elsewhere", async () => {
     const small = await startPlatform(platform.config, { beginsPerMinute: 12 });
     try {
       const begin = async () => (await createBrowser().visit(`${small.url}/auth/oidc/login`)).status;

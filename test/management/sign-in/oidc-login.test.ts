@@ -11,7 +11,7 @@ import { freshProvider, configure, platform, provider, settings } from "./oidc-s
 freshProvider();
 
 describe("a login", () => {
-  test("129 ends with the key, once, and hands on who it is and the provider's tokens", async () => {
+  test("129 ends with the key, once, and passes on the identity and the provider's tokens", async () => {
     const seen = await login(platform);
     expect(seen.status).toBe(200);
     expect(seen.body).toEqual({ accessKey: "key-1", name: "login-1", expiresAt: "2026-01-21T00:00:00.000Z" });
@@ -108,7 +108,7 @@ describe("a login", () => {
     expect(platform.signedIn[0]!.identity.groups).toEqual(expected);
   });
 
-  test("130, 143 is refused to anyone who is in none of the groups", async () => {
+  test("130, 143 is refused to a user who is in none of the groups", async () => {
     configure({ groups: ["admins"] });
     expect(await login(platform)).toMatchObject({
       status: 403,
@@ -119,13 +119,13 @@ describe("a login", () => {
     expect(platform.signedIn).toHaveLength(1);
   });
 
-  test("128 hands on only groups that the filters let through, and decides by all of them", async () => {
+  test("128 passes on only groups that match the filters, and decides by all of them", async () => {
     configure({ groups: ["ops"] }, { groupsFilters: ["^d"] });
     expect((await login(platform)).status).toBe(200);
     expect(platform.signedIn[0]!.identity.groups).toEqual(["dev"]);
   });
 
-  test("145 takes claims of the UserInfo endpoint when asked to, but none about the token", async () => {
+  test("145 uses claims of the UserInfo endpoint if configured, but none about the token", async () => {
     provider.claims = { preferred_username: "jane" };
     provider.userInfo = { groups: ["from-user-info"], email: "jane@info.example", iss: "https://evil.example", aud: "other", azp: "other" };
     await login(platform);
@@ -137,14 +137,14 @@ describe("a login", () => {
     ]);
   });
 
-  test("145 is refused when the UserInfo endpoint speaks of somebody else", async () => {
+  test("145 is refused when the UserInfo endpoint describes another user", async () => {
     configure({ getUserInfo: true });
     provider.userInfo = { sub: "user-2" };
     expect((await login(platform)).status).toBe(401);
     expect(platform.signedIn).toEqual([]);
   });
 
-  test("is told no by a port in the port's own words", async () => {
+  test("is refused by a port in the port's own words", async () => {
     const { forbiddenPath } = await import("../../../src/apiserver/types/status.ts");
     platform.ports = {
       ...platform.ports,
@@ -162,12 +162,12 @@ describe("a token is refused", () => {
     ["136 by another issuer", { claims: { iss: "https://evil.example" } }],
     ["137 for another client", { claims: { aud: "other" } }],
     ["137 for several clients, issued to another", { claims: { aud: [CLIENT_ID, "other"], azp: "other" } }],
-    ["137 for several clients, issued to nobody", { claims: { aud: [CLIENT_ID, "other"] } }],
+    ["137 for several clients, issued to none", { claims: { aud: [CLIENT_ID, "other"] } }],
     ["of another login", { claims: { nonce: "another" } }],
     ["that has expired", { claims: { iat: past, exp: past + 300 } }],
     ["that holds later", { claims: { nbf: past + 1_200 } }],
     ["that is not signed", { signature: "none" }],
-    ["that somebody else has signed", { signature: "foreign key" }],
+    ["that another party has signed", { signature: "foreign key" }],
     ["that is signed with the client's secret", { signature: "client secret" }],
   ])("%s", async (_, lies) => {
     provider.lies = lies;

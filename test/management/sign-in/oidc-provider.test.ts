@@ -1,5 +1,5 @@
 /**
- * Which OpenID Connect providers are asked, over HTTP and HTTPS, and how. The numbers are rows of the checklist.
+ * How OpenID Connect providers are called, and which, over HTTP and HTTPS. The numbers are rows of the checklist.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -77,15 +77,15 @@ describe("a provider with a certificate of its own authority", () => {
     expect((await login(platform)).status).toBe(status);
   });
 
-  test("139 a token that somebody else has signed is refused even with insecureCa", async () => {
+  test("139 a token that another party has signed is refused even with insecureCa", async () => {
     configure({ issuerUrl: secure.issuer, insecureCa: true });
     secure.lies = { signature: "foreign key" };
     expect((await login(platform)).status).toBe(401);
   });
 });
 
-describe("what strangers are told", () => {
-  test("is no path and no inner error of a provider that cannot be used; the log has them", async () => {
+describe("what strangers see", () => {
+  test("is no path and no internal error of a provider that cannot be used; the log has them", async () => {
     configure({ issuerUrl: provider.issuer, caFile: "/srv/platform/none.pem" });
     const answer = await login(platform);
     expect([answer.status, answer.headers.get("x-content-type-options")]).toEqual([503, "nosniff"]);
@@ -93,7 +93,7 @@ describe("what strangers are told", () => {
     expect(platform.log.join()).toContain("/srv/platform/none.pem");
   });
 
-  test("is not what a provider said to us of our client", async () => {
+  test("is not what a provider told us about our client", async () => {
     configure({ issuerUrl: provider.issuer, clientSecret: "wrong" });
     expect(JSON.stringify((await login(platform)).body)).not.toContain("invalid_client");
     expect(platform.log.join()).toContain("invalid_client");
@@ -115,7 +115,7 @@ test("a redirectURI may have a query", async () => {
   expect((await login(platform)).status).toBe(200);
 });
 
-describe("asking a provider", () => {
+describe("a request to a provider", () => {
   const get = { method: "GET", headers: {} };
 
   test("by plain HTTP is for this machine only", async () => {
@@ -130,6 +130,6 @@ describe("asking a provider", () => {
 
   test("ends when it takes too long", async () => {
     const signal = AbortSignal.abort();
-    await expect(createProviderFetch({})(`${provider.issuer}/keys`, { ...get, signal })).rejects.toThrow("could not be asked");
+    await expect(createProviderFetch({})(`${provider.issuer}/keys`, { ...get, signal })).rejects.toThrow("could not be reached");
   });
 });

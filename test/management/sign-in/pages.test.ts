@@ -1,5 +1,5 @@
 /**
- * The pages of sign-in: what they show, to whom, and that nothing of others runs on them.
+ * The pages of sign-in: what they show, to whom, and that nothing from other sites runs on them.
  */
 import { createHash } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -71,7 +71,7 @@ describe("GET /login", () => {
     expect((await visit("/login")).text).toMatch(/^(?![^]*<form)[^]*no provider is set up/);
   });
 
-  test("hands the program that waits on to every way, and says that it waits", async () => {
+  test("passes the waiting program on to every way, and says that it waits", async () => {
     const { text, headers } = await visit(`/login${PROGRAM}`);
     expect(text).toContain(`/auth/sourceHostA/login?redirect=http%3A%2F%2F127.0.0.1%3A8000%2Fdone&amp;code_challenge=${CHALLENGE}`);
     expect(text).toContain("A program on this computer (http://127.0.0.1:8000) waits");
@@ -87,13 +87,13 @@ describe("GET /login", () => {
     expect(types).toEqual(["text/css; charset=utf-8", "text/javascript; charset=utf-8"]);
   });
 
-  test("is for reading alone", async () => {
+  test("is read-only", async () => {
     expect((await post(`${platform.url}/login`, {})).status).toBe(405);
     expect((await post(`${platform.url}/auth/connectors`, {})).status).toBe(405);
   });
 });
 
-test("GET /auth/connectors tells programs names and kinds, and nothing else of the settings", async () => {
+test("GET /auth/connectors gives programs names and kinds, and nothing else of the settings", async () => {
   platform.config = {
     ...platform.config,
     directoryProviderA: { ...CLIENT, serviceAccountFilePath: "/etc/account.json", adminEmail: "a@x.example", groups: ["secret-group"] },
@@ -112,7 +112,7 @@ test("GET /auth/connectors tells programs names and kinds, and nothing else of t
 });
 
 describe("the page after a login", () => {
-  test("shows the key once, with its end, and offers a kubeconfig", async () => {
+  test("shows the key once, with its expiry, and offers a kubeconfig", async () => {
     const { page } = await signIn();
     expect(page.status).toBe(200);
     expectSafe(page);
@@ -126,7 +126,7 @@ describe("the page after a login", () => {
     expect(platform.log.join()).not.toContain("key-1");
   });
 
-  test("comes after a password too, and JSON for those who ask for that", async () => {
+  test("comes after a password too, and as JSON on request", async () => {
     const form = `username=jane&password=${encodeURIComponent(PASSWORD)}`;
     const url = `${platform.url}/auth/password/login`;
     expect((await post(url, form, PAGE)).text).toContain("key-1");
@@ -135,7 +135,7 @@ describe("the page after a login", () => {
     expect(platform.signedIn).toHaveLength(2);
   });
 
-  test("says why there is no key, without a word of the provider's", async () => {
+  test("says why there is no key, without quoting the provider", async () => {
     platform.config = { sourceHostA: { ...CLIENT, orgs: [{ name: "acme" }] } };
     const { page } = await signIn();
     expectSafe(page);
@@ -145,7 +145,7 @@ describe("the page after a login", () => {
 });
 
 describe("a program that waits", () => {
-  test("gets nothing by a link: the person is asked, and the key goes nowhere before", async () => {
+  test("gets nothing by a link: the user is asked first", async () => {
     const { page, browser } = await signIn(PROGRAM);
     expect([page.status, page.location]).toEqual([200, null]);
     expectSafe(page);
@@ -159,7 +159,7 @@ describe("a program that waits", () => {
     expect((await post(`${platform.url}/auth/exchange`, body)).body["accessKey"]).toBe("key-1");
   });
 
-  test("learns that the person refused", async () => {
+  test("learns that the user refused", async () => {
     const { page, browser } = await signIn(PROGRAM);
     const sent = await browser.answer(platform.url, page, "refuse");
     expect(new URL(sent.location!).searchParams.get("error")).toBe("access_denied");
@@ -182,7 +182,7 @@ describe("a program that waits", () => {
         return (await browser.answer(url, page, "allow", { "sec-fetch-site": "cross-site" })).status;
       },
     ],
-    ["a secret of nobody's", async ({ url }) => (await post(`${url}/auth/confirm`, { confirm: "x".repeat(43), answer: "allow" })).status],
+    ["an unknown secret", async ({ url }) => (await post(`${url}/auth/confirm`, { confirm: "x".repeat(43), answer: "allow" })).status],
     [
       "a person who answers too late",
       async ({ url, clock }) => {
@@ -206,7 +206,7 @@ describe("a program that waits", () => {
 });
 
 describe("the look of the settings", () => {
-  test("is of colours that are some, with letters that stand out", () => {
+  test("has valid colours, with readable letters", () => {
     expect(styleSheet({ primaryColor: "#ff0", accentColor: "rgba(1, 2, 3, 0.5)" })).toContain(
       ":root, :root:root { --primary: #ff0; --on-primary: #000; --focus: rgba(1, 2, 3, 0.5); }",
     );

@@ -1,5 +1,5 @@
 /**
- * Login by password, and how often one may be wrong.
+ * Login by password, and how many wrong attempts are allowed.
  */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { addressSubject, createAttempts } from "../../../src/management/sign-in/limits/attempts.ts";
@@ -9,7 +9,7 @@ import { createFakeClock, until } from "../../support/fake-clock.ts";
 import { PASSWORD, post, startPlatform } from "./platform.ts";
 import type { Seen, TestPlatform } from "./platform.ts";
 
-/** Where the platform of a test is asked from, unless it says otherwise. */
+/** The client's address, unless a test says otherwise. */
 const HOME = "192.0.2.1";
 let platform: TestPlatform;
 
@@ -38,22 +38,22 @@ test("a wrong password and an unknown user are answered alike", async () => {
   const [wrong, unknown] = [await signIn("jane", "x"), await signIn("joe", PASSWORD)];
   expect(wrong).toMatchObject({ status: 401, body: { message: "wrong user name or password" } });
   expect(unknown.body).toEqual(wrong.body);
-  // Both have been asked about: how long that takes is the port's concern.
+  // Both are checked: that both take the same time is up to the port.
   expect(platform.verified).toEqual(["jane:x", `joe:${PASSWORD}`]);
 });
 
-test("123 nobody signs in where passwords are disabled", async () => {
+test("123 no one signs in where passwords are disabled", async () => {
   platform.config = { password: { disabled: true } };
   expect(await signIn("jane", PASSWORD)).toMatchObject({ status: 403, body: { message: "forbidden: login by password is disabled" } });
   expect(platform.verified).toEqual([]);
 });
 
 test.each<[string, string, number, string]>([
-  ["application/json", "{", 400, "the body is no JSON"],
-  ["application/json", "[]", 400, "the body is no JSON object"],
-  ["application/json", '{"username":"jane"}', 400, "the field password is missing or no text"],
-  ["application/json", '{"username":"jane","password":1}', 400, "the field password is missing or no text"],
-  ["application/x-www-form-urlencoded", "username=jane&password=", 400, "the field password is missing or no text"],
+  ["application/json", "{", 400, "the body is not JSON"],
+  ["application/json", "[]", 400, "the body is not a JSON object"],
+  ["application/json", '{"username":"jane"}', 400, "the field password is missing or not a text"],
+  ["application/json", '{"username":"jane","password":1}', 400, "the field password is missing or not a text"],
+  ["application/x-www-form-urlencoded", "username=jane&password=", 400, "the field password is missing or not a text"],
   ["text/plain", "username=jane&password=x", 415, "accepted media types include"],
   ["application/json", JSON.stringify({ username: "jane", password: "x".repeat(1_025) }), 400, "too long"],
   ["application/json", JSON.stringify({ username: "jane", password: "x".repeat(20_000) }), 413, "too large"],
@@ -149,7 +149,7 @@ describe("after wrong passwords", () => {
     expect((await Promise.all(answers)).map(({ status }) => status).sort()).toEqual([401, 401, 401, 429, 429]);
   });
 
-  test("what is no failure does not count", async () => {
+  test("what is not a failure does not count", async () => {
     await platform.close();
     await start({ failuresPerPair: 1, failuresPerUsername: 1, failuresPerAddress: 1 });
     platform.ports = { ...platform.ports, verifyPassword: () => Promise.reject(new Error("the store is closed")) };
@@ -157,7 +157,7 @@ describe("after wrong passwords", () => {
   });
 });
 
-test("only so many passwords are checked at one time", async () => {
+test("only a limited number of passwords is checked at one time", async () => {
   await platform.close();
   await start({ checksMax: 1 });
   const outcomes: (() => void)[] = [];

@@ -1,6 +1,6 @@
 /**
- * Nobody becomes somebody else at sign-in: newcomers of two real providers try every way to a name, a team or an account that is not
- * theirs, over HTTP; whom an administrator has prepared gets in.
+ * A newcomer never becomes another user at sign-in: newcomers of two real providers try every way to a name, a team or an account that
+ * is not theirs, over HTTP; a user whom an administrator has prepared gets in.
  */
 import { createHash, randomBytes } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -35,7 +35,7 @@ async function start(auth: object): Promise<void> {
   platform = await startPlatform({ config: JSON.stringify({ auth }) });
 }
 
-interface Somebody {
+interface Newcomer {
   readonly sub: string;
   readonly name: string;
   readonly email?: string;
@@ -43,8 +43,8 @@ interface Somebody {
   readonly groups?: readonly string[];
 }
 
-/** A login of somebody through a connector, with the key and the platform's name for the person. */
-async function signIn(connector: "oidc" | "partners", { sub, name, email, verified, groups = [] }: Somebody): Promise<Signed> {
+/** A login through a connector, with the key and the platform's name for the person. */
+async function signIn(connector: "oidc" | "partners", { sub, name, email, verified, groups = [] }: Newcomer): Promise<Signed> {
   const provider = connector === "oidc" ? corp : partners;
   const address = email === undefined ? {} : { email, email_verified: verified };
   provider.claims = { sub, preferred_username: name, groups: [...groups], ...address };
@@ -65,13 +65,13 @@ async function make(path: string, name: string, spec: object): Promise<void> {
   if (made.code !== 201) throw new Error(made.text);
 }
 
-/** A secret in a namespace, which only whom its spec names may read. */
+/** A secret in a namespace, which only the users in its spec may read. */
 const makeSecret = (spec: object) => make("/namespaces/shop/sharedsecrets", "treasure", { data: { key: "Z29sZA==" }, ...spec });
 const reads = async ({ client }: Signed) => (await client.send("GET", "/namespaces/shop/sharedsecrets/treasure")).code === 200;
 const administers = async ({ client }: Signed) => (await client.send("GET", "/users/admin")).code === 200;
 const userNamed = async (name: string) => (await platform.admin.send("GET", `/users/${name}`)).body;
 
-/** Ways in which a name means somebody before a newcomer with it comes. */
+/** Ways in which a name already means a user before a newcomer with it comes. */
 const CARRIED: Record<string, () => Promise<void>> = {
   "a rule names": () => makeSecret({ access: [{ verbs: ["get"], users: ["jane"] }] }),
   "an owner is": () => makeSecret({ owner: { user: "jane" } }),
@@ -176,7 +176,7 @@ describe("an account", () => {
     expect((await signIn("partners", { sub: "1", name: "jane" })).user).not.toBe(jane.user);
   });
 
-  test("is not squatted on by the user name of somebody whose names are not plain, who may be called otherwise later", async () => {
+  test("is not squatted on by the user name of a user whose names are not plain, and whose name may change later", async () => {
     await start(SETUPS["two connectors, corp's names are plain"]());
     await makeSecret({ access: [{ verbs: ["get"], users: ["jane"] }] });
     for (const name of ["jane", "bob"]) await signIn("partners", { sub: "evil", name });
@@ -186,7 +186,7 @@ describe("an account", () => {
     await make("/users", "other", { username: "evil", password: "correct horse battery" });
   });
 
-  test("that was one without a User stays somebody's own, no matter who asks for its name with the digest", async () => {
+  test("that had no User stays its owner's, no matter which user asks for its name with the digest", async () => {
     const auth = SETUPS["one connector"]();
     await start({ ...auth, disableUserCreation: true });
     const victim = await signIn("oidc", { sub: "1", name: "victim" });
@@ -199,7 +199,7 @@ describe("an account", () => {
     expect([again.user, await reads(again)]).toEqual([victim.user, true]);
   });
 
-  test("is not locked out of its password by a newcomer who is called like it", async () => {
+  test("is not locked out of its password by a newcomer of the same name", async () => {
     await start(SETUPS["two connectors"]());
     await make("/users", "b.oss", { username: "boss", password: "correct horse battery" });
     expect((await signIn("partners", { sub: "9", name: "boss" })).user).toMatch(/^boss-/);
@@ -213,7 +213,7 @@ describe("an account", () => {
   test("keeps the rights that an administrator gave it when it signs in by its connector", async () => {
     await start(SETUPS["two connectors"]());
     await make("/users", "boss", { subject: "oidc/1", groups: ["platform:admins"] });
-    const first = await signIn("oidc", { sub: "1", name: "somebody", groups: ["dev"] });
+    const first = await signIn("oidc", { sub: "1", name: "someone", groups: ["dev"] });
     expect([first.user, await administers(first)]).toEqual(["boss", true]);
     await platform.admin.send("PATCH", "/users/boss", { spec: { groups: [] } }, MERGE_PATCH);
     expect(await administers(first)).toBe(false);
@@ -293,7 +293,7 @@ describe("a team", () => {
 
 describe("a second identity", () => {
   /** A login of a program, up to the code that it exchanges. */
-  async function codeOf(connector: "oidc" | "partners", { sub, name }: Somebody): Promise<{ code: string; code_verifier: string }> {
+  async function codeOf(connector: "oidc" | "partners", { sub, name }: Newcomer): Promise<{ code: string; code_verifier: string }> {
     const provider = connector === "oidc" ? corp : partners;
     provider.claims = { sub, preferred_username: name, groups: [] };
     const verifier = randomBytes(32).toString("base64url");
@@ -304,7 +304,7 @@ describe("a second identity", () => {
   }
   const link = (key: string, body: object) => post(`${platform.management.url}/auth/link`, body, { authorization: `Bearer ${key}` });
 
-  test("is linked by the signed-in person, and signs in the same user from then on", async () => {
+  test("is linked by the signed-in user, and signs in the same user from then on", async () => {
     await start(SETUPS["two connectors"]());
     const jane = await signIn("oidc", { sub: "1", name: "jane" });
     const { status, body } = await link(jane.client.key, await codeOf("partners", { sub: "p1", name: "jj" }));
@@ -351,7 +351,7 @@ describe("a second identity", () => {
     expect((await signIn("partners", { sub: "p1", name: "joe" })).user).toBe(joe.user);
   });
 
-  test("that is a password is not linked: nobody could take its groups back", async () => {
+  test("that is a password is not linked: its groups could not be taken back", async () => {
     await start(SETUPS["one connector"]());
     const { url } = platform.management;
     const spec = { password: "correct horse battery", groups: ["platform:admins", "payroll"] };

@@ -22,7 +22,7 @@ import type { FakeClock } from "../../support/fake-clock.ts";
 
 export const PASSWORD = "correct horse";
 
-/** Endpoints that listen. */
+/** Running endpoints. */
 export interface TestPlatform {
   readonly url: string;
   readonly clock: FakeClock;
@@ -30,22 +30,22 @@ export interface TestPlatform {
   config: SignInSettings;
   /** `uiSettings`; a test may change it. */
   ui: UiSettings;
-  /** Who has been given a key so far. */
+  /** Users who got a key so far. */
   readonly signedIn: { identity: Identity; tokens: ProviderTokens | undefined }[];
   /** Keys that have been ended. */
   readonly signedOut: string[];
-  /** Passwords that have been asked about. */
+  /** Passwords that have been checked. */
   readonly verified: string[];
   /** Every line of the log. */
   readonly log: string[];
   /** What the ports do; a test may change it. */
   ports: SignInPorts;
-  /** Where requests seem to come from. */
+  /** The address that requests seem to come from. */
   address: string;
   close(): Promise<void>;
 }
 
-/** Stands for the providers of the world. */
+/** Stands for all providers. */
 export interface Reaching {
   reach(how: ProviderFetchOptions): ProviderFetch;
   /** Files that settings name, by path. Default: those of the machine. */
@@ -179,7 +179,7 @@ async function seen(answer: Response, cookies: Map<string, string>): Promise<See
   return { status: answer.status, location: answer.headers.get("location"), headers: answer.headers, body, text };
 }
 
-/** A whole login in one browser, from the platform to the provider and back. A program that asks is let have the key. */
+/** A whole login in one browser, from the platform to the provider and back. A program that asks gets the key. */
 export async function login(platform: Pick<TestPlatform, "url">, { connector = "oidc", query = "" } = {}): Promise<Seen> {
   const browser = createBrowser();
   const begun = await browser.visit(`${platform.url}/auth/${connector}/login${query}`);
@@ -189,7 +189,7 @@ export async function login(platform: Pick<TestPlatform, "url">, { connector = "
   return seen.text.includes('name="confirm"') ? browser.answer(platform.url, seen) : seen;
 }
 
-/** Where a provider sends the browser on to; its certificate is the browser's concern, not the platform's. */
+/** Where a provider redirects the browser to; its certificate is the browser's concern, not the platform's. */
 async function fetchInsecure(url: string): Promise<string> {
   const { get } = url.startsWith("https:") ? await import("node:https") : await import("node:http");
   return new Promise((resolve, reject) => {

@@ -1,5 +1,5 @@
 /**
- * What is special about each provider, by the cases of the research. The numbers are rows of the checklist.
+ * Details of each provider, by the cases of the research. The numbers are rows of the checklist.
  */
 import { afterEach, describe, expect, test } from "vitest";
 import { BEARER_TOKEN, clusterManager, HOST, PERSONS_TOKEN } from "./doubles/cluster-manager.ts";
@@ -37,7 +37,7 @@ const identity = () => platform.signedIn.at(-1)?.identity;
 describe("sourceHostA", () => {
   const team = (name: string, slug: string) => ({ name, slug });
 
-  test("147, 148 tells teams by name, of all organisations, and the primary address that is verified", async () => {
+  test("147, 148 returns teams by name, of all organisations, and the primary verified address", async () => {
     const host = sourceHostA();
     host.person.orgs = [
       { id: 1, login: "acme", teams: [team("Team 1", "team-1"), team("ops: night", "ops-night")] },
@@ -56,7 +56,7 @@ describe("sourceHostA", () => {
     expect(identity()).not.toHaveProperty("email");
   });
 
-  test("149 an invitation that waits is no membership", async () => {
+  test("149 a pending invitation is not a membership", async () => {
     const host = sourceHostA();
     host.person.orgs = [{ id: 1, login: "acme", state: "pending", teams: [team("ops", "ops")] }];
     await start(host.double, { sourceHostA: { ...CLIENT, orgs: [{ name: "acme" }] } });
@@ -88,7 +88,7 @@ describe("sourceHostA", () => {
     expect(platform.signedIn.map(({ identity: { userId } }) => userId)).toEqual(["42", "43"]);
   });
 
-  test("an enterprise edition is asked at its own host, by its own authority, and verifies no address", async () => {
+  test("an enterprise edition is called at its own host, with its own authority, and verifies no address", async () => {
     const host = sourceHostA("code.example");
     const files = { "/ca.pem": "-----BEGIN CERTIFICATE-----\n" };
     await start(host.double, { sourceHostA: { ...CLIENT, hostName: "code.example", rootCA: "/ca.pem" } }, files);
@@ -110,7 +110,7 @@ describe("sourceHostA", () => {
     expect(world.asked).toEqual([]);
   });
 
-  test("a scope that was not granted is told, and not taken for being in no organisation", async () => {
+  test("a scope that was not granted is an error, and not taken for being in no organisation", async () => {
     const host = sourceHostA();
     const double: Double = async (asked) => {
       const answer = await host.double(asked);
@@ -122,7 +122,7 @@ describe("sourceHostA", () => {
     expect([seen.status, seen.text]).toEqual([503, expect.stringContaining("lacks a permission")]);
   });
 
-  test("a next page at another host is not asked for: it would get the token", async () => {
+  test("a next page at another host is not fetched: it would get the token", async () => {
     const host = sourceHostA();
     const double: Double = async (asked) => {
       const answer = await host.double(asked);
@@ -134,7 +134,7 @@ describe("sourceHostA", () => {
     expect(world.asked.filter(({ place }) => place.startsWith("evil"))).toEqual([]);
   });
 
-  test("many organisations and teams, asked for and had, cost one look each", async () => {
+  test("many organisations and teams, in settings and of a user, cost one lookup each", async () => {
     const host = sourceHostA();
     host.pageSize = 100;
     const teams = Array.from({ length: 1_500 }, (_, index) => team(`t${index}`, `t${index}`));
@@ -150,7 +150,7 @@ describe("sourceHostA", () => {
 });
 
 describe("sourceHostB", () => {
-  test("151, 152 is asked at its own address, and tells all groups of the UserInfo endpoint", async () => {
+  test("151, 152 is called at its own address, and returns all groups of the UserInfo endpoint", async () => {
     const host = sourceHostB("code.example/gitlab");
     host.person.groups = ["acme", "acme/ops"];
     host.person.verified = false;
@@ -159,7 +159,7 @@ describe("sourceHostB", () => {
     expect(identity()).toMatchObject({ groups: ["acme", "acme/ops"], email: "jane@x.example", emailVerified: false });
   });
 
-  test("152 a group given tells no other, and one below it does not stand for it", async () => {
+  test("152 with a group set no other is returned, and a group below it does not count as it", async () => {
     const host = sourceHostB();
     host.person.groups = ["acme/ops", "chess"];
     await start(host.double, { sourceHostB: { ...CLIENT, baseURL: "https://gitlab.com", groups: ["acme"] } });
@@ -169,14 +169,14 @@ describe("sourceHostB", () => {
     expect(identity()!.groups).toEqual(["acme"]);
   });
 
-  test.each(["blocked", "deactivated", "ldap_blocked"])("an account that is %s signs in nobody", async (state) => {
+  test.each(["blocked", "deactivated", "ldap_blocked"])("an account that is %s does not sign in", async (state) => {
     const host = sourceHostB();
     host.person.state = state;
     await start(host.double, { sourceHostB: { ...CLIENT, baseURL: "https://gitlab.com" } });
     expect((await signIn("sourceHostB")).status).toBe(403);
   });
 
-  test("an ID token of another user than the API's signs in nobody", async () => {
+  test("an ID token of another user than the API's is refused", async () => {
     const host = sourceHostB();
     host.lies.claims = { sub: "43" };
     await start(host.double, { sourceHostB: { ...CLIENT, baseURL: "https://gitlab.com" } });
@@ -197,7 +197,7 @@ describe("directoryProviderA", () => {
     expect(identity()!.emailVerified).toBe(false);
   });
 
-  test("155 without the service account there are no groups, and a group that is demanded is met by nobody", async () => {
+  test("155 without the service account there are no groups, and no one meets a demand for a group", async () => {
     const directory = directoryProviderA();
     directory.person.groups = ["ops@acme.example"];
     await start(directory.double, { directoryProviderA: CLIENT });
@@ -219,7 +219,7 @@ describe("directoryProviderA", () => {
     expect(world.asked.some(({ place }) => place.startsWith("evil"))).toBe(false);
   });
 
-  test("one who is not in the directory has no groups", async () => {
+  test("a user who is not in the directory has no groups", async () => {
     const directory = directoryProviderA();
     await start(async (asked) => (asked.place.endsWith("/groups") ? { status: 404, body: {} } : directory.double(asked)), {
       directoryProviderA: settings,
@@ -230,15 +230,15 @@ describe("directoryProviderA", () => {
 
   test.each([
     ["156 a file that is not there", { serviceAccountFilePath: "/none.json" }, "not set up rightly"],
-    ["a file that is no JSON", { serviceAccountFilePath: "/not.pem" }, "not set up rightly"],
+    ["a file that is not JSON", { serviceAccountFilePath: "/not.pem" }, "not set up rightly"],
     ["another administrator", { adminEmail: "other@acme.example" }, "not set up rightly"],
-  ])("%s signs in nobody", async (_, more, told) => {
+  ])("%s does not sign in", async (_, more, told) => {
     await start(directoryProviderA().double, { directoryProviderA: { ...settings, ...more } });
     const seen = await signIn("directoryProviderA");
     expect([seen.status, seen.text]).toEqual([503, expect.stringContaining(told)]);
   });
 
-  test("without the delegation tells that a permission lacks", async () => {
+  test("without the delegation says that a permission is missing", async () => {
     const directory = directoryProviderA();
     directory.isDelegated = false;
     await start(directory.double, { directoryProviderA: settings });
@@ -283,7 +283,7 @@ describe("directoryProviderB", () => {
   });
 
   test.each([{ tid: undefined }, { oid: undefined }, { tid: "x" }, { iss: `https://sts.windows.net/${TENANT}/` }])(
-    "a token with %j signs in nobody",
+    "a token with %j does not sign in",
     async (claims) => {
       const directory = directoryProviderB();
       directory.lies.claims = claims;
@@ -299,7 +299,7 @@ describe("directoryProviderB", () => {
     expect((await signIn("directoryProviderB")).status).toBe(403);
   });
 
-  test("159, 160 tells security groups alone, and those of the list alone, by name or id", async () => {
+  test("159, 160 returns only security groups, and only those of the list, by name or id", async () => {
     const directory = directoryProviderB();
     directory.person.groups = [group("ops"), group("dev"), group("chess", false)];
     await start(directory.double, { directoryProviderB: settings });
@@ -314,14 +314,14 @@ describe("directoryProviderB", () => {
     expect(await groupsWith({ groups: ["ops"] })).toEqual(["ops", "dev", "chess"]);
   });
 
-  test("a group that calls itself by the id of another does not stand for it", async () => {
+  test("a group named like the id of another does not count as it", async () => {
     const directory = directoryProviderB();
     directory.person.groups = [{ ...group("evil"), displayName: group("ops").id }];
     await start(directory.double, { directoryProviderB: { ...settings, groups: [group("ops").id] } });
     expect((await signIn("directoryProviderB")).status).toBe(403);
   });
 
-  test("1,500 groups are asked for in two questions, and one without a name is left out", async () => {
+  test("1,500 groups are read in two requests, and one without a name is left out", async () => {
     const directory = directoryProviderB();
     directory.person.groups = Array.from({ length: 1_500 }, (_, index) => group(`g${index}`));
     directory.person.groups.push({ id: "00000000-0000-4000-8000-00000000ffff", securityEnabled: true });
@@ -349,7 +349,7 @@ describe("clusterManager", () => {
   const settings = { clusterManager: { host: HOST, bearerToken: BEARER_TOKEN } };
   const signInWith = (token: string) => post(`${platform.url}/auth/clusterManager/login`, { token });
 
-  test("122 signs in by a token of the person's, with the ids of groups, and keeps no token", async () => {
+  test("122 signs in by a token of the user, with the ids of groups, and keeps no token", async () => {
     const product = clusterManager();
     product.person.groups = ["github_team://1", "github_team://2"];
     product.pageSize = 2;
@@ -362,7 +362,7 @@ describe("clusterManager", () => {
   test.each<[string, (product: ReturnType<typeof clusterManager>) => void, number]>([
     ["disabled", ({ person }) => void (person.enabled = false), 403],
     ["that is not there for the administrator", ({ person }) => void (person.isThere = false), 403],
-  ])("an account %s signs in nobody", async (_, change, status) => {
+  ])("an account %s does not sign in", async (_, change, status) => {
     const product = clusterManager();
     change(product);
     await start(product.double, settings);
@@ -370,7 +370,7 @@ describe("clusterManager", () => {
     expect(platform.signedIn).toEqual([]);
   });
 
-  test("a token that is unknown, or none, counts against the address", async () => {
+  test("an unknown or missing token counts against the address", async () => {
     await start(clusterManager().double, settings);
     for (let count = 0; count < 25; count += 1) {
       expect((await signInWith("token-x:y")).status).toBe(401);
@@ -386,7 +386,7 @@ describe("clusterManager", () => {
     expect((await signInWith(PERSONS_TOKEN)).text).toContain("not set up rightly");
   });
 
-  test("a form that another site sends signs in nobody", async () => {
+  test("a form that another site sends is refused", async () => {
     await start(clusterManager().double, settings);
     const seen = await post(`${platform.url}/auth/clusterManager/login`, `token=${PERSONS_TOKEN}`, { "sec-fetch-site": "cross-site" });
     expect(seen.status).toBe(403);

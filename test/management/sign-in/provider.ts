@@ -15,39 +15,39 @@ import { createServerCertificate } from "../../../src/apiserver/access/certifica
 export const CLIENT_ID = "platform";
 export const CLIENT_SECRET = "provider secret: % and +";
 
-/** The key that every provider here publishes, and one that none does. They cost too much to make them for each test. */
+/** The key that every provider here publishes, and one that none does. They are too expensive to make for each test. */
 const own = generateKeyPairSync("rsa", { modulusLength: 2048 });
 const foreign = generateKeyPairSync("rsa", { modulusLength: 2048 });
 
-/** What the provider does otherwise than a good one. */
+/** How the provider differs from a good one. */
 export interface Lies {
-  /** Put over the claims of the ID token. */
+  /** Overrides claims of the ID token. */
   claims?: JWTPayload;
   /** How the ID token is signed. Default: with the key that the provider publishes. */
   signature?: "none" | "foreign key" | "client secret";
   /** The issuer of the discovery document. */
   issuer?: string;
-  /** How the client may show its secret. Default: all ways. */
+  /** How the client may send its secret. Default: all ways. */
   authentication?: string[];
   /** False: there is no discovery document. */
   discovery?: boolean;
 }
 
-/** A provider that listens. */
+/** A running provider. */
 export interface TestProvider {
   readonly issuer: string;
   /** The authority of its certificate, if it speaks TLS. */
   readonly caPem: string;
-  /** What the ID token says of the user beyond `sub`. */
+  /** Claims of the ID token beyond `sub`. */
   claims: JWTPayload;
-  /** What the UserInfo endpoint says. */
+  /** Claims of the UserInfo endpoint. */
   userInfo: Record<string, unknown>;
   lies: Lies;
   /** Parameters of the requests to the authorization endpoint and to the token endpoint so far. */
   readonly authorizations: URLSearchParams[];
   readonly tokenRequests: { parameters: URLSearchParams; authorization: string | undefined }[];
   discoveries: number;
-  /** Whether a refresh token is good; undefined: none is given. */
+  /** Whether a refresh token is valid; undefined: none is given. */
   refreshes: boolean | undefined;
   close(): Promise<void>;
 }
@@ -158,7 +158,7 @@ function nonceOf(asked: URLSearchParams): { nonce?: string } {
   return nonce === null ? {} : { nonce };
 }
 
-/** The client shows its secret in a header or in the body. */
+/** The client sends its secret in a header or in the body. */
 function isClient(request: IncomingMessage, parameters: URLSearchParams): boolean {
   const form = (text: string) => new URLSearchParams([["", text]]).toString().slice(1);
   const basic = `Basic ${Buffer.from(`${form(CLIENT_ID)}:${form(CLIENT_SECRET)}`).toString("base64")}`;

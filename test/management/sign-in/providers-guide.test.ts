@@ -1,6 +1,6 @@
 /**
- * `docs/guides/sign-in-providers.md`: its configurations are valid, it has a section for each kind, and what it says people see is what the
- * source tells them.
+ * `docs/guides/sign-in-providers.md`: its configurations are valid, it has a section for each kind, and it quotes the messages that the
+ * source shows to users.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -38,7 +38,7 @@ test("it has configurations of every kind that has a section", () => {
   expect(PROVIDER_KINDS.filter((kind) => !PAGE.includes(`\`${kind}\``))).toEqual([]);
 });
 
-test("what it says people see is what they are told", () => {
+test("the messages that it quotes are the ones that users see", () => {
   const source = `${sourcesIn("src/management/sign-in")}${sourcesIn("src/management/access")}`;
   const rows = PAGE.slice(PAGE.indexOf("## Troubleshooting")).matchAll(/^\| `([^`]+)` \|/gm);
   const shown = [...rows].map(([, text]) => text!);

@@ -1,6 +1,6 @@
 /**
- * What every provider must do alike, each against a double that follows its public API: who is admitted by which setting, and that nothing
- * that a provider or a browser sends signs in anybody else. The numbers are rows of the checklist.
+ * The contract of every provider, each against a double that follows its public API: who is admitted by which setting, and that nothing
+ * that a provider or a browser sends signs in another user. The numbers are rows of the checklist.
  */
 import type { ServerResponse } from "node:http";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -14,7 +14,7 @@ import { createBrowser, post, startPlatform } from "./platform.ts";
 import type { Seen, TestPlatform } from "./platform.ts";
 
 const LIMITS = { pagesMax: 5 };
-/** For answers that never end alone: any other may take as long as it does on a slow machine. */
+/** For answers that never end by themselves: any other may take as long as it does on a slow machine. */
 const IMPATIENT = { providerTimeoutSeconds: 0.3, loginTimeoutSeconds: 1 };
 
 describe.each(CASES)("%s", (kind, makeCase) => {
@@ -30,7 +30,7 @@ describe.each(CASES)("%s", (kind, makeCase) => {
   });
   afterEach(async () => {
     await Promise.all([platform.close(), world.close()]);
-    // Whatever happened: nothing that only the two sides know is told or logged.
+    // Whatever happened: nothing that only the two sides know is shown or logged.
     const told = platform.log.join("\n");
     expect([CLIENT_SECRET, PERSONS_TOKEN, "admin-secret", "BEGIN PRIVATE"].filter((secret) => told.includes(secret))).toEqual([]);
   });
@@ -71,7 +71,7 @@ describe.each(CASES)("%s", (kind, makeCase) => {
     }
   });
 
-  test("is not live, nor shown, without what it needs", async () => {
+  test("is neither live nor shown without the settings that it needs", async () => {
     for (const name of isRedirect ? ["clientId", "clientSecret"] : ["host", "bearerToken"]) {
       configure({ [name]: "" });
       expect((await signIn()).status).toBe(404);
@@ -92,7 +92,7 @@ describe.each(CASES)("%s", (kind, makeCase) => {
       expect(groups()).toEqual(restriction.groups);
     });
 
-    test("refuses one who is no member, and says no name", async () => {
+    test("refuses a user who is not a member, without naming groups", async () => {
       restriction.join(["other"]);
       configure(restriction.settings([restriction.name]));
       const seen = await signIn();
@@ -101,7 +101,7 @@ describe.each(CASES)("%s", (kind, makeCase) => {
       expect(platform.signedIn).toEqual([]);
     });
 
-    test("left out admits everybody", async () => {
+    test("left out admits everyone", async () => {
       restriction.join(["other"]);
       configure(field === "teams" ? restriction.settings(undefined) : {});
       expect((await signIn()).status).toBe(200);
@@ -110,7 +110,7 @@ describe.each(CASES)("%s", (kind, makeCase) => {
     test("empty", async () => {
       restriction.join([restriction.name]);
       configure(restriction.settings([]));
-      expect((await signIn()).status).toBe(restriction.empty === "nobody" ? 403 : 200);
+      expect((await signIn()).status).toBe(restriction.empty === "no one" ? 403 : 200);
     });
 
     test("in another case", async () => {
@@ -119,7 +119,7 @@ describe.each(CASES)("%s", (kind, makeCase) => {
       expect((await signIn()).status).toBe(restriction.anyCase ? 200 : 403);
     });
 
-    test("a name that only begins or ends alike is another", async () => {
+    test("a name that only begins or ends alike does not match", async () => {
       for (const name of [`${restriction.name}x`, `x${restriction.name}`]) {
         restriction.join([name]);
         configure(restriction.settings([restriction.name]));
@@ -134,7 +134,7 @@ describe.each(CASES)("%s", (kind, makeCase) => {
       expect((await signIn()).status).toBe(200);
     });
 
-    test("is refused when there are more pages than there may be", async () => {
+    test("is refused when there are too many pages", async () => {
       if (restriction.setPageSize === undefined) return expect(restriction.setPageSize).toBeUndefined();
       restriction.setPageSize(1);
       restriction.join([restriction.name, ...Array.from({ length: LIMITS.pagesMax }, (_, index) => `more-${index}`)]);
@@ -143,7 +143,7 @@ describe.each(CASES)("%s", (kind, makeCase) => {
       expect([seen.status, seen.text]).toEqual([403, expect.stringContaining(`more than ${LIMITS.pagesMax} pages`)]);
     });
 
-    test.each([401, 403, 429, 500])("nobody is admitted when the API answers %i", async (status) => {
+    test.each([401, 403, 429, 500])("no one is admitted when the API answers %i", async (status) => {
       if (restriction.place === undefined) return expect(restriction.field).toBe("hostedDomains");
       restriction.join([restriction.name]);
       configure(restriction.settings([restriction.name]));
@@ -167,7 +167,7 @@ describe.each(CASES)("%s", (kind, makeCase) => {
       ["empty", (response) => void response.writeHead(200, { "content-type": "application/json" }).end()],
       ["a number", (response) => json(response, 200, 7)],
       ["endless", (response) => drip(response)],
-    ])("%s signs in nobody", async (name, fault) => {
+    ])("%s is refused", async (name, fault) => {
       if (name === "endless") {
         await platform.close();
         platform = await startPlatform(platform.config, IMPATIENT, { reach: world.reach, files: FILES });
@@ -181,7 +181,7 @@ describe.each(CASES)("%s", (kind, makeCase) => {
   });
 
   test.each(makeCase().wrong.map((answer) => [JSON.stringify(answer), answer] as const))(
-    "a wrong answer %s signs in nobody",
+    "a wrong answer %s is refused",
     async (_, answer) => {
       world.faults.set(provider.places[0]!, (response) => json(response, 200, answer));
       expect((await signIn()).status).toBeGreaterThanOrEqual(400);
@@ -189,7 +189,7 @@ describe.each(CASES)("%s", (kind, makeCase) => {
     },
   );
 
-  test("tells a program and a page nothing of the provider's own error", async () => {
+  test("shows programs and pages nothing of the provider's own error", async () => {
     for (const place of provider.places) {
       world.faults.set(place, (response) => json(response, 418, { message: "INNER SECRET REASON" }));
       if (place === "/directoryObjects/getByIds") provider.restrictions[0]!.join(["ops"]);
@@ -204,7 +204,7 @@ describe.each(CASES)("%s", (kind, makeCase) => {
       ["with another state", (back) => back.searchParams.set("state", "x".repeat(43))],
       ["without a code", (back) => back.searchParams.delete("code")],
       ["with another code", (back) => back.searchParams.set("code", "x")],
-    ])("%s signs in nobody", async (_, change) => {
+    ])("%s is refused", async (_, change) => {
       expect((await signIn(kind, change)).status).toBeGreaterThanOrEqual(400);
       expect(platform.signedIn).toEqual([]);
     });
@@ -220,13 +220,13 @@ describe.each(CASES)("%s", (kind, makeCase) => {
       expect(platform.signedIn).toHaveLength(1);
     });
 
-    test("is good in the browser that began alone", async () => {
+    test("works only in the browser that began", async () => {
       const begun = await createBrowser().visit(`${platform.url}/auth/${kind}/login`);
       expect((await createBrowser().visit(await world.visit(begun.location!))).status).toBe(400);
       expect(platform.signedIn).toEqual([]);
     });
 
-    test("with a code that was given to another login signs in nobody", async () => {
+    test("with a code that was given to another login is refused", async () => {
       const [victim, attacker] = [createBrowser(), createBrowser()];
       const [mine, theirs] = await Promise.all([victim, attacker].map((one) => one.visit(`${platform.url}/auth/${kind}/login`)));
       const stolen = new URL(await world.visit(theirs!.location!)).searchParams.get("code")!;
@@ -236,7 +236,7 @@ describe.each(CASES)("%s", (kind, makeCase) => {
       expect(platform.signedIn).toEqual([]);
     });
 
-    test("at another connector's callback signs in nobody", async () => {
+    test("at another connector's callback is refused", async () => {
       platform.config = { ...platform.config, connectors: [{ id: "corp", [kind]: provider.settings }] };
       const browser = createBrowser();
       const begun = await browser.visit(`${platform.url}/auth/${kind}/login`);
@@ -257,11 +257,11 @@ describe.each(CASES)("%s", (kind, makeCase) => {
         back.searchParams.set("error", "access_denied");
         back.searchParams.set("error_description", "<b>INNER</b>");
       });
-      expect([seen.status, seen.text]).toEqual([403, expect.stringContaining("said no at the provider: access_denied")]);
+      expect([seen.status, seen.text]).toEqual([403, expect.stringContaining("refused at the provider: access_denied")]);
       expect(seen.text).not.toContain("INNER");
     });
 
-    test("with a wrong client secret tells the administrator alone why", async () => {
+    test("with a wrong client secret tells only the administrator why", async () => {
       configure({ clientSecret: "wrong" });
       const seen = await signIn();
       expect([seen.status, seen.text]).toEqual([503, expect.stringContaining("not set up rightly")]);
@@ -278,7 +278,7 @@ describe.each(CASES)("%s", (kind, makeCase) => {
       ["without a signature", { signature: "none" }],
       ["signed with a foreign key", { signature: "foreign key" }],
       ["signed with the client's secret", { signature: "client secret" }],
-    ])("%s signs in nobody", async (_, lies) => {
+    ])("%s is refused", async (_, lies) => {
       Object.assign(provider.lies!, lies);
       expect((await signIn()).status).toBe(401);
       expect(platform.signedIn).toEqual([]);

@@ -1,5 +1,5 @@
 /**
- * People who administer by a group of their provider, and groups that cannot be asked about, when the provider is asked again.
+ * Administrators by a group of their provider, and groups that cannot be read, when the provider is asked again.
  */
 import { describe, expect, test } from "vitest";
 import { SIGN_IN_LIMITS } from "../../../src/management/sign-in/limits/limits.ts";
@@ -38,7 +38,7 @@ describe("administrators", () => {
     expect(await administers(login)).toBe(false);
   });
 
-  test("are none once the setting is gone, at once, and by another connector's group", async () => {
+  test("are none at once when the setting is gone, or by another connector's group", async () => {
     const provider = await beginAs();
     const login = await signIn("sourceHostA");
     const connectors = [{ id: "corp", sourceHostA: provider.settings }];
@@ -72,10 +72,10 @@ describe("administrators", () => {
     expect((await ci.send("GET", "/users")).code).toBe(401);
   });
 
-  test("do not act as somebody else, whose keys would not end with the group", async () => {
+  test("do not act as another user, whose keys would not end with the group", async () => {
     await beginAs();
     const login = await signIn("sourceHostA");
-    const as = { headers: { "Impersonate-User": "somebody", "Impersonate-Group": "platform:admins" } };
+    const as = { headers: { "Impersonate-User": "other", "Impersonate-Group": "platform:admins" } };
     const key = { metadata: { name: "root" }, spec: { user: "ci", groups: ["platform:admins"] } };
     const made = await login.send("POST", "/ownedaccesskeys", { metadata: { name: "ci" }, spec: key.spec });
     for (const client of [login, platform.as(String(at(made, "spec", "key")))]) {
@@ -108,7 +108,7 @@ describe("administrators", () => {
     expect(await administers(await signIn("directoryProviderB"))).toBe(true);
     provider.restrictions[0]!.join(["op5"]);
     expect(await administers(await signIn("directoryProviderB"))).toBe(false);
-    // A name is refused where it is written, and would mean nothing.
+    // A name is refused where it is written, and would have no effect.
     const groups = [{ name: "ops", id: "00000000-0000-4000-8000-000000000666", security: true }];
     const account = { personal: false, tenantId: "7b3c1d2e-0000-4000-8000-000000000001" } as const;
     const decision = admit(other, { id: "1", principalName: "joe", account, groups });

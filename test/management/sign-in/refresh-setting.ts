@@ -1,5 +1,5 @@
 /**
- * A platform whose people's providers are asked again, and the time that passes until they are.
+ * A platform whose users' providers are asked again, and the time that passes until they are.
  */
 import { afterEach, expect } from "vitest";
 import { parseManagementConfig } from "../../../src/management/config/config.ts";
@@ -13,14 +13,14 @@ import type { Double, World } from "./doubles/world.ts";
 import { createBrowser, post } from "./platform.ts";
 
 export const MINUTE_MS = 60_000;
-/** After this, anyone who has used a key has been looked at. */
+/** After this time, every login in use has been refreshed. */
 export const SOON_MS = 17 * MINUTE_MS;
 
-/** Those of the test that runs. */
+/** Those of the running test. */
 export let world: World;
 export let platform: Platform;
 
-/** To be called once in a file. */
+/** Call it once in a file. */
 export function stopAfterEach(): void {
   afterEach(() => Promise.all([platform.stop(), world.close()]));
 }
@@ -62,7 +62,7 @@ export async function signIn(kind: string): Promise<Login> {
   return { ...platform.as(String(body["accessKey"])), name: String(body["name"]) };
 }
 
-/** Uses a key, and lets the time pass in which its login is looked at again. */
+/** Uses a key, and advances until its login is refreshed. */
 export async function after(login: Client, ms = SOON_MS): Promise<number> {
   await platform.clock.advance(MINUTE_MS);
   await login.send("GET", "/teams");

@@ -1,5 +1,5 @@
 /**
- * What becomes of people who are signed in when their provider says something else about them, and when the settings do.
+ * The logins of users when their provider's data about them changes, and when the settings do.
  */
 import { describe, expect, test } from "vitest";
 import { at, MERGE_PATCH } from "../platform.ts";
@@ -15,10 +15,10 @@ import type { Login } from "./refresh-setting.ts";
 stopAfterEach();
 
 describe.each(CASES)("%s", (kind, makeCase) => {
-  // Without a place to ask, the restriction stands in the ID token.
+  // Without an API to ask, the restriction is in the ID token.
   const fields = makeCase().restrictions.map(({ field }) => field);
 
-  test.each(fields)("one who is no longer in one of the %s loses the key, and one who still is keeps it", async (field) => {
+  test.each(fields)("a user who is no longer in one of the %s loses the key, and one who still is keeps it", async (field) => {
     const provider = makeCase();
     const restriction = provider.restrictions.find((one) => one.field === field) as Restriction;
     restriction.join([restriction.name]);
@@ -27,12 +27,12 @@ describe.each(CASES)("%s", (kind, makeCase) => {
     expect(await after(login)).toBe(200);
     restriction.join(["other"]);
     expect(await after(login)).toBe(401);
-    // The person stays, and comes back with the membership.
+    // The person stays, and returns with the membership.
     restriction.join([restriction.name]);
     expect(await after(await signIn(kind))).toBe(200);
   });
 
-  test("one whom the provider no longer knows loses the key", async () => {
+  test("a user whom the provider no longer knows loses the key", async () => {
     const provider = makeCase();
     await start(provider, kind);
     const login = await signIn(kind);
@@ -40,7 +40,7 @@ describe.each(CASES)("%s", (kind, makeCase) => {
     expect(await after(login)).toBe(401);
   });
 
-  test.each([403, 429, 500])("an answer %i ends nothing, until it lasts too long", async (status) => {
+  test.each([403, 429, 500])("an answer %i ends no login, until it lasts too long", async (status) => {
     const provider = makeCase();
     await start(provider, kind);
     const login = await signIn(kind);
@@ -61,7 +61,7 @@ describe.each(CASES)("%s", (kind, makeCase) => {
     expect(world.asked).toHaveLength(asked);
   });
 
-  test("is asked nothing about somebody who uses no key", async () => {
+  test("is asked nothing about a user who uses no key", async () => {
     const provider = makeCase();
     await start(provider, kind);
     const login = await signIn(kind);
@@ -101,7 +101,7 @@ describe("a login that cannot be asked about", () => {
   const [, makeCase] = CASES.find(([kind]) => kind === "sourceHostA")!;
   const DAY_MS = 24 * 60 * MINUTE_MS;
 
-  /** Logins of one person after another; the provider refuses to say anything about the first ones. */
+  /** Consecutive logins of one person; the provider refuses to answer about the first ones. */
   async function beginWith({ refused, others }: { readonly refused: number; readonly others: number }) {
     const provider = makeCase();
     const [restriction] = provider.restrictions as [Restriction];
@@ -120,7 +120,7 @@ describe("a login that cannot be asked about", () => {
     return { restriction, refused: logins.slice(0, refused), others: logins.slice(refused) };
   }
 
-  test("ends after a day, and nobody else's does or waits", async () => {
+  test("ends after a day, and no other login ends or waits", async () => {
     const { restriction, refused, others } = await beginWith({ refused: 2, others: 1 });
     const [first, other] = [refused[0]!, others[0]!];
     for (let hours = 0; hours < 26; hours++) await after(other, 60 * MINUTE_MS);
@@ -130,7 +130,7 @@ describe("a login that cannot be asked about", () => {
     expect(await after(other)).toBe(401);
   });
 
-  test("is one of several where the provider is left alone", async () => {
+  test("is one of several after which the provider is left alone", async () => {
     const { others } = await beginWith({ refused: 0, others: 8 });
     world.faults.set("/user", (response) => response.writeHead(500).end());
     const asked = world.asked.length;
@@ -160,7 +160,7 @@ describe("groups", () => {
     expect((await own.send("GET", "/namespaces/default/sharedsecrets/s")).code).toBe(403);
   });
 
-  test("a refresh token that is good for one use is kept before anything else can fail", async () => {
+  test("a refresh token for one use is stored before anything else can fail", async () => {
     const provider = makeCase();
     await start(provider, "sourceHostB");
     const login = await signIn("sourceHostB");
@@ -171,7 +171,7 @@ describe("groups", () => {
     expect(provider.oauth!.complaints).toEqual([]);
   });
 
-  test("follow the provider also where somebody would take away what it is asked with", async () => {
+  test("follow the provider also where a user tries to remove the tokens for it", async () => {
     const provider = makeCase();
     await start(provider, "sourceHostB");
     const login = await signIn("sourceHostB");

@@ -1,5 +1,5 @@
 /**
- * What the sign-in endpoints have in common: paths, methods, headers; the way back to a program; logout.
+ * What the sign-in endpoints share: paths, methods, headers; the way back to a program; logout.
  */
 import { createHash } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -74,7 +74,7 @@ describe("customHttpHeaders", () => {
 
 describe("paths", () => {
   test.each(["/auth", "/auth/", "/auth/login", "/auth/a/b/login", "/auth/oidc/other", "/kubernetes", "/auth/oidc/login/"])(
-    "%s is somebody else's",
+    "%s is not an endpoint of sign-in",
     async (path) => {
       const answer = await fetch(`${platform.url}${path}`);
       expect([answer.status, await answer.text()]).toEqual([404, "another server's"]);
@@ -104,7 +104,7 @@ describe("a program that waits on the user's machine", () => {
   const query = (redirect: string, more = `&code_challenge=${challenge}`) => `?redirect=${encodeURIComponent(redirect)}${more}`;
   const waiting = "http://127.0.0.1:8000/done?mine=1";
 
-  /** Logs in, and gives where the browser is sent in the end. */
+  /** Logs in, and returns where the browser is sent in the end. */
   async function sent(): Promise<URL> {
     const seen = await login(platform, { query: query(waiting) });
     expect(seen.status).toBe(302);
@@ -114,7 +114,7 @@ describe("a program that waits on the user's machine", () => {
   test("gets a code by the browser, and the key for the code", async () => {
     const url = await sent();
     expect([url.origin, url.pathname, url.searchParams.get("mine")]).toEqual(["http://127.0.0.1:8000", "/done", "1"]);
-    // Nobody has a key before the exchange.
+    // There is no key before the exchange.
     expect(platform.signedIn).toEqual([]);
     const code = url.searchParams.get("code")!;
     const seen = await post(`${platform.url}/auth/exchange`, { code, code_verifier: verifier });
@@ -137,7 +137,7 @@ describe("a program that waits on the user's machine", () => {
     expect((await post(`${platform.url}/auth/exchange`, { code, code_verifier: verifier })).status).toBe(401);
   });
 
-  test("is told of a refusal", async () => {
+  test("learns of a refusal", async () => {
     platform.config = { oidc: { ...platform.config.oidc, groups: ["admins"] } };
     const url = await sent();
     expect(url.searchParams.get("error")).toBe("access_denied");
@@ -180,7 +180,7 @@ describe("a program that waits on the user's machine", () => {
 });
 
 describe("logout", () => {
-  test("138 ends the key and tells where the provider's session ends", async () => {
+  test("138 ends the key and returns the address that ends the provider's session", async () => {
     platform.config = { oidc: { ...platform.config.oidc, postLogoutRedirectURI: "https://p.example/bye" } };
     const { status, body } = await post(`${platform.url}/auth/logout`, {}, { authorization: "bearer key-1" });
     expect([status, platform.signedOut]).toEqual([200, ["key-1"]]);
@@ -204,7 +204,7 @@ describe("logout", () => {
   });
 });
 
-test("a fault of ours is answered without its text, which the log has", async () => {
+test("an internal error is answered without its text, which the log has", async () => {
   platform.ports = { ...platform.ports, signIn: () => Promise.reject(new Error("disk on fire")) };
   expect(await login(platform)).toMatchObject({ status: 500, body: { message: "Internal error occurred" } });
   expect(platform.log.at(-1)).toContain("disk on fire");

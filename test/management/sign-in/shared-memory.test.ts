@@ -1,5 +1,5 @@
 /**
- * What servers on one store remember of begun logins: how many there are at a time, and how long they stay.
+ * What servers on one store remember of unfinished logins: how many there are at a time, and how long they stay.
  */
 import { expect, test } from "vitest";
 import type { Clock } from "../../../src/base/clock.ts";
@@ -26,7 +26,7 @@ test("of many logins that begin at each server the last ones are kept", async ()
   expect([await servers[1]!.take("0-39"), await servers[1]!.take("0-40")]).toEqual([undefined, "nonce"]);
 });
 
-test("logins that nobody ends are gone after their time, those of a server that was killed too", async () => {
+test("logins that are never finished are gone after their time, those of a killed server too", async () => {
   const { clock, servers, passing, kept } = setUp();
   for (let index = 0; index < 5; index += 1) await servers[0]!.put(`${index}`, "nonce");
   await clock.advance(LIMITS.lifetimeMs - 1);

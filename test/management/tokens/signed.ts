@@ -1,5 +1,5 @@
 /**
- * A platform that signs tokens, as far as clusters see it.
+ * A platform that signs tokens, as clusters see it.
  */
 import type { Clock } from "../../../src/base/clock.ts";
 import { systemChance } from "../../../src/base/chance.ts";

@@ -52,7 +52,7 @@ test("a key that was never used is gone with a rotation a minute later, also fro
   expect((JSON.parse(port.text!) as { keys: unknown[] }).keys).toHaveLength(1);
 });
 
-test("how long a key is needed is saved before it signs, so that no restart forgets it", async () => {
+test("how long a key is needed is saved before it signs, so that it survives a restart", async () => {
   const clock = createFakeClock();
   const port = createKeysPort();
   const keys = await openSigningKeys({ port, clock });
@@ -73,7 +73,7 @@ test("tokens of a day cost one write", async () => {
   expect(port.saves).toBe(2);
 });
 
-test("a key that could not be saved does not sign, and the one before goes on", async () => {
+test("a key that could not be saved does not sign, and the previous one continues", async () => {
   const clock = createFakeClock();
   const port = createKeysPort();
   const keys = await openSigningKeys({ port, clock });

@@ -38,7 +38,7 @@ describe("a token for a cluster", () => {
     });
   });
 
-  test("is another one each time", async () => {
+  test("is different each time", async () => {
     const { signer } = await createTestPlatform(createFakeClock());
     const ids = await Promise.all([signer.sign(requestFor()), signer.sign(requestFor())]);
     expect(ids[0]!.token).not.toBe(ids[1]!.token);
@@ -64,7 +64,7 @@ describe("a token for a cluster", () => {
     expect(await codeOf(signer.sign({ ...requestFor(), ttlSeconds }))).toBe("API_INVALID");
   });
 
-  test("that clusters would not look at for its length is not issued", async () => {
+  test("that is too long for clusters is not issued", async () => {
     const { signer } = await createTestPlatform(createFakeClock());
     const scopes = [{ clusters: Array.from({ length: 600 }, (_, index) => ({ cluster: `cluster-${index}` })) }];
     await expect(signer.sign(requestFor({ scopes }))).rejects.toThrow(
@@ -72,7 +72,7 @@ describe("a token for a cluster", () => {
     );
   });
 
-  test("stays good after a rotation", async () => {
+  test("stays valid after a rotation", async () => {
     const clock = createFakeClock();
     const { signer, keys } = await createTestPlatform(clock);
     const { token } = await signer.sign(requestFor());

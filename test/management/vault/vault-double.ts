@@ -1,5 +1,5 @@
 /**
- * A vault of one's own: the part of the public HTTP API that reads secrets of the engines kv, versions 1 and 2.
+ * A vault for tests: the part of the public HTTP API that reads secrets of the engines kv, versions 1 and 2.
  */
 import { createServer } from "node:http";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -9,9 +9,9 @@ import type { AddressInfo } from "node:net";
 /** A vault that a test fills and breaks. */
 export interface VaultDouble {
   readonly url: string;
-  /** Paths and headers of what was asked. */
+  /** Paths and headers of the requests. */
   readonly asked: { readonly path: string; readonly headers: IncomingMessage["headers"] }[];
-  /** Every token that is known, with the beginnings of the paths that it may read. */
+  /** Every known token, with the prefixes of the paths that it may read. */
   readonly tokens: Map<string, readonly string[]>;
   sealed: boolean;
   /** Answers in place of the vault. True: it has answered, or never will. */
@@ -30,7 +30,7 @@ interface Stored {
   readonly versions: unknown[];
 }
 
-/** Starts one whose token `root-token` may read everything. */
+/** Starts a vault whose token `root-token` may read everything. */
 export async function startVault({ namespace = "" } = {}): Promise<VaultDouble> {
   const secrets = new Map<string, Stored>();
   const server = createServer((request, response) => answer(request, response));

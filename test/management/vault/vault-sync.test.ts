@@ -42,7 +42,7 @@ async function make(name: string, path: string, more: { readonly spec?: object; 
   expect(made.code, made.text).toBe(201);
 }
 
-/** Lets a round pass. */
+/** Advances by one round. */
 async function round(ms = 60_000): Promise<void> {
   await platform.clock.advance(ms);
   await platform.management.settled();
@@ -132,7 +132,7 @@ describe("a SharedSecret that names a secret of the vault", () => {
     expect(await shown("kept")).toMatchObject({ data: { password: "two" }, condition: "True Copied" });
   });
 
-  test("with a path that leads elsewhere is told so, and nothing is asked", async () => {
+  test("with a path that leads elsewhere gets a condition that says so, and nothing is requested", async () => {
     await begin();
     await make("trick", "../sys/raw");
     await round(2_000);
@@ -160,7 +160,7 @@ async function flood(response: ServerResponse): Promise<void> {
 }
 
 describe("a round", () => {
-  test("asks once for what several name, and no more once the vault is down", async () => {
+  test("requests once what several name, and nothing more once the vault is down", async () => {
     await begin();
     vault.kv2("secret", "shared", { a: "b" });
     for (const name of ["one", "two", "three"]) await make(name, "shared");
@@ -174,7 +174,7 @@ describe("a round", () => {
     expect([(await shown("one")).condition, (await shown("four")).condition]).toEqual(["False Sealed", "False Sealed"]);
   });
 
-  test("waits as long as the vault asks it to, however short the interval is", async () => {
+  test("waits as long as the vault asks for, however short the interval is", async () => {
     await begin({ syncInterval: "1s" });
     vault.kv2("secret", "busy", { a: "b" });
     await make("busy", "busy");
@@ -213,7 +213,7 @@ describe("a round", () => {
     }
   });
 
-  test("without a token or an address tells so and asks nothing", async () => {
+  test("without a token or an address says so and requests nothing", async () => {
     await begin({ auth: {} });
     await make("x", "x");
     await round(2_000);
@@ -234,7 +234,7 @@ describe("a round", () => {
   });
 });
 
-describe("who may not read the vault does not", () => {
+describe("callers who may not read the vault do not", () => {
   const named = { metadata: { name: "mine", annotations: annotations("team/db") }, spec: { owner: { user: "jane" } } };
 
   test("only administrators set the annotations, by no method and in no part", async () => {
@@ -298,7 +298,7 @@ describe("who may not read the vault does not", () => {
     expect((await patch({ annotations: { "management.platform/vault-path": "team/db" } })).code).toBe(403);
   });
 
-  test("others see neither the copy nor the condition, and the token nobody but administrators", async () => {
+  test("others see neither the copy nor the condition, and only administrators see the token", async () => {
     await begin();
     vault.kv2("secret", "team/db", { password: "hidden-word" });
     await make("db", "team/db");

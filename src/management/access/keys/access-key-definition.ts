@@ -22,17 +22,17 @@ import type { KeyOriginOptions } from "./key-origin.ts";
 import type { Permit } from "../rights/permits.ts";
 import { mayRevoke } from "../rights/revokes.ts";
 
-/** Fields of the spec that are not read back, or hold such fields. */
+/** Fields of the spec that are never read back, or that contain such fields. */
 const APPLIED_SECRETS = ["key", "identity", "oidcLogin"];
 
-/** What access keys work with. */
+/** Options of {@link createOwnedAccessKeys}. */
 export interface AccessKeyKindOptions extends KeyOriginOptions {
   readonly keys: AccessKeys;
   readonly activity: KeyActivity;
   readonly permit: Permit;
 }
 
-/** Keys with which the API is used. */
+/** Access keys: the keys with which the API is used. */
 export function createOwnedAccessKeys(options: AccessKeyKindOptions): ResourceDefinition {
   const { keys, activity, permit } = options;
   return {
@@ -57,7 +57,7 @@ export function createOwnedAccessKeys(options: AccessKeyKindOptions): ResourceDe
         const kept = withKeptSecrets(USUAL_STRATEGY.prepare(withoutApplied(object, APPLIED_SECRETS), old), old);
         return withOrigin(withAuthor(kept, old, { by, ...options }), old, { by, ...options });
       },
-      // When a key was used is seen by the server alone.
+      // Only the server sees when a key was used.
       subresources: { status: (_desired, old) => withSpec(old, { key: "" }) },
       claim: (object, old) => keys.claim(object, old),
       opened: (stored) => withSpec(withoutSecrets(withoutOrigin(withOpenMaps(stored))), { key: "" }),
@@ -70,7 +70,7 @@ export function createOwnedAccessKeys(options: AccessKeyKindOptions): ResourceDe
   };
 }
 
-/** The answer to the write that sets a value carries it; nothing else does. When the key was used comes from elsewhere. */
+/** Only the answer to the write that sets a value carries it. The time of the last use is stored elsewhere. */
 function shown(object: KubeObject, activity: KeyActivity): KubeObject {
   const { key = "", ...rest } = specOf<KeySpec>(object);
   const bare = withoutOrigin(withoutSecrets(isDigest(key) ? { ...object, spec: rest } : object));
@@ -88,7 +88,7 @@ function withoutOrigin(object: KubeObject): KubeObject {
   return rest;
 }
 
-/** Without what providers gave the platform and nobody else. */
+/** The key without the data that providers gave to the platform alone. */
 function withoutSecrets(object: KubeObject): KubeObject {
   const { identity, oidcLogin } = specOf<KeySpec>(object);
   if (identity === undefined && oidcLogin === undefined) return object;
@@ -97,7 +97,7 @@ function withoutSecrets(object: KubeObject): KubeObject {
   return withSpec(object, { ...(identity && { identity: known }), ...(oidcLogin && { oidcLogin: times }) });
 }
 
-/** A caller who writes back what was read does not lose what was not shown. */
+/** A caller who writes back what they read does not lose what was hidden. */
 function withKeptSecrets(object: KubeObject, old: KubeObject | undefined): KubeObject {
   if (old === undefined) return object;
   const { identity, oidcLogin } = specOf<KeySpec>(object);
@@ -125,7 +125,7 @@ interface Author extends AccessKeyKindOptions {
   readonly by: UserInfo;
 }
 
-/** Only the server says where a key comes from. */
+/** Only the server writes where a key comes from. */
 function withOrigin(object: KubeObject, old: KubeObject | undefined, { by, ...options }: Author): KubeObject {
   const keepsValue = old !== undefined && options.keys.keepsValue(object, old);
   const origin = originAfter({ object, old, by, keepsValue }, options);
@@ -133,7 +133,7 @@ function withOrigin(object: KubeObject, old: KubeObject | undefined, { by, ...op
   return known.length === 0 ? withoutOrigin(object) : { ...object, origin: Object.fromEntries(known) };
 }
 
-/** A new key that names nobody is its author's; one of a person shares the sign-in of the key that he shows. */
+/** A new key that names no owner belongs to its author; a key of a person shares the sign-in of the key that was presented. */
 function withAuthor(object: KubeObject, old: KubeObject | undefined, { by, objects }: Author): KubeObject {
   const spec = specOf<KeySpec>(object);
   if (old !== undefined) return object;
@@ -157,7 +157,7 @@ function validate(object: KubeObject): readonly FieldError[] {
   const named = [user, team, subject].filter((name) => name !== "").length;
   return [
     ...(ttl < 0 ? [invalid("spec.ttl", ttl, "must be greater than or equal to 0")] : []),
-    ...(named > 1 ? [forbidden("spec", "a key stands for one of user, team and subject")] : []),
+    ...(named > 1 ? [forbidden("spec", "a key acts as one of user, team and subject")] : []),
     ...(scope === undefined ? [] : validateScope(scope, "spec.scope")),
   ];
 }
@@ -174,7 +174,7 @@ function warnings(object: KubeObject, options: AccessKeyKindOptions): readonly s
   ];
 }
 
-/** What ends a key earlier than it says itself. */
+/** Warnings about limits that end a key earlier than its own settings. */
 function endWarnings(object: KubeObject, { lives, limits }: AccessKeyKindOptions): readonly string[] {
   const { maker, until } = originOf(object);
   const endMs = lives.endOf(object);

@@ -11,45 +11,45 @@ import { isDigest } from "./key-digest.ts";
 import type { KeyDigest } from "./key-digest.ts";
 import type { ManagedObjects } from "../managed-objects.ts";
 
-/** Which key has which value, without knowing any. */
+/** An index of keys by value that knows no value. */
 export interface AccessKeys {
-  /** The key of a value, as it is stored; undefined when there is none. The time it takes does not tell which values come close. */
+  /** The stored key with this value; undefined when there is none. The time it takes does not tell which values come close. */
   find(value: string, connection?: object): KubeObject | undefined;
-  /** Tells whether the value of a written key, or its being left out, leaves the stored key with the value that it has. */
+  /** Tells whether a written key keeps the value of the stored key, by repeating it or leaving it out. */
   keepsValue(object: KubeObject, old: KubeObject): boolean;
-  /** What a written key becomes in the store: its digest in place of its value, which the author is answered. */
+  /** Prepares a written key for the store: its digest replaces its value, which only the answer to the author carries. */
   claim(object: KubeObject, old: KubeObject | undefined): Claim;
 }
 
-/** What the keys are found by. */
+/** Options of {@link createAccessKeys}. */
 export interface AccessKeysOptions {
   readonly objects: ManagedObjects;
   readonly digest: KeyDigest;
   readonly chance: Pick<Chance, "bytes">;
-  /** Holds the digest of a value for one writer among all processes. Default: there are no others. */
+  /** Reserves the digest of a value for one writer among all processes. Default: this process is the only one. */
   readonly hold?: HoldValue;
 }
 
 /**
- * Holds a digest while a key with it is written. Undefined while somebody else holds it; otherwise this process knows of all that was
- * written before, and its holder calls what is returned in the end.
+ * Reserves a digest while a key with it is written. Undefined if another writer holds it; otherwise this process has seen everything
+ * that was written before, and the caller releases the digest by calling the returned function.
  */
 export type HoldValue = (digest: string) => Promise<(() => void) | undefined>;
 
 /** Length of a value that the server makes: 330 bits. */
 const KEY_LENGTH = 64;
-/** Longest value that is taken. */
+/** Longest value that is accepted. */
 const KEY_LENGTH_MAX = 256;
-/** Shorter ones are taken with a warning. */
+/** Shorter values are accepted with a warning. */
 const KEY_LENGTH_STRONG = 32;
-/** Those with fewer different characters too. A random one of 32 hexadecimal digits has fewer in one of a hundred million cases. */
+/** So are values with fewer different characters. A random one of 32 hexadecimal digits has fewer in one of a hundred million cases. */
 const KEY_VARIETY_STRONG = 6;
 const ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789";
-/** What may stand in an Authorization header. Source: RFC 6750, section 2.1. */
+/** The characters that an Authorization header may carry. Source: RFC 6750, section 2.1. */
 const TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/;
 
 /**
- * Keys by the digests of their values, following the stored objects.
+ * Indexes keys by the digests of their values, following the stored objects.
  *
  * @example
  * createAccessKeys({ objects, digest, chance }).find(bearerToken)?.metadata.name;
@@ -89,8 +89,8 @@ class KeyIndex implements AccessKeys {
     if (errors.length > 0) return { ...unclaimed(object), errors };
     const value = given === "" ? this.#makeValue() : given;
     const digest = this.#options.digest.of(value);
-    const told = { answer: answering(value), warnings: valueWarnings(value) };
-    if (old !== undefined && digest === digestOf(old)) return { ...unclaimed(withKey(object, digest)), ...told };
+    const reply = { answer: answering(value), warnings: valueWarnings(value) };
+    if (old !== undefined && digest === digestOf(old)) return { ...unclaimed(withKey(object, digest)), ...reply };
     if (this.#keys.has(digest) || this.#claimed.has(digest)) {
       return { ...unclaimed(object), errors: [TAKEN] };
     }
@@ -101,16 +101,16 @@ class KeyIndex implements AccessKeys {
       letGo?.();
     };
     const { hold } = this.#options;
-    // Nobody else makes the same random value.
-    if (hold === undefined || given === "") return { object: withKey(object, digest), commit: release, rollback: release, ...told };
+    // No other process makes the same random value.
+    if (hold === undefined || given === "") return { object: withKey(object, digest), commit: release, rollback: release, ...reply };
     const secure = async () => {
       letGo = await hold(digest);
       return letGo === undefined || this.#keys.has(digest) ? [TAKEN] : [];
     };
-    return { object: withKey(object, digest), secure, commit: release, rollback: release, ...told };
+    return { object: withKey(object, digest), secure, commit: release, rollback: release, ...reply };
   }
 
-  /** Without bias: bytes beyond the last whole multiple of the alphabet are thrown away. */
+  /** Unbiased: bytes beyond the last whole multiple of the alphabet are thrown away. */
   #makeValue(): string {
     const whole = 256 - (256 % ALPHABET.length);
     let value = "";
@@ -122,10 +122,10 @@ class KeyIndex implements AccessKeys {
   }
 }
 
-/** Anyone who guesses another one's key learns nothing of whose it is. */
+/** The message does not say whose the other key is, so guessing a value reveals no owner. */
 const TAKEN = duplicate("spec.key", "the value of another key");
 
-/** Tells whether a key was refused because another one has its value, or is about to. */
+/** Tells whether a key was refused because another one has its value, or is being written with it. */
 export function isTaken(error: EngineError): boolean {
   return error.message.endsWith(TAKEN.message);
 }
@@ -146,7 +146,7 @@ function unclaimed(object: KubeObject): Claim {
   return { object, commit() {}, rollback() {} };
 }
 
-/** The value itself appears in no answer, not even in one that refuses it. */
+/** The value itself appears in no answer, not even in a refusal. */
 function valueErrors(value: string): readonly FieldError[] {
   const field = "spec.key";
   if (value.length > KEY_LENGTH_MAX) return [invalid(field, HIDDEN, `must be no more than ${KEY_LENGTH_MAX} characters`)];
@@ -157,7 +157,7 @@ function valueErrors(value: string): readonly FieldError[] {
 
 const HIDDEN = "<hidden>";
 
-/** Digests stop nobody from trying values, of which there are few when they are short or repeat themselves. */
+/** Digests do not stop anyone from guessing values, and short or repetitive values are few. */
 function valueWarnings(value: string): readonly string[] {
   const why = [
     ...(value.length < KEY_LENGTH_STRONG ? [`has fewer than ${KEY_LENGTH_STRONG} characters`] : []),

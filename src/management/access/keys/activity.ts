@@ -4,36 +4,36 @@ import type { Logger } from "../../../base/logger.ts";
 import type { InternalRecords } from "../../records/internal-records.ts";
 
 /**
- * When which access key was last used, by this process and, as far as they have stored it, by others on the same store. It is no part of the key's object, so that using a
- * key changes no resourceVersion.
+ * When each access key was last used, by this process and, once stored, by others on the same store. The time is no part of the key's
+ * object, so using a key changes no resourceVersion.
  */
 export interface KeyActivity {
   /** Milliseconds since 1970; undefined for a key that was never used. */
   last(uid: string): number | undefined;
-  /** Notes a use at this moment. `everyMs` is how old the stored time may become, in milliseconds. */
+  /** Records a use at this moment. `everyMs` is how old the stored time may become, in milliseconds. */
   touch(uid: string, everyMs?: number): void;
   forget(uid: string): void;
-  /** Stores what is not stored yet. */
+  /** Stores the uses that are not stored yet. */
   flush(): Promise<void>;
-  /** No longer hears of what other processes store. */
+  /** Stops following what other processes store. */
   stop(): void;
 }
 
-/** What activity is kept with. */
+/** Options of {@link createKeyActivity}. */
 export interface KeyActivityOptions {
-  /** The uids of the keys that are there now. What is stored of others goes: a process may end between a key and its record. */
+  /** The uids of the keys that exist. Records of other keys are removed: a process may end between a key and its record. */
   readonly uids: () => ReadonlySet<string>;
   readonly records: InternalRecords;
   readonly clock: Pick<Clock, "now">;
   readonly logger: Logger;
 }
 
-/** How old the stored time of a use may become, in milliseconds. After a crash the last uses are as old as that. */
+/** How old the stored time of a use may become, in milliseconds. A crash loses the uses since then. */
 export const STORED_EVERY_MS = 60_000;
 const KIND = "KeyActivity";
 
 /**
- * Reads what is stored.
+ * Reads the stored activity.
  *
  * @example
  * const activity = await createKeyActivity({ uids, records, clock, logger });
@@ -55,7 +55,7 @@ export async function createKeyActivity({ uids, records, clock, logger }: KeyAct
       try {
         await records.take(KIND, uid);
       } catch (error) {
-        logger.warn("Cannot forget when an access key was used", { uid, error: messageOf(error) });
+        logger.warn("Cannot remove the record of an access key's use", { uid, error: messageOf(error) });
       }
     });
   const learn = (uid: string, ms: number) => {
@@ -68,7 +68,7 @@ export async function createKeyActivity({ uids, records, clock, logger }: KeyAct
     stored.delete(uid);
   });
   const present = await records.list(KIND);
-  // After the list: a key is there before its record.
+  // Read after the list: a key exists before its record.
   const known = uids();
   for (const { name, data } of present) {
     if (known.has(name)) learn(name, Number(data));

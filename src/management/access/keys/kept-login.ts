@@ -6,13 +6,13 @@ import type { KeySpec } from "../../kinds/owned-access-key.ts";
 import type { Identity } from "../../sign-in/identity.ts";
 import type { ProviderTokens } from "../../sign-in/ports.ts";
 
-/** What the key of a sign-in remembers of it, in `spec.identity.connectorData`: no answer has it, and people cannot write it. */
+/** What the key of a sign-in remembers of it, in `spec.identity.connectorData`: no answer carries it, and users cannot write it. */
 export interface KeptLogin {
   /** Kind and address of the provider, see `placeOf`. */
   readonly place: string;
-  /** Tokens with which the provider can be asked again. */
+  /** Tokens for further requests to the provider. */
   readonly tokens?: ProviderTokens;
-  /** Groups of the provider's that made an administrator by the settings of that time. */
+  /** Groups of the provider that made the user an administrator by the settings of that time. */
   readonly administrators?: readonly string[];
   /** The key ends then at the latest, in milliseconds since 1970. */
   readonly endsAtMs?: number;
@@ -21,12 +21,12 @@ export interface KeptLogin {
 const DEPTH_MAX = 8;
 const known = new WeakMap<KubeObject, { readonly login: KeptLogin | undefined }>();
 
-/** The text that is stored. */
+/** The text to store. */
 export function connectorDataOf(login: KeptLogin): string {
   return JSON.stringify(login);
 }
 
-/** What a key remembers of its sign-in; undefined when no provider was asked, or an earlier version made the key. */
+/** What a key remembers of its sign-in; undefined when no provider was involved, or an earlier version made the key. */
 export function keptLogin(key: KubeObject): KeptLogin | undefined {
   const found = known.get(key);
   if (found !== undefined) return found.login;
@@ -41,12 +41,12 @@ function parsed(text: string): KeptLogin | undefined {
     const value = parseJson(text, DEPTH_MAX);
     return isRecord(value) && typeof value["place"] === "string" ? (value as unknown as KeptLogin) : undefined;
   } catch {
-    // Somebody else's data, which an administrator may write.
+    // Data of another origin, which an administrator may write.
     return undefined;
   }
 }
 
-/** What a key keeps of a login besides who it is: where it came from, and the tokens. Those of OpenID Connect have fields of their own. */
+/** What a key keeps of a login besides the identity: its provider and the tokens. Those of OpenID Connect have fields of their own. */
 export function keptOf(
   { place, issuer, administrators, endsAtMs }: Identity,
   tokens: ProviderTokens,

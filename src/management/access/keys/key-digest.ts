@@ -1,14 +1,14 @@
 import { createHmac, createSecretKey } from "node:crypto";
 
-/** What a stored digest begins with, so that nobody takes it for a key. */
+/** Prefix of a stored digest, so that it is not mistaken for a key. */
 const PREFIX = "hmac-sha256:";
 
 /**
- * Turns values of access keys into what is stored of them: without the pepper nobody can tell a value from its digest, not even by
- * trying.
+ * Turns values of access keys into the digests that are stored. Without the pepper a value cannot be matched to its digest, not even by
+ * trying values.
  */
 export interface KeyDigest {
-  /** @param asker What the value came on: of a connection, the last value is not digested again while it lasts. Default: nothing is kept. */
+  /** @param asker The connection that the value came on: the last value of a connection is digested once. Default: nothing is kept. */
   of(value: string, asker?: object): string;
 }
 
@@ -19,7 +19,7 @@ export interface KeyDigest {
  * createKeyDigest(Buffer.alloc(32)).of("secret"); // "hmac-sha256:GBDo00G55h6IiV-6CxqivQPLbI__KzaOZm747971tPs"
  */
 export function createKeyDigest(pepper: Uint8Array): KeyDigest {
-  // Taken in once: to do that with every key that is shown takes longer than to digest it.
+  // Imported once: importing it for every key takes longer than the digest.
   const key = createSecretKey(pepper);
   const digest = (value: string) => `${PREFIX}${createHmac("sha256", key).update(value).digest("base64url")}`;
   const last = new WeakMap<object, { readonly value: string; readonly digest: string }>();
@@ -33,7 +33,7 @@ export function createKeyDigest(pepper: Uint8Array): KeyDigest {
   };
 }
 
-/** Tells whether a text is a digest, or pretends to be one. */
+/** Tells whether a text is a digest, or looks like one. */
 export function isDigest(text: string): boolean {
   return text.startsWith(PREFIX);
 }

@@ -1,5 +1,5 @@
 /**
- * How long an access key is good by what it says itself. Pure. Source: specification 1, Authentication 2, and 2, `status.auth`.
+ * How long an access key is valid by its own settings. Pure. Source: specification 1, Authentication 2, and 2, `status.auth`.
  *
  * @module
  */
@@ -9,11 +9,11 @@ import { LOGIN_KEY, originOf } from "../../kinds/owned-access-key.ts";
 import type { KeySpec } from "../../kinds/owned-access-key.ts";
 import { keptLogin } from "./kept-login.ts";
 
-/** Limits of the platform. */
+/** Limits that the platform sets. */
 export interface LifetimeLimits {
-  /** Seconds after which every key ends; 0 is no limit. */
+  /** Seconds after which every key expires; 0 means no limit. */
   readonly accessKeyMaxTTLSeconds: number;
-  /** Seconds for which keys of sign-ins are good that say nothing else; 0 is forever. */
+  /** Seconds for which keys of sign-ins are valid when they set no limit themselves; 0 means forever. */
   readonly loginAccessKeyTTLSeconds: number;
 }
 
@@ -21,8 +21,9 @@ export interface LifetimeLimits {
 const LATEST_MS = 8.64e15;
 
 /**
- * When a key ends, in milliseconds since 1970; Infinity when it does not. That of a sign-in ends when its provider said so. The platform's limit counts from the creation of the root
- * of its chain, whatever the key says, and however often it is used.
+ * When a key expires, in milliseconds since 1970; Infinity when it does not. A key of a sign-in expires at the latest when its provider
+ * said. The platform's limit counts from the creation of the root of its chain, whatever the key's own settings, and however often it is
+ * used.
  *
  * @param lastActivityMs When the key was last used, in milliseconds since 1970; undefined when it never was.
  */
@@ -60,7 +61,7 @@ export function lengthens(before: KeySpec, after: KeySpec, limits: LifetimeLimit
   return ttlAfter === 0 || ttlAfter > ttlBefore || becomesIdle;
 }
 
-/** What the author of a key should know when the platform's limit is shorter than what he asks for. */
+/** A warning for the author of a key when the platform's limit is shorter than the requested lifetime. */
 export function lifetimeWarnings({ ttl = 0 }: KeySpec, { accessKeyMaxTTLSeconds: max }: LifetimeLimits): readonly string[] {
   if (max === 0 || (ttl > 0 && ttl <= max)) return [];
   if (ttl === 0) return [`the key ends after ${max} seconds, as every key of this platform does`];

@@ -14,7 +14,7 @@ import type { ManagedObjects } from "../managed-objects.ts";
 import type { Membership } from "../membership.ts";
 import { keptLogin } from "./kept-login.ts";
 
-/** Answers to those who are not let in. Clients tell an ended session from a mistyped key by them. */
+/** Answers to callers who are refused. Clients tell an ended session from a mistyped key by them. */
 export const REFUSALS = {
   missing: "Unauthorized",
   unknown: "access key not found. Please login again",
@@ -29,45 +29,45 @@ export const REFUSALS = {
   maker: "the access key with which this one was made is no longer accepted",
 } as const;
 
-/** Why a key is refused; undefined while it is good. */
+/** Why a key is refused; undefined while it is valid. */
 export type KeyRefusal = Exclude<keyof typeof REFUSALS, "missing" | "unknown">;
 
-/** Which keys are good, and until when, at this moment: by what they say, and by what they were made with. */
+/** Which keys are valid, and until when: by their own settings, and by the keys and people they depend on. */
 export interface KeyLives {
   refusalOf(key: KubeObject): KeyRefusal | undefined;
-  /** When it ends by itself, in milliseconds since 1970; Infinity when it does not. */
+  /** When the key expires by itself, in milliseconds since 1970; Infinity when it does not. */
   endOf(key: KubeObject): number;
-  /** The same by ttl alone, whatever the platform's limit is. */
+  /** The same by ttl alone, ignoring the platform's limit. */
   endByTtl(key: KubeObject): number;
-  /** The key, and those with which it ends, its root last; undefined in place of one that is gone. */
+  /** The key and the keys that it depends on, its root last; undefined in place of one that is gone. */
   chainOf(key: KubeObject): Iterable<KubeObject | undefined>;
-  /** The connector by whose groups the key of a sign-in administers the platform now; undefined for all other keys. */
+  /** The connector whose groups make the key of a sign-in an administrator's now; undefined for all other keys. */
   administersBy(key: KubeObject): string | undefined;
-  /** Whether what a key may do ends with a group by which somebody administers: with its own sign-in's, or that of a key it was made with. */
+  /** Whether the key's rights end with an administrator group of a provider: of its own sign-in, or of a key it was made with. */
   endsWithGrant(key: KubeObject): boolean;
-  /** Groups that a key names, and that the one who made it, or signed in with it, no longer has. */
+  /** Groups that a key names, and that the user who made it, or signed in with it, no longer has. */
   lostGroups(key: KubeObject): readonly string[];
 }
 
-/** What lives are judged by. */
+/** Options of {@link createKeyLives}. */
 export interface KeyLivesOptions {
   readonly objects: Pick<ManagedObjects, "get">;
   readonly activity: Pick<KeyActivity, "last">;
   readonly membership: Membership;
   readonly limits: () => LifetimeLimits;
   readonly clock: Pick<Clock, "now">;
-  /** Kind and address of the provider behind a connector now; undefined for one that is not set up. Default: those of all logins are. */
+  /** Kind and address of the provider behind a connector now; undefined if it is not set up. Default: every login's provider is unchanged. */
   readonly placeOfConnector?: (connector: string) => string | undefined;
-  /** Groups of providers whose members administer now. Default: none. */
+  /** Groups of providers whose members are administrators now. Default: none. */
   readonly administrators?: () => readonly { readonly connector: string; readonly group: string }[];
 }
 
-/** What a key remembers of a user's password: another text when the password is another one. */
+/** What a key remembers of a user's password: it changes with the password. */
 export function passwordMark(user: KubeObject): string {
   return sha256Hex(specOf<UserSpec>(user).password ?? "");
 }
 
-/** Judges keys by the stored objects, so all processes on one store agree. */
+/** Judges keys by the stored objects, so that all processes on one store agree. */
 export function createKeyLives(options: KeyLivesOptions): KeyLives {
   return new Lives(options);
 }
@@ -102,13 +102,13 @@ class Lives implements KeyLives {
     return false;
   }
 
-  /** Made with the key of somebody who administered by a group, and does not any longer. */
+  /** The key was made with the key of an administrator by a group, who has left that group. */
   #hasLostGrant(key: KubeObject): boolean {
     const { maker, byGrant } = originOf(key);
     if (byGrant !== true || maker === undefined) return false;
     const found = this.#options.objects.get(OWNED_ACCESS_KEYS, { namespace: "", name: maker.name });
     if (found === undefined || found.metadata.uid !== maker.uid) return true;
-    // Where the maker was made so itself, that is judged at its place in the chain.
+    // A maker that was made the same way is judged at its own place in the chain.
     return originOf(found).byGrant !== true && this.administersBy(found) === undefined;
   }
 
@@ -138,7 +138,7 @@ class Lives implements KeyLives {
       const { maker, bySignIn }: KeyOrigin = originOf(link);
       if (maker === undefined || bySignIn === true) return;
       const found: KubeObject | undefined = this.#options.objects.get(OWNED_ACCESS_KEYS, { namespace: "", name: maker.name });
-      // Another key of the same name made nothing.
+      // Another key that has the same name now is not the maker.
       link = found?.metadata.uid === maker.uid ? found : undefined;
     }
   }
@@ -155,7 +155,7 @@ class Lives implements KeyLives {
     if (this.#leadsElsewhere(key)) return "connector";
     const { team = "" } = spec;
     if (person !== undefined && team !== "" && !this.#isMember(person, team)) return "member";
-    // Who set the value may know it, and is one of those who may use the key, or it has another value.
+    // The user who set the value may know it: they must still be allowed to use the key, or the value must change.
     if (holder && (this.#isGone(holder) || this.#isDisabled(holder) || (team !== "" && !this.#isMember(holder, team)))) return "holder";
     return this.#options.clock.now() >= this.#ownEnd(key, this.#options.limits()) ? "expired" : undefined;
   }
@@ -197,7 +197,7 @@ class Lives implements KeyLives {
     return groups.filter((group) => !standsForSubject(group) && !still.has(group));
   }
 
-  /** The groups of the person behind a key; undefined where nobody is who could lose some. */
+  /** The groups of the person behind a key; undefined if there is no person who could lose groups. */
   #groupsBehind(key: KubeObject): readonly string[] | undefined {
     const { person, maker } = originOf(key);
     if (person !== undefined) return this.#groupsOf(person);
@@ -212,7 +212,7 @@ function isDeleted({ metadata }: KubeObject): boolean {
   return metadata.deletionTimestamp !== undefined;
 }
 
-/** One who had no User when the key was made has not gone. */
+/** A person who had no User when the key was made has not been deleted. */
 function isGone(user: KubeObject | undefined, uid: string | undefined): boolean {
   return (uid !== undefined && user?.metadata.uid !== uid) || (user !== undefined && isDeleted(user));
 }

@@ -1,5 +1,5 @@
 /**
- * What a written key ends with: the key with which it is made or changed, and the people behind both.
+ * What a written key depends on: the key with which it is made or changed, and the people behind both.
  *
  * @module
  */
@@ -21,7 +21,7 @@ import type { ManagedObjects } from "../managed-objects.ts";
 
 type Objects = Pick<ManagedObjects, "get">;
 
-/** What origins are read from. */
+/** Options of {@link originAfter}. */
 export interface KeyOriginOptions {
   readonly objects: Objects;
   readonly lives: KeyLives;
@@ -34,30 +34,30 @@ export interface WrittenKey {
   /** Undefined on creation. */
   readonly old: KubeObject | undefined;
   readonly by: UserInfo;
-  /** The change leaves the key with the value that it has. */
+  /** The change keeps the key's value. */
   readonly keepsValue: boolean;
 }
 
-/** Tells whether the keys that somebody makes are roots: of an administrator whose own key has no scope, and of the server itself. */
+/** Tells whether keys that this author makes are roots: those of an administrator whose own key has no scope, and of the server itself. */
 export function makesRoots(user: UserInfo): boolean {
   const { extra } = user;
   if (extra?.[KEY_EXTRA] === undefined) return true;
-  // What somebody administers by a group ends with the group, and so does what it makes.
+  // What an administrator by a group does ends with the group, and so do the keys that they make.
   return administers(user) && extra[SCOPE_EXTRA] === undefined && extra[GRANT_EXTRA] === undefined;
 }
 
-/** The key that an author shows; undefined when it is gone. */
+/** The key that an author presented; undefined when it is gone. */
 export function authorKey({ extra }: UserInfo, objects: Objects): KubeObject | undefined {
   const name = extra?.[KEY_EXTRA]?.[0];
   return name === undefined ? undefined : objects.get(OWNED_ACCESS_KEYS, { namespace: "", name });
 }
 
-/** Tells whether a sign-in made a key, or an administrator in its place. Others only call theirs a login. */
+/** Tells whether a sign-in made a key, or an administrator in its place. Other keys are logins by name only. */
 export function isOfSignIn(key: KubeObject): boolean {
   return specOf<KeySpec>(key).type === LOGIN_KEY && originOf(key).maker === undefined;
 }
 
-/** Tells whether a change of a key gives anybody anything. Texts, and taking it out of use, do not. */
+/** Tells whether a change of a key gives any access. Changed texts, and disabling the key, do not. */
 export function grants(before: KeySpec, after: KeySpec, keepsValue: boolean): boolean {
   const rest = ({ displayName: _name, description: _text, disabled: _disabled, key: _key, ...others }: KeySpec) => others;
   return !keepsValue || (before.disabled === true && after.disabled !== true) || !jsonEqual(rest(before), rest(after));
@@ -91,7 +91,7 @@ export function originAfter(written: WrittenKey, options: KeyOriginOptions): Key
     ...(person && !jsonEqual(gives(wasSpec!), gives(spec)) && { person }),
   };
 
-  /** When the change lets the key end at the latest. A key that ends with its author anyway ends as it did. */
+  /** The latest moment at which the change lets the key end. A key that depends on its author's key anyway ends when it did before. */
   function endForChanged(): number {
     if (author!.metadata.uid === old!.metadata.uid) return lengthens(wasSpec!, spec, limits()) ? lives.endByTtl(old!) : Infinity;
     const chain = [...lives.chainOf(old!)];
@@ -100,7 +100,7 @@ export function originAfter(written: WrittenKey, options: KeyOriginOptions): Key
   }
 }
 
-/** The user for whom a key stands, and no matter who made it, as far as they have become known. */
+/** The user that a key stands for and the people behind it, with the uids that are known. */
 function peopleOf(
   spec: KeySpec,
   { user: known, person, holder }: KeyOrigin,
@@ -111,9 +111,9 @@ function peopleOf(
   const uid = (sameUser ? known?.uid : undefined) ?? now?.metadata.uid;
   const marks = spec.type === LOGIN_KEY && now !== undefined && now.metadata.uid === uid;
   const password = (sameUser ? known?.password : undefined) ?? (marks ? passwordMark(now) : undefined);
-  const withUid = (somebody: KeyPerson | undefined) => {
-    const own = somebody?.uid ?? userNamed(somebody?.name, objects)?.metadata.uid;
-    return somebody && own !== undefined ? { ...somebody, uid: own } : somebody;
+  const withUid = (who: KeyPerson | undefined) => {
+    const own = who?.uid ?? userNamed(who?.name, objects)?.metadata.uid;
+    return who && own !== undefined ? { ...who, uid: own } : who;
   };
   return {
     user: uid === undefined ? undefined : { uid, ...(password !== undefined && { password }) },
@@ -122,7 +122,7 @@ function peopleOf(
   };
 }
 
-/** Who may know the value that an author gives a key: the user who writes, or anyone who may know the key of a team that is shown. */
+/** Who may know the value that an author gives a key: the user who writes, or the one who may know the team key that was presented. */
 function holderOf(by: UserInfo, author: KubeObject, { objects, lives }: KeyOriginOptions): KeyPerson | undefined {
   if (administers(by)) return undefined;
   if (subjectOfUserName(by.name)?.kind === "user") return personOf(by, author, objects);
@@ -137,10 +137,10 @@ function userNamed(name = "", objects: Objects): KubeObject | undefined {
   return name === "" ? undefined : objects.get(USERS, { namespace: "", name });
 }
 
-/** The user behind a key that is shown, with the groups that only that key gives. */
+/** The user behind the presented key, with the groups that only that key gives. */
 function personOf(by: UserInfo, author: KubeObject, objects: Objects): KeyPerson | undefined {
   const subject = subjectOfUserName(by.name);
-  // What administrators give does not follow from what they have.
+  // What administrators grant does not depend on their own rights.
   if (subject?.kind !== "user" || administers(by)) return undefined;
   const user = userNamed(subject.name, objects);
   const given = new Set((user && specOf<UserSpec>(user).groups) ?? []);

@@ -1,5 +1,5 @@
 /**
- * What somebody may write about access keys: his own, and never one that can do more than the key that he shows.
+ * What users may write about access keys: their own, and never one that can do more than the key that they present.
  * Source: specification 1, OwnedAccessKey and Authentication 3.
  *
  * @module
@@ -23,23 +23,23 @@ import type { ManagedObjects } from "../managed-objects.ts";
 import type { Permit, PermittedWrite, PermitOptions } from "../rights/permits.ts";
 import type { Rights } from "../rights/rights.ts";
 
-/** Fields that tell what happened at a sign-in. Only the platform and its administrators write them. */
+/** Fields that record what happened at a sign-in. Only the platform and its administrators write them. */
 const SIGN_IN_FIELDS = ["identity", "oidcProvider", "oidcLogin"] as const;
 
-/** Most keys that are made with one another, the root among them: anyone who shows the last one has all of them looked at. */
+/** Most keys in a chain of keys made with one another, including the root: presenting the last one has all of them checked. */
 export const KEY_CHAIN_MAX = 16;
 
-/** What the permit of keys asks. */
+/** Options of {@link keyPermit}. */
 export interface KeyPermitOptions extends PermitOptions {
   readonly objects: Pick<ManagedObjects, "get">;
   readonly lives: KeyLives;
 }
 
 /**
- * The permit of access keys.
+ * The permit for access keys.
  *
  * @throws API_FORBIDDEN, naming what the author lacks; API_INVALID for an owner reference that may not block; API_UNAUTHORIZED when the
- *   key that the author shows has ended since the request began.
+ *   key that the author presented has ended since the request began.
  */
 export function createKeyPermit(options: KeyPermitOptions): Permit {
   const blocking = createBlockingPermit(options);
@@ -56,12 +56,12 @@ export function createKeyPermit(options: KeyPermitOptions): Permit {
   };
 }
 
-/** Who administers by a group must not write by which group that is. */
+/** An administrator by a group must not write which group that is. */
 function strangeSignIn({ extra }: UserInfo, before: KeySpec | undefined, after: KeySpec): string | undefined {
   return extra?.[GRANT_EXTRA] === undefined ? undefined : strangeFields(before, after);
 }
 
-/** What keys made with one another may not do to each other. */
+/** What keys in one chain may not do to each other. */
 function strangeChain({ user, object, old }: PermittedWrite, { objects, lives }: KeyPermitOptions): string | undefined {
   const author = authorKey(user, objects);
   const refusal = author === undefined ? "unknown" : lives.refusalOf(author);
@@ -74,7 +74,7 @@ function strangeChain({ user, object, old }: PermittedWrite, { objects, lives }:
   const was = specOf<KeySpec>(old);
   if (type === LOGIN_KEY && was.type !== LOGIN_KEY) return `spec.type ${LOGIN_KEY} is written by the platform`;
   if (isOfSignIn(old) && !jsonEqual([type, owner, team, subject], [was.type, was.user, was.team, was.subject])) {
-    return "the key of a sign-in keeps its type, and stands for the person who signed in";
+    return "the key of a sign-in keeps its type, and acts as the user who signed in";
   }
   if (isOfSignIn(old) && !isOfSignIn(author)) return "the key of a sign-in is changed with keys of sign-ins only";
   if (disabled !== true && was.disabled === true && wasMadeWith(author, old, objects)) {
@@ -83,7 +83,7 @@ function strangeChain({ user, object, old }: PermittedWrite, { objects, lives }:
   return undefined;
 }
 
-/** Tells whether a key was made with another one, or with a key that was; also when they end apart. */
+/** Tells whether a key was made, directly or through others, with another key; also when the two end independently. */
 function wasMadeWith(key: KubeObject, other: KubeObject, objects: Pick<ManagedObjects, "get">): boolean {
   for (let link: KubeObject | undefined = key; link !== undefined;) {
     const { maker } = originOf(link);
@@ -113,7 +113,7 @@ function strangeOwner(caller: Caller, before: KeySpec | undefined, after: KeySpe
 }
 
 function strangeFields(before: KeySpec | undefined, after: KeySpec): string | undefined {
-  // Without them nobody could ask the provider again, so they are not taken away either.
+  // These fields cannot be removed either: without them the provider could not be asked again.
   const written = SIGN_IN_FIELDS.find((field) => !jsonEqual(after[field], before?.[field]));
   return written === undefined ? undefined : `spec.${written} is written by the platform`;
 }

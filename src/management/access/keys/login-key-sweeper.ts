@@ -13,7 +13,7 @@ import { isOfSignIn } from "./key-origin.ts";
 import type { KeyLives } from "./key-lives.ts";
 import type { ManagedObjects } from "../managed-objects.ts";
 
-/** What the sweeper works with. */
+/** Options of the sweeper. */
 export interface LoginKeySweeperOptions {
   readonly registry: Registry;
   readonly objects: ManagedObjects;
@@ -22,30 +22,30 @@ export interface LoginKeySweeperOptions {
   readonly logger: Logger;
 }
 
-/** A sweeper at work. */
+/** A running sweeper. */
 export interface LoginKeySweeper {
-  /** Resolves when no deletion is under way. */
+  /** Resolves when no deletion is in progress. */
   settled(): Promise<void>;
   stop(): void;
 }
 
-/** Looks at most so often, and at least so often, in milliseconds. */
+/** The shortest and the longest time between two runs, in milliseconds. */
 const EVERY_MIN_MS = 200;
 const EVERY_MAX_MS = 60_000;
 
 /**
- * Deletes keys of sign-ins that have ended. Source: specification 2, `loginAccessKeyTTLSeconds`: "Seconds an access key is kept
- * before deletion". Of the logins of one user it keeps the latest {@link LOGINS_PER_USER_MAX}, those that finalizers keep among them:
- * nothing else limits how many there are.
+ * Deletes expired keys of sign-ins. Source: specification 2, `loginAccessKeyTTLSeconds`: "Seconds an access key is kept
+ * before deletion". Each user keeps the latest {@link LOGINS_PER_USER_MAX} logins, counting those that finalizers hold: nothing else
+ * limits how many there are.
  */
 export function startLoginKeySweeper(options: LoginKeySweeperOptions): LoginKeySweeper {
   const { registry, objects, lives, clock, logger } = options;
   let timer: Timer | undefined;
-  /** When it looks next. */
+  /** When the next run starts. */
   let dueMs = Infinity;
   let stopped = false;
   let sweeping: Promise<void> = Promise.resolve();
-  /** What is being deleted goes when its finalizers let it. */
+  /** An object that is being deleted goes when its finalizers are done. */
   const endOf = (key: KubeObject) =>
     specOf<KeySpec>(key).type === LOGIN_KEY && key.metadata.deletionTimestamp === undefined ? lives.endOf(key) : Infinity;
   const logins = new LoginCounts();
@@ -59,7 +59,7 @@ export function startLoginKeySweeper(options: LoginKeySweeperOptions): LoginKeyS
       try {
         const uid = key.metadata.uid!;
         const { gone } = await registry.delete(OWNED_ACCESS_KEYS, keyOf(key), { preconditions: { uid } });
-        // Deleted logins that are kept would have no limit.
+        // Otherwise deleted logins that finalizers hold would have no limit.
         if (!gone && tooMany.has(key))
           await registry.patch(OWNED_ACCESS_KEYS, keyOf(key), "merge", { metadata: { uid, finalizers: null } });
       } catch (error) {
@@ -97,7 +97,7 @@ export function startLoginKeySweeper(options: LoginKeySweeperOptions): LoginKeyS
   };
 }
 
-/** How many keys of sign-ins each user has. */
+/** The number of sign-in keys of each user. */
 class LoginCounts {
   readonly #counts = new Map<string, number>();
   readonly #beyond = new Set<string>();
@@ -111,7 +111,7 @@ class LoginCounts {
     this.#add(after, 1);
   }
 
-  /** The oldest keys of each user who has more than there may be. */
+  /** The oldest keys of each user who has too many. */
   tooMany(keys: readonly KubeObject[]): ReadonlySet<KubeObject> {
     const ended = new Set<KubeObject>();
     for (const user of this.#beyond) {
@@ -133,7 +133,7 @@ class LoginCounts {
   }
 }
 
-/** Whose login a key is; undefined for other objects. */
+/** The user whose login a key is; undefined for other objects. */
 function userOf(key: KubeObject): string | undefined {
   if (key.kind !== OWNED_ACCESS_KEYS.kind || !isOfSignIn(key)) return undefined;
   return specOf<KeySpec>(key).user;

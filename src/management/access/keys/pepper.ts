@@ -3,11 +3,11 @@ import type { InternalRecords } from "../../records/internal-records.ts";
 import { createKeyDigest } from "./key-digest.ts";
 import type { KeyDigest } from "./key-digest.ts";
 
-/** What access keys are digested with. */
+/** The pepper with which access keys are digested. */
 export interface Pepper {
-  /** By the pepper that is stored at this moment. */
+  /** Digests by the pepper that is stored at this moment. */
   readonly digest: KeyDigest;
-  /** Stores it again where it is gone, since keys are made with it. */
+  /** Stores the pepper again if it is gone, since keys depend on it. */
   keep(): Promise<void>;
   stop(): void;
 }
@@ -15,7 +15,7 @@ export interface Pepper {
 const [KIND, NAME] = ["Pepper", "access-keys"];
 const PEPPER_BYTES = 32;
 
-/** Follows the pepper of an installation, which is made once. It changes when a store is put back to the data of another installation. */
+/** Follows the pepper of an installation, which is made once. It changes when a store is restored from another installation's data. */
 export async function followPepper(records: InternalRecords, chance: Pick<Chance, "bytes">): Promise<Pepper> {
   const of = (text: string) => ({ text, digest: createKeyDigest(Buffer.from(text, "base64")) });
   let current = of(await records.add(KIND, NAME, Buffer.from(chance.bytes(PEPPER_BYTES)).toString("base64")));

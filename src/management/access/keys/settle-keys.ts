@@ -7,17 +7,18 @@ import type { KeySpec } from "../../kinds/owned-access-key.ts";
 import { OWNED_ACCESS_KEYS } from "../../kinds/types.ts";
 import type { ManagedObjects } from "../managed-objects.ts";
 
-/** What settles keys. */
+/** Options of {@link settleKeys}. */
 export interface SettleKeysOptions {
   readonly registry: Pick<Registry, "patch">;
   readonly objects: ManagedObjects;
-  /** Resolves once this process knows of every write that was acknowledged before the call. */
+  /** Resolves once this process has seen every write that was acknowledged before the call. */
   readonly upToDate: () => Promise<unknown>;
 }
 
 /**
- * Has the keys of a user, and those that he made or gave a value, know whose they are: they end with him, and not with the next one of his name. Keys know it
- * from the beginning, unless they are older than the User or than this knowledge. Any write adds what is missing.
+ * Ties the keys of a user, and the keys that the user made or set the value of, to this User's uid: they end with the User and not with
+ * the next User of the same name. Keys have the uid from the beginning unless they are older than the User or were stored before uids
+ * were kept; any write adds what is missing.
  */
 export async function settleKeys(user: string, { registry, objects, upToDate }: SettleKeysOptions): Promise<void> {
   await upToDate();

@@ -1,6 +1,6 @@
 /**
- * Whose quota an object counts for: the quota of the user who last said whose the object is. Nobody fills the quota of another user by giving
- * objects away, and nobody gets around a quota by naming another owner or by using the key of a team.
+ * Whose quota an object counts for: that of the user who last set its owner. Users cannot fill another user's quota by giving objects
+ * away, nor avoid their own by naming another owner or using the key of a team.
  *
  * @module
  */
@@ -19,14 +19,14 @@ import { originOf } from "../../kinds/owned-access-key.ts";
 import type { KeySpec } from "../../kinds/owned-access-key.ts";
 import { OWNED_ACCESS_KEYS } from "../../kinds/types.ts";
 
-/** What payers are read from. */
+/** Options of {@link withPayer}. */
 export interface PayerOptions {
   readonly objects: Pick<ManagedObjects, "get">;
   readonly lives: Pick<KeyLives, "chainOf">;
 }
 
 /**
- * The user name of whom an object counts for; undefined for an object that counts for nobody, such as one that an administrator made
+ * The user name whose quota an object counts for; undefined if it counts for none, such as an object that an administrator made
  * without an owner.
  *
  * @example
@@ -36,22 +36,22 @@ export function payerOf(object: KubeObject): string | undefined {
   return (object["payer"] as string | undefined) ?? namedOwner(object);
 }
 
-/** `UserInfo.extra` of the server while it makes something because of somebody. No request from outside has it. */
+/** `UserInfo.extra` of the server while it writes on behalf of a user. No request from outside has it. */
 const CHARGED_EXTRA = "platform/charged";
 
-/** The server as the author of what it makes because of a user, who pays for that within the limits. */
+/** The server as the author of what it makes on behalf of a user, who pays for that within the limits. */
 export function chargedTo(user: string): UserInfo {
   return { ...SYSTEM_USER, extra: { [CHARGED_EXTRA]: [user] } };
 }
 
-/** The user at whose cost the server writes; undefined for everybody else. */
+/** The user on whose behalf the server writes; undefined for all other authors. */
 export function chargedBy({ extra }: UserInfo): string | undefined {
   return extra?.[CHARGED_EXTRA]?.[0];
 }
 
 /**
- * The kind with a payer for each object. The server keeps the payer in the object where it is not the owner that the object names, and
- * shows it to nobody.
+ * The kind with a payer for each object. The server keeps the payer in the object if it is not the owner that the object names, and
+ * never shows it.
  */
 export function withPayer(definition: ResourceDefinition, options: PayerOptions): ResourceDefinition {
   const { strategy, shown } = definition;
@@ -70,19 +70,19 @@ interface Author extends PayerOptions {
   readonly by: UserInfo;
 }
 
-/** The object with the payer that it has after a write. */
+/** The object with its payer after a write. */
 function withPayerAfter(object: KubeObject, old: KubeObject | undefined, author: Author): KubeObject {
   const bare = withoutPayer(object);
   const payer = old !== undefined && jsonEqual(ownersOf(object), ownersOf(old)) ? old["payer"] : newPayer(author);
   return payer === undefined || payer === namedOwner(object) ? bare : { ...bare, payer };
 }
 
-/** Administrators and the platform itself charge the owner whom they name, or the user because of whom the platform writes. */
+/** Administrators and the platform itself charge the owner whom they name, or the user on whose behalf the platform writes. */
 function newPayer({ by, objects, lives }: Author): string | undefined {
   if (administers(by)) return chargedBy(by);
   if (subjectOfUserName(by.name)?.kind === "user") return by.name;
   const key = authorKey(by, objects);
-  // A team's key that a user made is that user's: each team would be worth a quota of its own.
+  // A team's key that a user made counts for that user: otherwise each team would add a quota of its own.
   for (const link of key === undefined ? [] : lives.chainOf(key)) {
     const person = link && originOf(link).person;
     if (person !== undefined) return person.name;
@@ -103,7 +103,7 @@ function namedOwner(object: KubeObject): string | undefined {
   return subject === "" ? undefined : userNameOf({ kind: "subject", name: subject! });
 }
 
-/** User, team and subject that an object names; "" for those that it does not name. */
+/** User, team and subject that an object names; "" for each that it does not name. */
 function ownersOf(object: KubeObject): readonly string[] {
   if (object.kind !== OWNED_ACCESS_KEYS.kind) {
     const { user = "", team = "" } = specOf<OwnedSpec>(object).owner ?? {};

@@ -15,7 +15,7 @@ import { chargedBy, payerOf } from "./payer.ts";
 import { Usage } from "./usage.ts";
 import type { Charge, Charged, Used } from "./usage.ts";
 
-/** How much may be stored for one user or team. */
+/** How much one user or team may store. */
 export interface QuotaLimits {
   /** Objects of each kind. Default 500. */
   readonly objects?: number;
@@ -23,24 +23,24 @@ export interface QuotaLimits {
   readonly bytes?: number;
 }
 
-/** What a quota works with. */
+/** Options of {@link createQuota}. */
 export interface QuotaOptions {
   readonly objects: Pick<ManagedObjects, "of" | "onChange">;
   readonly limits?: QuotaLimits | undefined;
-  /** Told of each write that is refused. */
+  /** Called for each refused write. */
   readonly refused?: () => void;
 }
 
-/** Users are made by administrators and by sign-in alone, and name no owner. */
+/** Only administrators and sign-in make Users, which name no owner. */
 const KINDS: readonly ResourceType[] = [SHARED_SECRETS, TEAMS, OWNED_ACCESS_KEYS];
-/** What the Role and the RoleBinding of an access rule take, about, in bytes. */
+/** Approximate size of the Role and the RoleBinding of an access rule, in bytes. */
 const RULE_BYTES = 2_048;
-/** What each name of an access rule takes there besides, about, in bytes. */
+/** Approximate size of each further name of an access rule there, in bytes. */
 const NAME_BYTES = 64;
 
 /**
- * Lets nobody store more than the limits allow, administrators excepted, and the server where it does not write because of somebody. A write that neither adds an object nor
- * makes one larger passes whatever is used. No object grows beyond what a request may carry: its own author could not write it again.
+ * Refuses writes beyond the limits, except those of administrators and those of the server on its own behalf. A write that adds no object
+ * and makes none larger passes whatever is used. No object grows beyond the size of a request: its author could not write it again.
  *
  * @example
  * const registry = createRegistry({ reserve: createQuota({ objects, limits: { objects: 100 } }), ... });
@@ -80,7 +80,7 @@ interface Growth {
   readonly max: number;
 }
 
-/** What a write would take beyond a limit, in the words of Kubernetes' quotas; undefined when it takes nothing beyond it. */
+/** How a write would exceed a limit, in the words of Kubernetes' quotas; undefined when it does not. */
 function excessOf(what: keyof Used, { before, after, max }: Growth, payer: string): string | undefined {
   const requested = after[what] - before[what];
   if (requested <= 0 || after[what] <= max) return undefined;
@@ -96,12 +96,12 @@ function placeOf(object: KubeObject): Charged {
 function chargeOf(object: KubeObject): Charge | undefined {
   const payer = payerOf(object);
   if (payer === undefined) return undefined;
-  // The platform makes and deletes them. What their users write into them counts.
+  // The platform makes and deletes these objects. What users write into them counts.
   const isLogin = object.kind === OWNED_ACCESS_KEYS.kind && isOfSignIn(object);
   return { payer, objects: isLogin ? 0 : 1, bytes: bytesOf(object) };
 }
 
-/** As it is stored, but for what the server counts up with each write; and what follows from its access rules. */
+/** The object as stored, without the counters that the server writes, and with what follows from its access rules. */
 function bytesOf(object: KubeObject): number {
   const { resourceVersion: _version, generation: _generation, ...metadata } = object.metadata;
   let bytes = Buffer.byteLength(JSON.stringify({ ...object, metadata }));

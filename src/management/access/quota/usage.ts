@@ -1,31 +1,31 @@
-/** What one object takes of the quota of its payer. */
+/** What one object takes of its payer's quota. */
 export interface Charge {
   readonly payer: string;
-  /** 1, or 0 for an object that only its bytes count of. */
+  /** 1, or 0 for an object of which only the bytes count. */
   readonly objects: 0 | 1;
   readonly bytes: number;
 }
 
-/** Where an object is. */
+/** Identifies an object. */
 export interface Charged {
   readonly kind: string;
-  /** Tells it from every other object of any kind. */
+  /** Distinguishes it from every other object of any kind. */
   readonly id: string;
 }
 
-/** What somebody uses. */
+/** What a payer uses. */
 export interface Used {
-  /** Of one kind. */
+  /** Objects of the one kind. */
   readonly objects: number;
-  /** Of all kinds. */
+  /** Bytes of all kinds. */
   readonly bytes: number;
 }
 
 /**
- * What each payer uses: the stored objects, and the writes under way. An object that is being written counts as the largest of what it
- * is and what it may become, so that writes at one time cannot go beyond a limit together, and none counts twice.
+ * What each payer uses: the stored objects and the writes in progress. While an object is written, it counts as the larger of what it
+ * is and what it may become, so that concurrent writes cannot exceed a limit together, and none counts twice.
  *
- * Every change takes time in proportion to the writes under way of that one object.
+ * Every change takes time in proportion to the writes in progress of that one object.
  *
  * @example
  * usage.store({ kind: "Team", id: "Team//ops" }, { payer: "jane", objects: 1, bytes: 420 });
@@ -35,12 +35,12 @@ export class Usage {
   readonly #entries = new Map<string, Entry>();
   readonly #totals = new Map<string, Total>();
 
-  /** What an object is now; undefined when it is gone, or counts for nobody. */
+  /** Sets what an object is now; undefined when it is gone or has no payer. */
   store(charged: Charged, charge: Charge | undefined): void {
     this.#change(charged, (entry) => (entry.stored = charge));
   }
 
-  /** What a write under way would make of an object. Returns what is to be called once it is known what became of the write. */
+  /** Adds a write in progress. Returns the function to call once the outcome of the write is known. */
   hold(charged: Charged, charge: Charge): () => void {
     const held = { ...charge };
     this.#change(charged, ({ held: all }) => all.add(held));

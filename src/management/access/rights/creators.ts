@@ -8,7 +8,7 @@ import type { Caller } from "../caller.ts";
 import type { ManagedObjects } from "../managed-objects.ts";
 import { EVERYBODY, EVERYBODYS_GROUP, verbsOf } from "./object-rights.ts";
 
-/** Who may make further objects of a kind by the access rules of those that are there. Asked with every create, so it is an index. */
+/** Who may make further objects of a kind by the access rules of the existing ones. Every create asks this, so it is an index. */
 export interface Creators {
   /** `namespace` is "" for kinds without namespaces. */
   has(type: ResourceType, namespace: string, caller: Caller): boolean;
@@ -21,7 +21,7 @@ export interface Creators {
  * createCreators(objects, [SHARED_SECRETS, TEAMS]).has(SHARED_SECRETS, "shop", jane);
  */
 export function createCreators(objects: ManagedObjects, types: readonly ResourceType[]): Creators {
-  /** How many rules let somebody create, by kind, namespace and name. */
+  /** The number of rules that let a subject create, by kind, namespace and name. */
   const rules = new Map<string, number>();
   const kinds = new Set(types.map(({ kind }) => kind));
   const count = (object: KubeObject | undefined, by: 1 | -1) => {

@@ -14,7 +14,7 @@ import { SHARED_SECRETS, TEAMS } from "../../kinds/types.ts";
 import { derivedRoles, derivedFrom } from "./derived-roles.ts";
 import type { ManagedObjects } from "../managed-objects.ts";
 
-/** What the controller works with. */
+/** Options of the controller. */
 export interface DerivedRoleOptions {
   readonly registry: Registry;
   readonly objects: ManagedObjects;
@@ -24,8 +24,8 @@ export interface DerivedRoleOptions {
 const SOURCES: readonly ResourceType[] = [SHARED_SECRETS, TEAMS];
 
 /**
- * Keeps Roles and RoleBindings in line with the access rules of objects, also with what happened while nothing ran. They are there to
- * be read; who may do what is decided by the rules themselves.
+ * Keeps Roles and RoleBindings in line with the access rules of objects, including changes made while it was not running. They are only
+ * for reading; the access rules themselves decide requests.
  */
 export async function startDerivedRoles({ registry, objects, logger }: DerivedRoleOptions): Promise<KeyWorker> {
   const names: DerivedNames = new Map();
@@ -68,7 +68,7 @@ function parseId(id: string): Source {
   return { type: SOURCES.find((type) => type.kind === kind)!, key: { namespace, name } };
 }
 
-/** Names of the roles and bindings that there may be of each object, so that nobody has to look for them among all others. */
+/** Names that the roles and bindings of each object may have, so that they are not searched among all others. */
 type DerivedNames = Map<string, Set<string>>;
 
 interface Work extends Pick<DerivedRoleOptions, "registry" | "objects"> {
@@ -90,14 +90,14 @@ async function reconcile({ registry, objects, names }: Work, id: string): Promis
     const mayBeThere = before.has(name);
     await bring(registry, roles, { key: place, wanted: derived?.role, mayBeThere });
     await bring(registry, bindings, { key: place, wanted: derived?.binding, mayBeThere });
-    // A store in memory answers at once, so that nobody else would have a turn before thousands of rules are worked off.
+    // A store in memory answers at once: without this pause, thousands of rules would block everything else.
     await nextMacrotask();
   }
   if (own.size === 0) names.delete(id);
   else names.set(id, new Set(own.keys()));
 }
 
-/** A role or binding as it should be, and whether there may be one already. */
+/** A role or binding as it should be, and whether it may exist already. */
 interface Derived {
   readonly key: ObjectKey;
   readonly wanted: KubeObject | undefined;

@@ -14,7 +14,7 @@ import { MANAGEMENT_GROUP, SHARED_SECRETS, TEAMS } from "../../kinds/types.ts";
 import { groupOfSubject, isReserved } from "../caller.ts";
 import { EVERYBODY, EVERYBODYS_GROUP, isUserName, OBJECT_VERBS, verbsOf } from "./object-rights.ts";
 
-/** A rule of an object, as its author wrote it or as ownership implies it, and what it means to Kubernetes. */
+/** A rule of an object, as its author wrote it or as ownership implies it, and its meaning in Kubernetes. */
 export interface DerivedRule {
   readonly rule: AccessRule;
   readonly policy: PolicyRule;
@@ -38,7 +38,7 @@ export function rulesOf(object: KubeObject): readonly DerivedRule[] {
   return rules.flatMap((rule) => policiesOf(rule, object).map((policy) => ({ rule, policy })));
 }
 
-/** Making other objects has no name to which it could be bound. */
+/** Making further objects has no name that a binding could use. */
 function policiesOf(rule: AccessRule, { kind, metadata: { name = "" } }: KubeObject): readonly PolicyRule[] {
   const { plural } = SOURCES.find((type) => type.kind === kind)!;
   const verbs = verbsOf(rule, { kind });
@@ -51,7 +51,7 @@ function policiesOf(rule: AccessRule, { kind, metadata: { name = "" } }: KubeObj
 }
 
 /**
- * The Roles and RoleBindings of an object in a namespace, or the ClusterRoles and ClusterRoleBindings of one that is in none.
+ * The Roles and RoleBindings of a namespaced object, or the ClusterRoles and ClusterRoleBindings of a cluster-scoped one.
  *
  * @example
  * derivedRoles(secret).map(({ role }) => role.metadata.name); // ["sharedsecret:db:0", ...]
@@ -80,7 +80,7 @@ function marks({ apiVersion, kind, metadata: { name = "", uid = "" } }: KubeObje
   return { ownerReferences: [{ apiVersion, kind, name, uid, controller: true }] };
 }
 
-/** Rules are for users and teams. Names that stand for nobody, or for somebody else, would give what the rule itself does not. */
+/** Rules are for users and teams. Names that stand for no user, or for another kind of subject, would give more than the rule does. */
 function subjectsOf({ users = [], teams = [] }: AccessRule) {
   const user = (name: string) =>
     name === EVERYBODY ? { kind: "Group", apiGroup: RBAC_GROUP, name: EVERYBODYS_GROUP } : { kind: "User", apiGroup: RBAC_GROUP, name };
@@ -90,7 +90,7 @@ function subjectsOf({ users = [], teams = [] }: AccessRule) {
 
 const DERIVED_NAME = /^([a-z]+):([^:]+):[0-9]+$/;
 
-/** The object from which a role or binding of this key follows; undefined when its name is no derived one. */
+/** The object from which a role or binding with this key is derived; undefined when its name is not a derived one. */
 export function derivedFrom({ namespace, name }: ObjectKey): { readonly type: ResourceType; readonly key: ObjectKey } | undefined {
   const [, kind, source] = DERIVED_NAME.exec(name) ?? [];
   const type = SOURCES.find((known) => known.kind.toLowerCase() === kind);

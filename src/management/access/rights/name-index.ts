@@ -10,14 +10,14 @@ import { EVERYBODY } from "./object-rights.ts";
 import type { ManagedObjects } from "../managed-objects.ts";
 
 /**
- * What a name is to the object that has it: the `user` or `team` of a rule, an owner or a member list; the user for whom a `key`
- * stands; the `username` with which a User signs in; the `subject` of a User.
+ * How an object uses a name: as the `user` or `team` of a rule, an owner or a member list; as the user for whom a `key` stands;
+ * as the `username` with which a User signs in; as the `subject` of a User.
  */
 export type NameUse = "user" | "team" | "key" | "username" | "subject";
 
-/** Which stored objects have a name. Asked with every sign-in of a newcomer, so it is an index. */
+/** Which stored objects use a name. Every newcomer's sign-in asks this, so it is an index. */
 export interface NameIndex {
-  /** Tells whether any object has the name. */
+  /** Tells whether any object uses the name. */
   has(use: NameUse, name: string): boolean;
   /** Names of the Users that sign in with a user name, or by a subject. */
   users(use: "username" | "subject", name: string): readonly string[];

@@ -9,43 +9,43 @@ import type { AccessRule, OwnedSpec } from "../../kinds/common.ts";
 import { TEAMS } from "../../kinds/types.ts";
 import type { Caller } from "../caller.ts";
 
-/** Both spellings of "every verb": the word of the specification, and that of Kubernetes. */
+/** Both spellings of "every verb": that of the specification, and that of Kubernetes. */
 export const EVERY_VERB: readonly string[] = ["VerbAll", "*"];
-/** Everybody who has shown a key, among the users of a rule. */
+/** Stands for every authenticated user among the users of a rule. */
 export const EVERYBODY = "*";
-/** The group of everybody who has shown a key. */
+/** The group of every authenticated user. */
 export const EVERYBODYS_GROUP = "system:authenticated";
-/** What can be done with an object that is there. */
+/** Verbs on an existing object. */
 export const OBJECT_VERBS = ["get", "list", "watch", "update", "patch", "delete"] as const;
-/** What can be done with a team besides. */
+/** Further verbs on a team. */
 const TEAM_VERBS = ["bind", "makeowner"] as const;
 
-/** Somebody wants to do something with an object. */
+/** A use of an object, to be allowed or not. */
 export interface AccessQuestion {
   readonly verb: string;
   /** A part of the object; "" is the object itself. Default "". */
   readonly subresource?: string;
 }
 
-/** The verbs that "every verb" stands for. Making other objects is not among them. */
+/** The verbs that "every verb" stands for. Making further objects is not among them. */
 export function everyVerbOf({ kind }: Pick<KubeObject, "kind">): readonly string[] {
   return kind === TEAMS.kind ? [...OBJECT_VERBS, ...TEAM_VERBS] : OBJECT_VERBS;
 }
 
-/** Tells whether somebody owns an object, himself or by a team. */
+/** Tells whether a caller owns an object, as a user or through a team. */
 export function owns({ subject, teams }: Caller, object: KubeObject): boolean {
   const { user, team } = specOf<OwnedSpec>(object).owner ?? {};
   return (isUserName(user) && subject?.kind === "user" && subject.name === user) || (team !== undefined && team !== "" && teams.has(team));
 }
 
-/** Tells whether an owner is a user: an object of everybody's would be a rule's affair. */
+/** Tells whether an owner is a user. An object open to everyone takes a rule and not an owner. */
 export function isUserName(name: string | undefined): name is string {
   return name !== undefined && name !== "" && name !== EVERYBODY;
 }
 
 /**
- * Tells whether an object's owner or rules let somebody do something with it. Owners may do everything but `bind` and `makeowner`,
- * which give away more than the object; parts of it have to be in a rule, which they may write.
+ * Tells whether an object's owner or rules allow a caller to use it. Owners may do everything but `bind` and `makeowner`,
+ * which give away more than the object; parts of it need a rule, which owners may write.
  *
  * @example
  * objectAllows(secret, jane, { verb: "get" });
@@ -57,7 +57,7 @@ export function objectAllows(object: KubeObject, caller: Caller, { verb, subreso
   );
 }
 
-/** Tells whether a rule is meant for somebody. */
+/** Tells whether a rule applies to a caller. */
 export function ruleIsFor({ users = [], teams = [] }: AccessRule, { subject, groups, teams: own }: Caller): boolean {
   if (teams.some((team) => own.has(team))) return true;
   if (users.includes(EVERYBODY) && groups.includes(EVERYBODYS_GROUP)) return true;
@@ -65,7 +65,7 @@ export function ruleIsFor({ users = [], teams = [] }: AccessRule, { subject, gro
 }
 
 function ruleHasVerb({ verbs = [] }: AccessRule, verb: string, object: KubeObject): boolean {
-  // Anyone who may list may follow the list.
+  // A caller who may list may also watch.
   if (verbs.includes(verb) || (verb === "watch" && verbs.includes("list"))) return true;
   return verbs.some((own) => EVERY_VERB.includes(own)) && everyVerbOf(object).includes(verb);
 }
@@ -74,7 +74,7 @@ function ruleHasPart({ subresources = [] }: AccessRule, subresource: string): bo
   return subresource === "" || subresources.includes(subresource);
 }
 
-/** The verbs that a rule gives, "every verb" spelled out. */
+/** The verbs that a rule gives, with "every verb" expanded. */
 export function verbsOf({ verbs = [] }: AccessRule, object: Pick<KubeObject, "kind">): readonly string[] {
   const all = verbs.some((verb) => EVERY_VERB.includes(verb)) ? everyVerbOf(object) : [];
   const listed = verbs.filter((verb) => !EVERY_VERB.includes(verb));

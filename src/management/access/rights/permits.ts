@@ -1,5 +1,5 @@
 /**
- * What the author of a write must hold beyond the right to write: nobody gives away what he does not have.
+ * What the author of a write must hold beyond the right to write: no one gives away rights that they do not have.
  * Source: specification 1, "Platform-specific verbs usable in access rules on Team" and Authentication 3.
  *
  * @module
@@ -23,7 +23,7 @@ import { objectAllows, owns, verbsOf } from "./object-rights.ts";
 import { attributesOn } from "./rights.ts";
 import type { Rights } from "./rights.ts";
 
-/** A write that is about to happen. */
+/** A write to be checked. */
 export interface PermittedWrite {
   readonly user: UserInfo;
   readonly object: KubeObject;
@@ -31,21 +31,21 @@ export interface PermittedWrite {
   readonly old: KubeObject | undefined;
 }
 
-/** Lets a write pass, or throws what answers it. */
+/** Lets a write pass, or throws the error that answers it. */
 export type Permit = (write: PermittedWrite) => void;
 
-/** What permits ask. */
+/** Options of permits. */
 export interface PermitOptions {
   readonly rights: Rights;
   readonly type: ResourceType;
   /** The kinds that this server knows, as owners of objects. */
   readonly types: readonly ResourceType[];
-  /** Whether something names a team that is not there. */
+  /** Whether any object names a team that does not exist. */
   readonly names: Pick<NameIndex, "has">;
 }
 
 /**
- * For objects with an owner and access rules.
+ * The permit for objects with an owner and access rules.
  *
  * @throws API_FORBIDDEN, naming what is missing; API_INVALID for an owner reference that may not block.
  */
@@ -74,7 +74,7 @@ const PAIRS_MAX = 50_000;
 class Review {
   readonly #options: PermitOptions;
   readonly #write: Reviewed;
-  /** Whether the author has a verb on a part, and whether on a team: many rules ask the same. */
+  /** Caches whether the author has a verb on a part, and whether on a team: many rules ask the same. */
   readonly #known = new Map<string, boolean>();
 
   constructor(options: PermitOptions, write: Reviewed) {
@@ -90,7 +90,7 @@ class Review {
     return this.#write.old === undefined ? {} : specOf<OwnedSpec>(this.#write.old);
   }
 
-  /** Only owners give an object away; to a team only with its verb `makeowner`. Anyone who makes an object owns it, or such a team does. */
+  /** Only owners give an object away; to a team only with its verb `makeowner`. A new object belongs to its author or such a team. */
   owner(): void {
     const { caller, old } = this.#write;
     const { user = "", team = "" } = this.#spec.owner ?? {};
@@ -106,7 +106,7 @@ class Review {
     this.#demandTeamVerb(team, "makeowner", "make it the owner");
   }
 
-  /** A new or changed rule gives only what its author has himself, and to a team only with its verb `bind`. */
+  /** A new or changed rule gives only what its author has, and to a team only with its verb `bind`. */
   access(): void {
     const before = new Set((this.#before.access ?? []).map(canonicalJson));
     const added = (this.#spec.access ?? []).filter((rule) => !before.has(canonicalJson(rule)));
@@ -128,7 +128,7 @@ class Review {
   #demandVerbs(rule: AccessRule): void {
     const { user, caller, object, old } = this.#write;
     const { type, rights } = this.#options;
-    // A new object is judged as if it were there: its owner has the owner's verbs.
+    // A new object is judged as if it existed: its owner has the owner's verbs.
     const present = old ?? withoutRules(object);
     const holds = (verb: string, subresource: string) => {
       if (!rights.inScope(user, attributesOn(type, keyOf(object), verb, subresource))) return false;
@@ -143,7 +143,7 @@ class Review {
     if (missing.length > 0) throw this.#refuse(`an access rule cannot give what you do not have: ${missing.join(", ")}`);
   }
 
-  /** A team that rules name before it is there has what they give, so anyone who makes it would give that to its members. */
+  /** A team that rules already name gets what they give as soon as it exists, so its maker would give that to its members. */
   teamName(): void {
     const { caller, old, object } = this.#write;
     const { name = "" } = object.metadata;
@@ -151,7 +151,7 @@ class Review {
     throw this.#refuse("owners, rules or keys name this team already, so only an administrator can create it");
   }
 
-  /** Roles in the clusters go far beyond the team itself. */
+  /** Roles in the clusters reach far beyond the team itself. */
   clusterRoles(): void {
     const { user, caller, object, old } = this.#write;
     const before = new Set(old === undefined ? [] : clusterRolesOf(specOf<TeamSpec>(old)));
@@ -183,13 +183,13 @@ function partsOf({ subresources = [] }: AccessRule): ReadonlySet<string> {
   return new Set(["", ...subresources]);
 }
 
-/** Nobody gets rights from a rule that is only being written. */
+/** A rule gives no rights while it is being written. */
 function withoutRules(object: KubeObject): KubeObject {
   return { ...object, spec: { ...specOf<OwnedSpec>(object), access: [] } };
 }
 
 /**
- * For every kind: an owner reference may hold up the deletion of an owner only if its author might delete that owner.
+ * For every kind: an owner reference may block the deletion of an owner only if its author may delete that owner.
  *
  * @throws API_INVALID, naming the reference. Source: specification 1, ownerReferences.
  */
@@ -207,7 +207,7 @@ export function createBlockingPermit({ rights, type, types }: PermitOptions): Pe
 
     function mayDelete(reference: OwnerReference, namespace: string): boolean {
       const { apiVersion, kind, name } = reference;
-      // Of a kind that is not known here, only those who may do everything may delete anything.
+      // Of a kind that is unknown here, only a caller who may do everything may delete an object.
       const unknown: ResourceType = { apiVersion, kind, plural: "", namespaced: false };
       const owner = types.find((type) => type.apiVersion === apiVersion && type.kind === kind) ?? unknown;
       return rights.decide(user, attributesOn(owner, { namespace, name }, "delete")).allowed;

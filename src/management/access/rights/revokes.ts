@@ -7,8 +7,8 @@ import { USERS } from "../../kinds/types.ts";
 const SILENT: readonly string[] = ["data", "description", "displayName"];
 
 /**
- * Tells whether somebody may have fewer rights after a write of a key, a User, a Team or a SharedSecret. What is made takes nothing away,
- * but for a User, whose keys may have been there before.
+ * Tells whether a write of a key, a User, a Team or a SharedSecret may take rights from someone. A new object takes none away,
+ * except a User, whose keys may be older.
  */
 export function mayRevoke(object: KubeObject | undefined, old: KubeObject | undefined): boolean {
   if (old === undefined) return object?.kind === USERS.kind;

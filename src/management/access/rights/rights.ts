@@ -35,28 +35,28 @@ import type { ManagedObjects } from "../managed-objects.ts";
 import type { Membership } from "../membership.ts";
 import { objectAllows, ruleIsFor } from "./object-rights.ts";
 
-/** Who may do what, on whole resources and on single objects. */
+/** Decides who may do what, on whole resources and on single objects. */
 export interface Rights extends Authorizer {
   callerOf(user: UserInfo): Caller;
   /** Which objects of a kind a user's lists and watches show; undefined for all. */
   visible(user: UserInfo, definition: Pick<ResourceDefinition, "type">): ((object: KubeObject) => boolean) | undefined;
-  /** Tells whether somebody may read an object in this state of it, by whichever verb; the scopes of his key count. */
+  /** Tells whether a caller may read an object in this state, by any verb; the scopes of their key count. */
   mayRead(user: UserInfo, type: ResourceType, object: KubeObject): boolean;
-  /** Tells whether the rules of a team give somebody a verb on it: `bind` and `makeowner`. Administrators have every verb in their scopes. */
+  /** Tells whether the rules of a team give a caller a verb on it: `bind` and `makeowner`. Administrators have every verb in their scopes. */
   teamAllows(team: string, user: UserInfo, verb: string): boolean;
-  /** Tells whether the scopes of a user's key allow a request, whatever his rights are. */
+  /** Tells whether the scopes of a user's key allow a request, regardless of the user's rights. */
   inScope(user: UserInfo, attributes: Attributes): boolean;
   /** Tells whether a scope, or the lack of one, allows no more than the scopes of a user's key. */
   coversScope(user: UserInfo, scope: AccessScope | undefined): boolean;
-  /** Tells whether somebody may make further objects of a kind in a namespace. */
+  /** Tells whether a caller may make further objects of a kind in a namespace. */
   mayCreate(caller: Caller, type: ResourceType, namespace: string): boolean;
 }
 
-/** What rights are read from. */
+/** Options of {@link createRights}. */
 export interface RightsOptions {
   readonly objects: ManagedObjects;
   readonly membership: Membership;
-  /** What scopes depend on, at this moment. Default: their own defaults. */
+  /** What scopes depend on now. Default: the defaults of scopes. */
   readonly scopeOptions?: () => ScopeOptions;
 }
 
@@ -99,10 +99,10 @@ class ManagementRights implements Rights {
 
   decide(user: UserInfo, attributes: Attributes): AccessDecision {
     const caller = this.callerOf(user);
-    if (alwaysAllowed(attributes)) return allowed("everybody who is known may ask");
+    if (alwaysAllowed(attributes)) return allowed("every authenticated user may ask");
     if (!this.inScope(user, attributes)) return OUT_OF_SCOPE;
     if (!("path" in attributes) && attributes.verb === "impersonate") {
-      // What is done as somebody else would no longer end with the group by which one administers.
+      // An impersonated request would no longer depend on the group that makes its author an administrator.
       if (user.extra?.[GRANT_EXTRA] !== undefined) return BY_GROUP;
       return caller.administers && user.extra?.[SCOPE_EXTRA] === undefined ? allowed("administrator") : REFUSED;
     }
@@ -123,10 +123,10 @@ class ManagementRights implements Rights {
     const { group, resource, verb } = attributes;
     if (group === RBAC_GROUP) return this.#decideDerived(caller, attributes);
     if (group !== MANAGEMENT_GROUP) return REFUSED;
-    // A list of one name, as watches of single objects are, shows no more than the whole list.
+    // A list of one name, which is what a watch of a single object is, shows no more than the whole list.
     if (COLLECTION_READS.includes(verb) && resource !== DIRECT_CLUSTER_ENDPOINT_TOKENS.plural)
       return allowed("shows what the caller may read");
-    if (resource === CONFIG.plural) return READS.includes(verb) ? allowed("everybody may read the configuration") : REFUSED;
+    if (resource === CONFIG.plural) return READS.includes(verb) ? allowed("every authenticated user may read the configuration") : REFUSED;
     if (resource === DIRECT_CLUSTER_ENDPOINT_TOKENS.plural) return verb === "create" ? allowed("with the caller's own rights") : REFUSED;
     if (resource === OWNED_ACCESS_KEYS.plural) return this.#decideKey(caller, attributes);
     if (resource === USERS.plural) return this.#decideUser(caller, attributes);
@@ -134,11 +134,11 @@ class ManagementRights implements Rights {
     return type === undefined ? REFUSED : this.#decideOwned(caller, attributes, type);
   }
 
-  /** Everybody may have keys; what they may say is the permit's affair. */
+  /** Every user may have keys; the permit decides what these may contain. */
   #decideKey(caller: Caller, { verb, name, namespace }: ResourceAttributes): AccessDecision {
     if (name === "") return verb === "create" ? allowed("keys of the caller's own") : REFUSED;
     const key = this.#objects.get(OWNED_ACCESS_KEYS, { namespace, name });
-    // Anyone who may create learns from that already that there is none; it takes this to apply a new one.
+    // A caller who may create can learn from a conflict that an object exists, and apply needs the read to make a new one.
     if (key === undefined) return allowed("keys of the caller's own");
     return isKeyOf(caller, specOf<KeySpec>(key)) ? allowed("the key is the caller's own") : REFUSED;
   }
@@ -165,7 +165,7 @@ class ManagementRights implements Rights {
     return this.#seesSource(caller, { namespace, name }) ? allowed("the caller may read what it is derived from") : REFUSED;
   }
 
-  /** Anyone who may read an object may read the roles that follow from it. */
+  /** A caller who may read an object may read the roles that follow from it. */
   #seesSource(caller: Caller, key: ObjectKey): boolean {
     const source = derivedFrom(key);
     const object = source && this.#objects.get(source.type, source.key);
@@ -176,7 +176,7 @@ class ManagementRights implements Rights {
     const group = groupOf(type);
     if (group !== MANAGEMENT_GROUP && group !== RBAC_GROUP) return undefined;
     if (type.plural === CONFIG.plural || this.callerOf(user).administers) return undefined;
-    // Asked again for each object: a watch lives longer than a membership.
+    // Evaluated for each object: a watch outlives a membership.
     return (object) => this.#shows(this.callerOf(user), type, object);
   }
 

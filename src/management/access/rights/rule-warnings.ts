@@ -6,21 +6,21 @@ import { TEAMS } from "../../kinds/types.ts";
 import type { ManagedObjects } from "../managed-objects.ts";
 import { EVERY_VERB, everyVerbOf } from "./object-rights.ts";
 
-/** What container registries take as a namespace. Source: OCI distribution specification, "name". */
+/** What container registries accept as a namespace. Source: OCI distribution specification, "name". */
 const REGISTRY_NAME = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:\/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)*$/;
 const REGISTRY_NAME_MAX = 255;
 
-/** Advice on access rules whose verbs allow nothing. */
+/** Warnings about access rules whose verbs allow nothing. */
 export function ruleWarnings(object: KubeObject): readonly string[] {
   const known = new Set(["create", ...EVERY_VERB, ...everyVerbOf(object)]);
   return (specOf<OwnedSpec>(object).access ?? []).flatMap(({ verbs = [] }, index) =>
     verbs
       .filter((verb) => !known.has(verb))
-      .map((verb) => `spec.access[${index}].verbs: ${JSON.stringify(verb)} is no verb of a ${object.kind} and allows nothing`),
+      .map((verb) => `spec.access[${index}].verbs: ${JSON.stringify(verb)} is not a verb of a ${object.kind} and allows nothing`),
   );
 }
 
-/** Advice on the name with which a team is known to a container registry. */
+/** A warning about the name of a team in a container registry. */
 export function usernameWarnings(team: KubeObject, objects: Pick<ManagedObjects, "of">): readonly string[] {
   const { username = "" } = specOf<TeamSpec>(team);
   if (username === "") return [];
@@ -28,7 +28,7 @@ export function usernameWarnings(team: KubeObject, objects: Pick<ManagedObjects,
   const others = [...objects.of(TEAMS)].filter((other) => other.metadata.name !== team.metadata.name);
   const isTaken = others.some((other) => specOf<TeamSpec>(other).username === username);
   return [
-    ...(isLegal ? [] : [`spec.username ${JSON.stringify(username)} is no namespace that container registries take`]),
+    ...(isLegal ? [] : [`spec.username ${JSON.stringify(username)} is not a namespace that container registries accept`]),
     ...(isTaken ? [`spec.username ${JSON.stringify(username)} is the one of another team too`] : []),
   ];
 }

@@ -9,7 +9,7 @@ import { LAST_APPLIED } from "../../kinds/last-applied.ts";
 import type { SharedSecretSpec } from "../../kinds/shared-secret.ts";
 import type { Rights } from "./rights.ts";
 
-/** What a view is made with. */
+/** Options of {@link withSecretView}. */
 export interface SecretViewOptions {
   readonly rights: Pick<Rights, "mayRead">;
   readonly chance: Pick<Chance, "bytes">;
@@ -18,9 +18,9 @@ export interface SecretViewOptions {
 const STAND_IN_BYTES = 16;
 
 /**
- * SharedSecrets as the rights of each user show them: everything to anyone who may read them. Anyone who may only write them, as a rule
- * without `get` and `list` or a scope can say, is answered which object it is. His patches find the names of the data with a text of
- * chance in place of each value, so that they can neither copy nor test one; what they leave alone stays.
+ * SharedSecrets as the rights of each user show them: all data to a caller who may read them. A caller who may only write them, by a rule
+ * without `get` and `list` or by a scope, gets the metadata. Their patches see the names of the data with a random text in place of each
+ * value, so that they can neither copy nor test one; untouched values stay.
  *
  * @example
  * const definition = withSecretView(sharedSecrets, { rights, chance });
@@ -62,7 +62,7 @@ function withStandIns(stored: KubeObject, standIn: string): KubeObject {
   return withData(noted, hidden);
 }
 
-/** A stand-in becomes what it stands for; where there was nothing, nothing. */
+/** A placeholder becomes the value that it stands for, or nothing where there was none. */
 function withKept(object: KubeObject, old: KubeObject | undefined, standIn: string): KubeObject {
   const before = old === undefined ? {} : (specOf<SharedSecretSpec>(old).data ?? {});
   const { data } = specOf<SharedSecretSpec>(object);

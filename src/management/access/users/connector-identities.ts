@@ -8,30 +8,30 @@ import { placeOf } from "../../sign-in/rules/place.ts";
 import type { Identity } from "../../sign-in/identity.ts";
 import type { SignInSettings } from "../../sign-in/settings.ts";
 
-/** The part of `status.auth` that says whose names and groups are taken as they are. */
+/** The part of `status.auth` that lists the connectors whose names and groups are taken as they are. */
 export interface PlainNameSettings extends SignInSettings {
   /** Id of a connector. Default: the only one there is. */
   readonly plainNamesConnector?: string | undefined;
 }
 
-/** What of an identity says whom its id of the user means. */
-type Told = Pick<Identity, "connector" | "issuer" | "place" | "idClaim">;
+/** The parts of an identity that say whose id it is. */
+type ConnectorIdentity = Pick<Identity, "connector" | "issuer" | "place" | "idClaim">;
 
 /**
- * Which provider stands behind the id of a connector, and by which claim it knows its users. Users are known by the connector and their id
- * there, so a connector that is given to another provider, or takes another claim for the id, must not sign in those who were known before.
+ * Which provider is behind a connector's id, and by which claim it identifies users. Users are known by the connector and their id there,
+ * so a connector that moves to another provider, or takes another claim for the id, must not sign in as the users known before.
  */
 export interface ConnectorIdentities {
-  /** Takes a configuration: a connector that is new is remembered with its provider, and that with its claim. */
+  /** Applies a configuration: a new connector is remembered with its provider, and the provider with its claim. */
   follow(settings: PlainNameSettings): Promise<void>;
-  /** The connector as it stands before the ids of its users: its id, or `ID@DIGEST` for another provider or claim than its first one. */
-  nameOf(identity: Told): string;
-  /** Tells whether user names and groups of this connector mean what rules and teams say. */
+  /** The connector as it prefixes the ids of its users: its id, or `ID@DIGEST` for a provider or claim other than its first. */
+  nameOf(identity: ConnectorIdentity): string;
+  /** Tells whether user names and groups of this connector match those in rules and teams. */
   ownsPlainNames(connector: string): boolean;
-  /** Tells whether any connector owns them: the others' people get names that show that they are theirs. */
+  /** Tells whether any connector has plain names: users of the others get names that show their connector. */
   plainNamesAreOwned(): boolean;
-  /** What stands before a group of this connector; "" where it is taken as it is. */
-  groupsPrefixOf(identity: Told, group: string): string;
+  /** The prefix of this connector's groups; "" for a connector with plain names. */
+  groupsPrefixOf(identity: ConnectorIdentity, group: string): string;
 }
 
 const KIND = "Connector";
@@ -54,7 +54,7 @@ export function createConnectorIdentities(options: {
   let current: PlainNameSettings = {};
   let names: ReadonlyMap<string, string> = new Map();
   const first = new Map<string, string>();
-  /** The claim that a provider's users were known by first, by the connector's name with that provider. */
+  /** The claim by which a provider's users were first known, by the connector's name with that provider. */
   const firstClaim = new Map<string, string>();
   const withDigest = (connector: string, text: string) => `${connector}@${sha256Hex(text).slice(0, DIGEST_LENGTH)}`;
   const nameAt = (connector: string, place: string) =>
@@ -63,14 +63,14 @@ export function createConnectorIdentities(options: {
     const name = nameAt(connector, place);
     return claim === undefined || (firstClaim.get(name) ?? claim) === claim ? name : withDigest(connector, `${place} ${claim}`);
   };
-  const nameOf = ({ connector, issuer, place = oidcPlace(issuer), idClaim }: Told) =>
+  const nameOf = ({ connector, issuer, place = oidcPlace(issuer), idClaim }: ConnectorIdentity) =>
     place === undefined ? (names.get(connector) ?? connector) : nameFor(connector, place, idClaim);
   const ownsPlainNames = (connector: string) => {
     const { plainNamesConnector = "" } = current;
     if (plainNamesConnector !== "") return connector === plainNamesConnector;
     return names.size === 1 && names.get(connector) === connector;
   };
-  /** Tells whether a group is called as if it came from another connector: anyone might have named it so. */
+  /** Tells whether a group is named as if it came from another connector: a provider's user may have chosen that name. */
   const isOthers = (group: string, connector: string) => {
     const [, id = ""] = /^([^:@]*)(?:@[^:]*)?:/.exec(group) ?? [];
     return id !== connector && names.has(id);
@@ -108,12 +108,12 @@ export function createConnectorIdentities(options: {
   };
 }
 
-/** Which claim a provider's ids of users are; undefined where the kind leaves no choice. */
+/** The claim that holds a provider's ids of users; undefined where the kind leaves no choice. */
 function claimOf({ kind, settings }: Provider): string | undefined {
   return kind === "oidc" ? idClaimOf(settings as Provider<"oidc">["settings"]) : undefined;
 }
 
-/** The place of an OpenID Connect provider; undefined when its issuer is not known. */
+/** The place of an OpenID Connect provider; undefined when its issuer is unknown. */
 function oidcPlace(issuer: string | undefined): string | undefined {
   return issuer === undefined ? undefined : placeOf({ kind: "oidc", settings: { issuerUrl: issuer } });
 }

@@ -11,7 +11,7 @@ import type { ConnectorIdentities } from "./connector-identities.ts";
 import type { RefreshedLogins } from "./login-refresher.ts";
 import { saidOf, signingIn } from "./signed-in-user.ts";
 
-/** What logins are changed and ended with. */
+/** Options of the changes to logins. */
 export interface LoginEndsOptions {
   readonly registry: Registry;
   readonly objects: ManagedObjects;
@@ -21,7 +21,7 @@ export interface LoginEndsOptions {
 
 /** Changes and ends logins in the store. */
 export function createLoginEnds({ registry, objects, names, connectors }: LoginEndsOptions): Omit<RefreshedLogins, "refreshLogin"> {
-  /** The identity of a login, as the User that it made knows it. */
+  /** The identity of a login, as its User stores it. */
   const subjectOf = (key: KubeObject): string => {
     const { userId = "", connector = "" } = specOf<KeySpec>(key).identity ?? {};
     const place = keptLogin(key)?.place;

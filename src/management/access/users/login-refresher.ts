@@ -24,30 +24,30 @@ import type { ManagedObjects } from "../managed-objects.ts";
 
 /** How often providers are asked again. */
 export interface RefreshSettings extends SignInSettings {
-  /** Seconds after which a login that is used is looked at again; 0 is never. */
+  /** Seconds after which a login that is in use is refreshed; 0 means never. */
   readonly identityRefreshSeconds: number;
-  /** Seconds after which a login ends whose provider could not be asked since; 0 is never. */
+  /** Seconds after which a login ends if its provider could not be reached since; 0 means never. */
   readonly identityStaleSeconds: number;
 }
 
-/** What a provider gave besides an identity. */
+/** What a provider returned besides an identity. */
 export interface RefreshedTokens {
   readonly tokens: ProviderTokens;
-  /** It cannot tell the groups again: those of the sign-in stay, and with them the right to administer. Default false. */
+  /** The provider cannot return groups again: those of the sign-in stay, and with them administrator rights. Default false. */
   readonly groupsUnknown?: boolean;
 }
 
-/** What becomes of a login when its provider has been asked. */
+/** Applies a provider's answer to a login. */
 export interface RefreshedLogins {
-  /** Keeps what the provider says now; its tokens are kept too. */
+  /** Stores the provider's current answer, with its tokens. */
   refreshLogin(key: KubeObject, identity: Identity, more: RefreshedTokens): Promise<void>;
-  /** Keeps tokens that a provider put in the place of others, before anything else may fail. */
+  /** Stores tokens that a provider replaced, before anything else may fail. */
   keepTokens(key: KubeObject, tokens: ProviderTokens): Promise<void>;
-  /** Ends the login, and takes back the groups that it brought. */
+  /** Ends the login, and removes the groups that it brought. */
   endLogin(key: KubeObject): Promise<void>;
 }
 
-/** What the refresher works with. */
+/** Options of the refresher. */
 export interface LoginRefresherOptions {
   readonly objects: ManagedObjects;
   readonly lives: Pick<KeyLives, "refusalOf">;
@@ -60,25 +60,25 @@ export interface LoginRefresherOptions {
   readonly metrics: Metrics;
 }
 
-/** A refresher at work. */
+/** A running refresher. */
 export interface LoginRefresher {
-  /** Resolves when no provider is being asked. */
+  /** Resolves when no request to a provider is in progress. */
   settled(): Promise<void>;
   stop(): void;
 }
 
-/** Between two looks, in milliseconds. */
+/** Milliseconds between two runs. */
 const LOOK_MS = 30_000;
-/** Pauses after a provider could not be asked double from the first to the last, in milliseconds. */
+/** Pauses after a failed request to a provider double from the first to the last, in milliseconds. */
 const PAUSE_MIN_MS = 60_000;
 const PAUSE_MAX_MS = 3_600_000;
-/** After so many logins in a row that could be asked about before, it is the provider that cannot be asked. */
+/** After this many consecutive logins that fail though they did not before, the provider counts as unreachable. */
 const FAILURES_MAX = 3;
 
 /**
- * Asks providers again about people who are signed in and whose keys are used: groups follow, and who lost the membership loses the key. One
- * question at a time for each connector. A login that cannot be asked about is left alone for a while, and holds up no other one; so is a
- * provider where several cannot.
+ * Asks providers again about users who are signed in and use a key: groups are updated, and users who lost their membership lose the key.
+ * There is one request at a time for each connector. A login that fails is left alone for a while and delays no other; so is a
+ * provider after several failures.
  */
 export function startLoginRefresher(options: LoginRefresherOptions): LoginRefresher {
   const refresher = new Refresher(options);
@@ -86,10 +86,10 @@ export function startLoginRefresher(options: LoginRefresherOptions): LoginRefres
   return refresher;
 }
 
-/** What is told of a look at one login. */
+/** Outcome of one refresh, as logged and counted. */
 type Outcome = "current" | "ended" | "failed" | "unasked";
 
-/** Nothing is asked until then. */
+/** Nothing is asked before this time. */
 interface Pause {
   readonly untilMs: number;
   readonly lengthMs: number;
@@ -97,12 +97,12 @@ interface Pause {
 
 class Refresher implements LoginRefresher {
   readonly #options: LoginRefresherOptions;
-  /** Connectors that could not be asked, and logins, by uid, that could not be asked about. */
+  /** Connectors that failed, and by uid the logins that failed. */
   readonly #pauses = new Map<string, Pause>();
   readonly #loginPauses = new Map<string, Pause>();
   /** How many logins have failed in a row, by connector. Those that failed before do not count. */
   readonly #failures = new Map<string, number>();
-  /** When logins were looked at that cannot be asked about, by uid. */
+  /** When failing logins were last tried, by uid. */
   readonly #unasked = new Map<string, number>();
   #timer: Timer | undefined;
   #looking: Promise<void> = Promise.resolve();
@@ -140,7 +140,7 @@ class Refresher implements LoginRefresher {
     await Promise.all([...byConnector].map(([connector, keys]) => this.#lookAll(connector, keys)));
   }
 
-  /** Logins that are old enough, and of people who have used any key since. */
+  /** Logins that are old enough, of users who have used any key since. */
   #due(): readonly KubeObject[] {
     const { objects, lives, activity, clock, settings } = this.#options;
     const beforeMs = clock.now() - settings().identityRefreshSeconds * 1_000;
@@ -191,14 +191,14 @@ class Refresher implements LoginRefresher {
         return "unasked";
       }
       const taken = takenIdentity(provider, said, { settings: settings(), limits: SIGN_IN_LIMITS });
-      if (taken.userId !== userId) return await this.#end(key, "the provider answers for somebody else");
+      if (taken.userId !== userId) return await this.#end(key, "the provider answers for another user");
       await logins.refreshLogin(key, taken, said);
       return "current";
     } catch (error) {
       if (isEngineError(error, "API_FORBIDDEN", "API_UNAUTHORIZED")) return this.#end(key, messageOf(error));
       if (isEngineError(error, "API_NOT_FOUND", "API_CONFLICT")) return undefined;
       this.#failed(connector, key);
-      logger.warn("A provider cannot be asked again about somebody who is signed in", { connector, error: messageOf(error) });
+      logger.warn("A provider cannot be asked again about a user who is signed in", { connector, error: messageOf(error) });
       return this.#keepOrEnd(key, "the provider could not be asked for too long");
     }
   }
@@ -209,7 +209,7 @@ class Refresher implements LoginRefresher {
     this.#loginPauses.delete(metadata.uid!);
   }
 
-  /** A provider may refuse one person, whom it has blocked: the others must not wait for that. */
+  /** A provider may refuse one person whom it has blocked: the others must not wait for that. */
   #failed(connector: string, { metadata }: KubeObject): void {
     const uid = metadata.uid!;
     const failures = (this.#failures.get(connector) ?? 0) + (this.#loginPauses.has(uid) ? 0 : 1);
@@ -223,7 +223,7 @@ class Refresher implements LoginRefresher {
     pauses.set(name, { untilMs: this.#options.clock.now() + lengthMs, lengthMs });
   }
 
-  /** An administrator's mistake, or a provider that is away, must not sign all out, but does so after a time. */
+  /** An administrator's mistake, or an unreachable provider, must not sign everyone out at once, but does so after a time. */
   async #keepOrEnd(key: KubeObject, why: string): Promise<Outcome> {
     const { clock, settings } = this.#options;
     const { identityStaleSeconds } = settings();

@@ -12,21 +12,21 @@ import type { UserSpec } from "../../kinds/user.ts";
 import type { Attempts } from "../../sign-in/limits/attempts.ts";
 import { passwordFits } from "./password.ts";
 
-/** What passwords are changed with. */
+/** Options of the password change. */
 export interface PasswordChangeOptions {
-  /** By user. A change counts like a wrong password: each costs the server time. */
+  /** Attempts by user. A change counts like a wrong password: each costs the server time. */
   readonly attempts: Attempts;
-  /** Login by password is switched off, at this moment. */
+  /** Whether login by password is switched off now. */
   readonly disabled: () => boolean;
   /** Gives a user in this state another password, by the rules for all passwords. */
   readonly setPassword: (user: KubeObject, password: string, options: Pick<WriteOptions, "dryRun" | "judge">) => Promise<unknown>;
 }
 
 /**
- * People change their own passwords: the question that a User answers at its path `password`.
+ * Lets users change their own passwords: the request to the path `password` of a User.
  *
- * The answer throws API_FORBIDDEN for a wrong current password, API_TOO_MANY_REQUESTS after too many attempts, API_INVALID for a password
- * that the rules refuse, API_CONFLICT when somebody else changes the user at the same moment.
+ * It throws API_FORBIDDEN for a wrong current password, API_TOO_MANY_REQUESTS after too many attempts, API_INVALID for a password
+ * that the rules refuse, API_CONFLICT when the user changes at the same moment.
  */
 export function createPasswordChange({ attempts, disabled, setPassword }: PasswordChangeOptions): Question {
   return {
@@ -44,7 +44,7 @@ export function createPasswordChange({ attempts, disabled, setPassword }: Passwo
       if (digest === "") throw forbiddenRequest(USERS, name, "the user has no password; an administrator can set one");
       if (!(await attempts.begin(name))) throw tooManyRequests(await attempts.wait(name));
       if (!(await passwordFits(currentPassword, digest))) throw forbiddenRequest(USERS, name, "the current password is wrong");
-      // The server writes, for a caller who may still ask for it then.
+      // The server writes, for a caller who must still be allowed to ask for it then.
       const stillAsked = judge && (() => (judge(), SYSTEM_USER));
       await setPassword(about, password, { dryRun, ...(stillAsked && { judge: stillAsked }) });
       return { ...question, metadata: { ...question.metadata, name }, spec: {} };

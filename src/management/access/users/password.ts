@@ -11,7 +11,7 @@ const DIGEST_BYTES = 32;
 
 const derive = promisify<string, Buffer, number, typeof COST, Buffer>(scrypt);
 
-/** What is stored of a password. */
+/** The digest of a password, as stored. */
 export async function passwordDigest(password: string, chance: Pick<Chance, "bytes">): Promise<string> {
   const salt = Buffer.from(chance.bytes(SALT_BYTES));
   const derived = await derive(password, salt, DIGEST_BYTES, COST);
@@ -23,16 +23,16 @@ function partsOf(digest: string): { readonly salt: Buffer; readonly known: Buffe
   return { salt: Buffer.from(salt, "base64url"), known: Buffer.from(hash, "base64url") };
 }
 
-/** Tells whether a text is a digest, or pretends to be one. */
+/** Tells whether a text is a digest, or looks like one. */
 export function isPasswordDigest(text: string): boolean {
   return text.startsWith(PREFIX);
 }
 
-/** The digest of a password that nobody has, so that unknown users cost the time that known ones do. */
+/** The digest of a password that no user has, so that unknown users take as long as known ones. */
 export const NOBODYS_DIGEST = `${PREFIX}${"A".repeat(22)}:${"A".repeat(43)}`;
 
 /**
- * Tells whether a password is the one of a digest. It takes the same time whichever it is.
+ * Tells whether a password matches a digest. It takes the same time for every password.
  *
  * @example
  * await passwordFits("secret", await passwordDigest("secret", systemChance)); // true

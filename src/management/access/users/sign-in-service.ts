@@ -32,7 +32,7 @@ import { NOBODYS_DIGEST, passwordFits } from "./password.ts";
 import { saidOf, signingIn } from "./signed-in-user.ts";
 import { chargedTo } from "../quota/payer.ts";
 
-/** What a sign-in makes, and by which settings. */
+/** Options of the sign-in service. */
 export interface SignInServiceOptions {
   readonly registry: Registry;
   readonly objects: ManagedObjects;
@@ -43,7 +43,7 @@ export interface SignInServiceOptions {
   readonly formerUsers: FormerUsers;
   readonly clock: Pick<Clock, "now">;
   readonly logger: Logger;
-  /** Resolves once this process knows of every write that was acknowledged before the call. */
+  /** Resolves once this process has seen every write that was acknowledged before the call. */
   readonly upToDate: () => Promise<unknown>;
   /** `status.auth` as it is now. */
   readonly settings: () => { readonly disableUserCreation: boolean; readonly disableTeamCreation: boolean };
@@ -52,20 +52,20 @@ export interface SignInServiceOptions {
 /** The id of the password login among connectors. */
 const PASSWORD_CONNECTOR = "password";
 const NAME_LENGTH_MAX = 63;
-/** Hexadecimal digits of a name's digest: those of one provider choose nothing of it; others might search for one. */
+/** Hexadecimal digits of a name's digest: users of one provider choose nothing of it; others might search for a match. */
 const HASH_LENGTH = { own: 10, others: 20 } as const;
 /** Names that look as if they had such a digest. */
 const WITH_DIGEST = new RegExp(`-([0-9a-f]{${HASH_LENGTH.own}}|[0-9a-f]{${HASH_LENGTH.others}})$`);
 const TEAMS_HELP = "Make teams for the groups that need one, let groupsFilters leave others out, or set disableTeamCreation";
-/** Sign-ins that get in each other's way are tried again so often. */
+/** Conflicting sign-ins are retried this often. */
 const TRIES_MAX = 5;
 
 /**
- * Turns an identity that a provider vouches for into a user of the platform with a key: a User at the first time, Teams for groups
+ * Turns an identity that a provider vouches for into a user of the platform with a key: a User at the first sign-in, Teams for groups
  * that have none, and a key of type Login. Source: specification 2, `status.auth`.
  *
- * Somebody is who the connector and its id of the user say, whatever the names are. A newcomer gets a User that an administrator bound to
- * the connector, or the user name as the provider gives it, or the same with a digest where that name means somebody else: see decision 80.
+ * The connector and its id of the user identify a person, whatever the names are. A newcomer gets a User that an administrator bound to
+ * the connector, or the user name as the provider gives it, or that with a digest if the name is taken: see decision 80.
  */
 export function createSignInService(options: SignInServiceOptions): SignInPorts & Pick<RefreshedLogins, "refreshLogin"> {
   return new SignInService(options);
@@ -73,22 +73,22 @@ export function createSignInService(options: SignInServiceOptions): SignInPorts 
 
 class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"> {
   readonly #options: SignInServiceOptions;
-  /** Sign-ins that are under way, by subject. */
+  /** Sign-ins in progress, by subject. */
   readonly #underWay = new Map<string, Promise<void>>();
 
   constructor(options: SignInServiceOptions) {
     this.#options = options;
   }
 
-  async signIn(told: Identity, tokens: ProviderTokens = {}): Promise<SignedIn> {
+  async signIn(reported: Identity, tokens: ProviderTokens = {}): Promise<SignedIn> {
     const { registry, lives, settings } = this.#options;
     await this.#options.upToDate();
-    const identity = this.#withOwnGroups(told);
+    const identity = this.#withOwnGroups(reported);
     const user = await this.#userFor(identity);
     if (!settings().disableTeamCreation) await this.#makeTeams(identity.groups, user.name);
     const body = { metadata: { generateName: "login-" }, spec: this.#keySpec(user, identity, tokens) };
     const created = await registry.create(OWNED_ACCESS_KEYS, "", body);
-    await this.#demandSamePassword(told, created);
+    await this.#demandSamePassword(reported, created);
     const endMs = lives.endOf(created);
     return {
       key: specOf<KeySpec>(created).key!,
@@ -98,7 +98,7 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
     };
   }
 
-  /** A password that changed while the key was made would have ended it. */
+  /** A password change while the key was made would have ended it. */
   async #demandSamePassword(identity: Identity, key: KubeObject): Promise<void> {
     const { objects, registry } = this.#options;
     const user = objects.get(USERS, { namespace: "", name: identity.userId });
@@ -108,11 +108,11 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
     throw unauthorized("wrong user name or password");
   }
 
-  #keySpec(user: Person, told: Identity, tokens: ProviderTokens): KeySpec {
-    const { groups, issuer: _issuer, idClaim: _claim, place: _place, passwordMark: _mark, administrators: _all, ...rest } = told;
+  #keySpec(user: Person, reported: Identity, tokens: ProviderTokens): KeySpec {
+    const { groups, issuer: _issuer, idClaim: _claim, place: _place, passwordMark: _mark, administrators: _all, ...rest } = reported;
     const { endsAtMs: _end, ...identity } = rest;
     const now = timestamp(this.#options.clock.now());
-    const { connectorData, oidcLogin } = keptOf(told, tokens);
+    const { connectorData, oidcLogin } = keptOf(reported, tokens);
     return {
       displayName: `Login of ${identity.username}`,
       type: LOGIN_KEY,
@@ -123,8 +123,8 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
     };
   }
 
-  async refreshLogin(key: KubeObject, told: Identity, { tokens, groupsUnknown = false }: RefreshedTokens): Promise<void> {
-    const identity = groupsUnknown ? withGroupsOf(key, told) : this.#withOwnGroups(told);
+  async refreshLogin(key: KubeObject, reported: Identity, { tokens, groupsUnknown = false }: RefreshedTokens): Promise<void> {
+    const identity = groupsUnknown ? withGroupsOf(key, reported) : this.#withOwnGroups(reported);
     const known = this.#find(identity);
     const user = known === undefined ? { name: specOf<KeySpec>(key).user ?? "" } : await this.#refresh(known, identity);
     if (user.name !== specOf<KeySpec>(key).user) throw forbiddenRequest(OWNED_ACCESS_KEYS, key.metadata.name!, "it is another user's now");
@@ -133,7 +133,7 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
     await this.#options.registry.patch(OWNED_ACCESS_KEYS, keyOf(key), "merge", { metadata: { uid: key.metadata.uid! }, spec });
   }
 
-  /** Groups of a connector whose names mean nothing by themselves say where they come from. */
+  /** Groups of a connector without plain names get the prefix of their connector. */
   #withOwnGroups(identity: Identity): Identity {
     if (identity.connector === PASSWORD_CONNECTOR) return identity;
     const { connectors } = this.#options;
@@ -147,7 +147,7 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
 
   /** The user's object, brought up to date; made at the first sign-in unless that is switched off. */
   async #userFor(identity: Identity): Promise<Person> {
-    // Two first sign-ins of one identity, one after the other: the second finds the User that the first one makes.
+    // Two first sign-ins of one identity run one after the other: the second finds the User that the first one makes.
     const subject = this.#subjectOf(identity);
     const before = this.#underWay.get(subject) ?? Promise.resolve();
     const own = before.then(() => this.#tryUserFor(identity, 1));
@@ -172,7 +172,7 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
       const name = await this.#newName(identity);
       return this.#options.settings().disableUserCreation ? { name } : await this.#makeUser(name, identity);
     } catch (error) {
-      // Another sign-in at the same moment: of the same user, or of somebody else who now has the name.
+      // Another sign-in at the same moment, of the same user or of another one who now has the name.
       await this.#options.upToDate();
       if (tries < TRIES_MAX && isEngineError(error, "API_ALREADY_EXISTS", "API_INVALID", "API_CONFLICT", "API_NOT_FOUND"))
         return this.#tryUserFor(identity, tries + 1);
@@ -188,7 +188,7 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
     return known === undefined ? this.#findPrepared(identity) : named(known);
   }
 
-  /** The User that an administrator made for the owner of an address, before anybody had signed in by it. */
+  /** The User that an administrator made for the owner of an address, before the first sign-in with it. */
   #findPrepared(identity: Identity): KubeObject | undefined {
     const { email, emailVerified } = identity;
     if (emailVerified !== true || email === undefined) return undefined;
@@ -205,32 +205,32 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
     );
   }
 
-  /** The name of a newcomer: nobody else's, and none that means somebody else. */
+  /** The name of a newcomer: one that neither belongs to nor stands for another user. */
   async #newName(identity: Identity): Promise<string> {
     const { connectors, settings, logger } = this.#options;
     const { username, connector } = identity;
     const owns = connectors.ownsPlainNames(connector);
     const subject = this.#subjectOf(identity);
     const length = owns ? HASH_LENGTH.own : HASH_LENGTH.others;
-    // Where nothing remembers whose a name is, everybody gets one that nobody else can get.
-    const why = settings().disableUserCreation ? "no User would remember whose it is" : await this.#whoseIs(username, owns);
+    // If nothing records whose a name is, every newcomer gets a unique name.
+    const why = settings().disableUserCreation ? "no User would record its owner" : await this.#whoseIs(username, owns);
     const own = await this.#nameWithDigest(username, subject, length);
     if (why === undefined && isName(username) && !this.#isNamed(own)) return username;
     logger.info("A newcomer does not get the plain user name", {
       username,
       subject,
       name: own,
-      why: why ?? "it is no name, or another is theirs",
+      why: why ?? "it is not a valid name, or the user is known by another",
     });
     return own;
   }
 
-  /** Somebody signed in without a User, and has got something. */
+  /** A user signed in without a User object, and has got something. */
   #isNamed(name: string): boolean {
     return this.#options.names.has("user", name) || this.#options.names.has("key", name);
   }
 
-  /** The same one for the same subject, unless a User who was deleted had it, or by chance somebody else has it. */
+  /** The same name for the same subject, unless a deleted User had it, or another user has it by chance. */
   async #nameWithDigest(username: string, subject: string, length: number): Promise<string> {
     const { names, formerUsers } = this.#options;
     for (let tries = 1; ; tries += 1) {
@@ -244,7 +244,7 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
     const { names, formerUsers, connectors } = this.#options;
     if (names.users("username", name).length > 0) return "a User has it";
     if (names.has("key", name)) return "keys stand for it";
-    if (WITH_DIGEST.test(name)) return "it looks like the name of somebody else";
+    if (WITH_DIGEST.test(name)) return "it looks like the name of another user";
     if (await formerUsers.has(name)) return "a User who was deleted had it";
     if (owns) return undefined;
     if (names.has("user", name)) return "rules, owners or teams name it";
@@ -254,8 +254,8 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
   async #makeUser(name: string, identity: Identity): Promise<Person> {
     const { registry, names, connectors } = this.#options;
     const { username, connector } = identity;
-    // It stays, whatever the provider calls the user later: a name that somebody has at times would be nobody else's. Nor is it one that
-    // the object did not get.
+    // The name stays, whatever the provider calls the user later: otherwise a name in use might become free for another user. Nor is it a name
+    // that the object did not get.
     const isOwn = !isName(username) && connectors.ownsPlainNames(connector) && names.users("username", username).length === 0;
     const spec = { username: isOwn ? username : name };
     return personOf(await registry.create(USERS, "", { metadata: { name }, spec }, { user: signingIn(this.#saidBy(identity)) }));
@@ -273,13 +273,13 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
     return saidOf({ subject: this.#subjectOf(identity), displayName: preferredUsername, email, groups });
   }
 
-  /** Groups that belong to no team yet become teams of their own, at the cost of the user who brings them and within the quota. */
+  /** Groups that belong to no team yet become teams of their own, charged to the user who brings them, within the quota. */
   async #makeTeams(groups: readonly string[], user: string): Promise<void> {
     const { objects, registry, names, logger } = this.#options;
     const known = new Set([...objects.of(TEAMS)].flatMap((team) => specOf<TeamSpec>(team).groups ?? []));
     for (const group of groups) {
       if (known.has(group)) continue;
-      // A team that rules name already would have what they give.
+      // A team that rules already name would get what they give.
       const isTaken = objects.get(TEAMS, { namespace: "", name: group }) !== undefined || names.has("team", group);
       const name = isName(group) && !isTaken ? group : nameWithDigest(group, group, HASH_LENGTH.own);
       if (name !== group && names.has("team", name)) continue;
@@ -287,13 +287,13 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
         await registry.create(TEAMS, "", { metadata: { name }, spec: { displayName: group, groups: [group] } }, { user: chargedTo(user) });
       } catch (error) {
         if (isEngineError(error, "API_FORBIDDEN"))
-          return logger.warn("A sign-in makes no more teams for groups", { user, group, why: error.message, help: TEAMS_HELP });
+          return logger.warn("A sign-in cannot make more teams for groups", { user, group, why: error.message, help: TEAMS_HELP });
         if (!isEngineError(error, "API_ALREADY_EXISTS")) throw error;
       }
     }
   }
 
-  async link(value: string, told: Identity): Promise<Linked> {
+  async link(value: string, reported: Identity): Promise<Linked> {
     const { registry, objects, keys, lives, names, upToDate } = this.#options;
     await upToDate();
     const find = () => {
@@ -306,9 +306,10 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
     const user = objects.get(USERS, { namespace: "", name });
     if (!isOfSignIn(key) || scope !== undefined || user === undefined)
       throw forbiddenRequest(OWNED_ACCESS_KEYS, key.metadata.name!, "only the key of a sign-in whose user has a User can link an identity");
-    // Its groups would be copies of another User's, which nobody could take back there.
-    if (told.connector === PASSWORD_CONNECTOR) throw forbiddenRequest(USERS, name, "a login by password cannot be linked to another user");
-    const identity = this.#withOwnGroups(told);
+    // Its groups would be copies of another User's, which no one could take back there.
+    if (reported.connector === PASSWORD_CONNECTOR)
+      throw forbiddenRequest(USERS, name, "a login by password cannot be linked to another user");
+    const identity = this.#withOwnGroups(reported);
     const subject = this.#subjectOf(identity);
     const spec = specOf<UserSpec>(user);
     if (names.users("subject", subject).some((other) => other !== name)) throw conflict(USERS, name, "the identity is another user's");
@@ -366,16 +367,16 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
   }
 }
 
-/** What was said, with the groups that the login has: they say already where they come from. */
-function withGroupsOf(key: KubeObject, { administrators: _unknown, ...told }: Identity): Identity {
+/** The identity with the groups of the login, which already have their prefix. */
+function withGroupsOf(key: KubeObject, { administrators: _unknown, ...reported }: Identity): Identity {
   const administrators = keptLogin(key)?.administrators;
-  return { ...told, groups: specOf<KeySpec>(key).identity?.groups ?? [], ...(administrators && { administrators }) };
+  return { ...reported, groups: specOf<KeySpec>(key).identity?.groups ?? [], ...(administrators && { administrators }) };
 }
 
-/** Whom a key is made for. */
+/** The owner of a new key. */
 interface Person {
   readonly name: string;
-  /** Undefined where no User remembers them. */
+  /** Undefined if no User records them. */
   readonly groups?: readonly string[];
 }
 
@@ -383,12 +384,12 @@ function personOf(user: KubeObject): Person {
   return { name: user.metadata.name!, groups: specOf<UserSpec>(user).groups ?? [] };
 }
 
-/** Tells whether a text can be the name of an object as it is. */
+/** Tells whether a text is a valid object name. */
 function isName(text: string): boolean {
   return text.length <= NAME_LENGTH_MAX && dnsSubdomain(text).length === 0;
 }
 
-/** A name for a text of any form, with a digest of what makes it unique: nobody takes another one's name by a text that looks alike. */
+/** An object name for any text, made unique by a digest, so that similar texts get different names. */
 function nameWithDigest(text: string, unique: string, length: number): string {
   const hash = sha256Hex(unique).slice(0, length);
   const plain = text

@@ -1,5 +1,5 @@
 /**
- * What a sign-in makes of a User: what the connector said is merged with what administrators wrote, as `kubectl apply` merges with
+ * What a sign-in makes of a User: the connector's data is merged with what administrators wrote, as `kubectl apply` merges with
  * what others wrote. Pure.
  *
  * @module
@@ -16,7 +16,7 @@ import type { Said, UserSpec } from "../../kinds/user.ts";
 import { USERS } from "../../kinds/types.ts";
 import { isReserved } from "../caller.ts";
 
-/** `UserInfo.extra` of the server while it writes what a connector said. No request from outside has it. */
+/** `UserInfo.extra` of the server while it writes a connector's data. No request from outside has it. */
 const SAID_EXTRA = "platform/said";
 
 /** The server as the author of a sign-in. */
@@ -30,7 +30,7 @@ function saidBy({ extra }: UserInfo): Said | undefined {
 }
 
 /**
- * A written User with what its author, if that is a sign-in, has heard from the connector. Groups that connectors gave, and only those,
+ * A written User, with the connector's data if its author is a sign-in. Groups that connectors gave, and only those,
  * go when the connector no longer names them or the identity is no longer the user's.
  */
 export function withSaid(object: KubeObject, old: KubeObject | undefined, by: UserInfo): KubeObject {
@@ -41,10 +41,10 @@ export function withSaid(object: KubeObject, old: KubeObject | undefined, by: Us
   const { groups = [] } = spec;
   const given = groupsIn(before);
   const own = groups.filter((group) => !given.has(group));
-  const heard = said && { ...said, groups: (said.groups ?? []).filter((group) => !own.includes(group)) };
+  const added = said && { ...said, groups: (said.groups ?? []).filter((group) => !own.includes(group)) };
   const others = before.filter(({ subject }) => subject !== said?.subject && subjectsOf(spec).includes(subject));
-  const after = [...others, ...(heard ? [heard] : [])];
-  // What somebody took away stays away as long as the connector goes on naming it.
+  const after = [...others, ...(added ? [added] : [])];
+  // A group that was removed stays removed as long as the connector goes on naming it.
   const present = [...groupsIn(after)].filter((group) => !given.has(group) || groups.includes(group));
   const whole = { ...object, spec: { ...spec, groups: [...own, ...present] }, origin: { said: after } };
   const isChange = old !== undefined && said !== undefined && !jsonEqual(whole.spec, object["spec"]);
@@ -53,13 +53,13 @@ export function withSaid(object: KubeObject, old: KubeObject | undefined, by: Us
 
 const REBOUND = "the user has been given to another identity meanwhile";
 
-/** Tells whether a sign-in is the user's, or may become that: a new User is, and one that waits for its first sign-in. */
+/** Tells whether a sign-in belongs to the user or may become the user's: a new User, or one that waits for its first sign-in. */
 function mayBind(spec: UserSpec, old: KubeObject | undefined, { subject }: Said): boolean {
   if (subjectsOf(spec).includes(subject)) return true;
   return old === undefined || ((spec.subject ?? "") === "" && subject.startsWith(`${spec.connector ?? ""}/`));
 }
 
-/** What connectors said so far. Of a User that an earlier version stored, a sign-in wrote all but what no connector gives. */
+/** The connectors' data so far. In a User from an earlier version, a sign-in wrote everything but what no connector gives. */
 function saidBefore(old: KubeObject): readonly Said[] {
   const origin = userOriginOf(old);
   if (origin !== undefined) return origin.said ?? [];
@@ -67,12 +67,12 @@ function saidBefore(old: KubeObject): readonly Said[] {
   return subject === "" ? [] : [saidOf({ subject, displayName, email, groups: groups.filter((group) => !isReserved(group)) })];
 }
 
-/** What a connector says, without members that are undefined. */
+/** A connector's data, without members that are undefined. */
 export function saidOf(said: { readonly [Name in keyof Said]: Said[Name] | undefined } & Pick<Said, "subject">): Said {
   return Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined)) as unknown as Said;
 }
 
-/** A text follows the connector as long as nobody else wrote another. */
+/** A text follows the connector until another author changes it. */
 function afterSignIn(spec: UserSpec, before: readonly Said[], said: Said): UserSpec {
   const last = before.find(({ subject }) => subject === said.subject);
   const follows = (name: "displayName" | "email") => {

@@ -23,30 +23,30 @@ import { mayRevoke } from "../rights/revokes.ts";
 import { withSaid } from "./signed-in-user.ts";
 import { PASSWORD_LENGTH_MAX } from "../../config/limits.ts";
 
-/** What a password must be. */
+/** Rules for passwords. */
 export interface PasswordRules {
   /** In characters. */
   readonly minLength: number;
 }
 
-/** What Users work with. */
+/** Options of {@link createUsers}. */
 export interface UsersOptions {
   readonly chance: Pick<Chance, "bytes">;
   readonly permit: Permit;
-  /** At this moment. */
+  /** The rules at this moment. */
   readonly passwordRules: () => PasswordRules;
   readonly names: NameIndex;
-  /** Holds a user name for one writer among all processes. Default: there are no others. */
+  /** Reserves a user name for one writer among all processes. Default: this process is the only one. */
   readonly hold?: HoldValue | undefined;
-  /** Has the keys of a user know whose they are, before his password changes. */
+  /** Ties the keys of a user to this User, before the password changes. */
   readonly settleKeys: (user: string) => Promise<void>;
-  /** How people change their own passwords. */
+  /** How users change their own passwords. */
   readonly passwordChange: PasswordChangeOptions;
-  /** The same before he goes, and remembers his name. */
+  /** The same before the User is deleted, and records the name. */
   readonly leave: (user: string) => Promise<void>;
 }
 
-/** People who sign in. Passwords are stored as digests, and shown to nobody. No two sign in with the same name or identity. */
+/** Users who sign in. Passwords are stored as digests and never shown. No two users sign in with the same name or identity. */
 export function createUsers(options: UsersOptions): ResourceDefinition {
   const { permit, leave } = options;
   const claimed = new Set<ClaimedName>();
@@ -80,7 +80,7 @@ export function createUsers(options: UsersOptions): ResourceDefinition {
   };
 }
 
-/** Both claims, or their faults. */
+/** Both reservations, or their errors. */
 function joined(first: Claim, next: (object: KubeObject) => Claim): Claim {
   const second = next(first.object);
   return {
@@ -103,7 +103,7 @@ async function claimPassword(object: KubeObject, old: KubeObject | undefined, op
   const { password = "" } = specOf<UserSpec>(object);
   const settled = { commit() {}, rollback() {} };
   if (password === "") return { object: withPassword(object, old && specOf<UserSpec>(old).password), ...settled };
-  // Anyone who applies the same file again changes nothing, and ends nobody's logins.
+  // Applying the same file again changes nothing, and ends no logins.
   const stored = (old && specOf<UserSpec>(old).password) ?? "";
   if (stored !== "" && (await passwordFits(password, stored))) return { object: withPassword(object, stored), ...settled };
   const wrong = passwordFault(object, passwordRules());
@@ -117,7 +117,7 @@ async function claimPassword(object: KubeObject, old: KubeObject | undefined, op
   return { object: withMetadata(changed, { generation }), ...(old && { secure }), ...settled };
 }
 
-/** A user name or identity that is being written, and whose. */
+/** A user name or identity that is being written, and its owner. */
 interface ClaimedName {
   readonly user: string;
   readonly use: "username" | "subject";
@@ -130,7 +130,7 @@ interface NameOptions extends UsersOptions {
 }
 
 /**
- * A user name is one User's, and no other User's object has it as its name: anyone who signs in with it is meant. So is an identity.
+ * A user name belongs to one User, and no other User's object has it as its name: a sign-in means exactly one. So does an identity.
  */
 function claimNames(object: KubeObject, old: KubeObject | undefined, { names, claimed, hold }: NameOptions): Claim {
   const user = object.metadata.name ?? "";
@@ -159,7 +159,7 @@ function claimNames(object: KubeObject, old: KubeObject | undefined, { names, cl
     const missed: ClaimedName[] = [];
     for (const name of written) {
       const free = await hold?.(`${name.use}/${name.value}`);
-      // The same User may be what another server is making: anyone who tries again sees whose the name has become.
+      // Another server may be making the same User: a retry shows who got the name.
       if (hold !== undefined && free === undefined) throw conflict(USERS, user, `another server is writing ${JSON.stringify(name.value)}`);
       if (free !== undefined) letGo.push(free);
       if (isOthers(name)) missed.push(name);

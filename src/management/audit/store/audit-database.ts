@@ -1,28 +1,28 @@
 /**
- * The audit lines in a database that speaks SQL.
+ * Audit lines in an SQL database.
  *
  * @module
  */
 import type { AuditRow } from "./audit-row.ts";
 
-/** What a database is asked, with `?` for each value. */
+/** A connection to a database; statements have `?` for each value. */
 export interface Sql {
   /** Rows as objects by column. */
   all(text: string, values: readonly (string | number)[]): Promise<readonly Readonly<Record<string, unknown>>[]>;
-  /** How many rows were changed. */
+  /** Returns how many rows were changed. */
   run(text: string, values: readonly (string | number)[]): Promise<number>;
   close(): Promise<void>;
-  /** What the language calls differently. */
+  /** Differences between SQL dialects. */
   readonly words: {
     readonly createTable: string;
-    /** An insertion that leaves alone what is there. */
+    /** An insertion that skips existing rows. */
     readonly insert: string;
-    /** Deletes rows before a moment, so many at most. */
+    /** Deletes a limited number of rows before a moment. */
     readonly deleteBefore: string;
   };
 }
 
-/** Which lines are wanted; what is left out does not restrict. */
+/** Filters of lines; an absent one does not restrict. */
 export interface AuditFilter {
   readonly user?: string;
   readonly verb?: string;
@@ -34,34 +34,34 @@ export interface AuditFilter {
   readonly code?: number;
 }
 
-/** A place between two lines, in the order of time. */
+/** A position between two lines, ordered by time. */
 export type AuditPlace = Pick<AuditRow, "at" | "writer" | "seq">;
 
-/** What one look takes. */
+/** Options of one query. */
 export interface AuditLook {
   readonly filter: AuditFilter;
-  /** Only lines before this place. */
+  /** Only lines before this position. */
   readonly before: AuditPlace;
   /** No lines from before this moment, in milliseconds since 1970. */
   readonly since: number;
-  /** So many lines are looked through at most, and so many are answered. */
+  /** The most lines that are scanned, and the most that are returned. */
   readonly scan: number;
   readonly most: number;
 }
 
-/** What a look has found, newest first. */
+/** The result of a query, newest first. */
 export interface AuditFound {
   readonly lines: readonly string[];
-  /** Where to go on; undefined when there are none before. */
+  /** Where to continue; undefined when there are no earlier lines. */
   readonly next: AuditPlace | undefined;
 }
 
-/** Lines in a database. */
+/** Audit lines in a database. */
 export interface AuditDatabase {
-  /** Rows that are there already stay. */
+  /** Skips rows that exist already. */
   insert(rows: readonly AuditRow[]): Promise<void>;
   look(look: AuditLook): Promise<AuditFound>;
-  /** Deletes lines from before a moment, so many at most; how many. */
+  /** Deletes a limited number of lines from before a moment. Returns how many. */
   prune(before: number, most: number): Promise<number>;
   close(): Promise<void>;
 }
@@ -79,10 +79,10 @@ const FILTERS: Readonly<Record<keyof AuditFilter, (typeof COLUMNS)[number]>> = {
 };
 const TABLE = "audit_events";
 const ORDER = "ORDER BY at DESC, writer DESC, seq DESC";
-/** Lines before a place. Written out: the comparison of rows is not looked up in the index everywhere. */
+/** Condition for lines before a position. Spelled out, because not every database uses its index to compare rows. */
 const BEFORE = "at >= ? AND at <= ? AND (at < ? OR (at = ? AND (writer < ? OR (writer = ? AND seq < ?))))";
 
-/** Makes the table when there is none. */
+/** Creates the table if necessary. */
 export async function openAuditDatabase(sql: Sql): Promise<AuditDatabase> {
   await sql.run(sql.words.createTable, []);
   return {

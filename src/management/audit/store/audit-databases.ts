@@ -10,7 +10,7 @@ import type { AuditStore, AuditStoreOptions } from "./audit-store.ts";
 import { openMysqlLines } from "./mysql-lines.ts";
 import { openSqliteLines } from "./sqlite-lines.ts";
 
-/** What the stores are made of. */
+/** Options of the stores. */
 export interface AuditDatabasesOptions extends Pick<AuditStoreOptions, "clock" | "logger"> {
   readonly metrics: Metrics;
   readonly chance: Pick<Chance, "uuid" | "fraction">;
@@ -18,15 +18,15 @@ export interface AuditDatabasesOptions extends Pick<AuditStoreOptions, "clock" |
   readonly openDatabase?: (endpoint: string) => Promise<AuditDatabase>;
 }
 
-/** The store that the configuration names, if it names one. */
+/** The store that the configuration names, if any. */
 export interface AuditDatabases {
   readonly store: AuditStore | undefined;
   write(line: string, event: AuditEvent): void;
-  /** Takes another address and age, in hours; resolves when the lines for the one before are written or lost. */
+  /** Applies another address and age, in hours; resolves when the lines for the previous address are written or lost. */
   configure(endpoint: string | undefined, ttlHours: number): Promise<void>;
 }
 
-/** Without a store until one is configured. */
+/** Has no store until one is configured. */
 export function createAuditDatabases({ chance, openDatabase = openNamed, metrics, ...rest }: AuditDatabasesOptions): AuditDatabases {
   const options = { ...rest, metrics };
   const writer = chance.uuid();

@@ -1,14 +1,14 @@
 import { eventLine } from "../event.ts";
 import type { AuditEvent } from "../event.ts";
 
-/** Most bytes of a line in a database; of a longer one the bodies are left out there. The file has them. */
+/** Most bytes of a line in a database; the bodies of a longer line are left out there. The file has them. */
 export const AUDIT_ROW_BYTES_MAX = 262_144;
 
-/** A line with what it is found by. */
+/** A line with its searchable columns. */
 export interface AuditRow {
   /** When its stage was reached, in milliseconds since 1970. */
   readonly at: number;
-  /** The process that wrote it, and which of its lines it is: a line that is sent again is the same one. */
+  /** The process that wrote the line, and its sequence number there: a line that is sent again is recognized. */
   readonly writer: string;
   readonly seq: number;
   readonly auditID: string;
@@ -26,7 +26,7 @@ export interface AuditRow {
   readonly line: string;
 }
 
-/** Longest text of a column, in UTF-16 units. What is longer is cut; the line has all. */
+/** Longest text of a column, in UTF-16 units. Longer texts are cut; the line has them in full. */
 const COLUMN_LENGTH_MAX = 253;
 const NOTE = `left out here: the line has more than ${AUDIT_ROW_BYTES_MAX} bytes; the file has it`;
 
@@ -61,7 +61,7 @@ function shortened(line: string, { request: _request, response: _response, ...ev
   const annotations = { ...event.annotations, "management.platform/bodies": NOTE };
   const short = eventLine({ ...event, annotations });
   if (Buffer.byteLength(short) <= AUDIT_ROW_BYTES_MAX) return short;
-  // Addresses and names may be long as well.
+  // Addresses and names may be long too.
   const { facts, stage, at } = event;
   return eventLine({
     level: event.level,

@@ -8,45 +8,45 @@ import type { Metrics } from "../../../base/metrics.ts";
 import type { AuditDatabase, AuditFound, AuditLook } from "./audit-database.ts";
 import type { AuditRow } from "./audit-row.ts";
 
-/** What a store is made of. */
+/** Options of the store. */
 export interface AuditStoreOptions {
-  /** Opens the database; asked again after each failure. */
+  /** Opens the database; called again after each failure. */
   readonly open: () => Promise<AuditDatabase>;
-  /** Lines that are older are deleted, in hours; 0 keeps them. */
+  /** Older lines are deleted, in hours; 0 keeps all. */
   readonly ttlHours: number;
   readonly clock: Clock;
   /** A number in [0, 1). */
   readonly random: () => number;
-  /** Told once when lines begin to be lost, once when the database fails, and once when it takes lines again. */
+  /** Logs once when lines begin to be lost, once when the database fails, and once when it accepts lines again. */
   readonly logger: Logger;
-  /** Default: nobody counts. */
+  /** Default: none. */
   readonly metrics?: Metrics;
-  /** How many lines wait at most. Default {@link AUDIT_PENDING_LINES_MAX}. */
+  /** Most lines that wait. Default {@link AUDIT_PENDING_LINES_MAX}. */
   readonly pendingLinesMax?: number;
 }
 
 /** Lines on their way into a database. The file stays the record. */
 export interface AuditStore {
-  /** Lines that wait. */
+  /** Number of waiting lines. */
   readonly pending: number;
-  /** Takes a line. Returns at once and never throws; what finds no room is counted and told. */
+  /** Queues a line. Returns at once and never throws; a line that finds no room is counted and logged. */
   write(row: AuditRow): void;
   /** Sets another age. */
   keep(ttlHours: number): void;
-  /** @throws what the database says against it. */
+  /** @throws the database's error. */
   look(look: AuditLook): Promise<AuditFound>;
-  /** Resolves when all that waits is written, or when it cannot be: then it is counted as lost. */
+  /** Resolves when all waiting lines are written, or counted as lost because they cannot be. */
   close(): Promise<void>;
 }
 
-/** Most lines that wait for the database, and most characters of them; further ones are lost to it. */
+/** Most lines that wait for the database, and most characters of them; further lines are lost to it. */
 export const AUDIT_PENDING_LINES_MAX = 20_000;
 export const AUDIT_PENDING_LENGTH_MAX = 32 * 1_048_576;
 /** Most lines and characters of one insertion. */
 const BATCH_LINES_MAX = 200;
 const BATCH_LENGTH_MAX = 2 * 1_048_576;
 const RETRY = { initialMs: 500, maximumMs: 30_000, jitter: 0.2 };
-/** How often old lines are looked for, and how many are deleted at a time. */
+/** How often old lines are searched, and how many are deleted at a time. */
 const PRUNING_MS = 3_600_000;
 const PRUNED_MAX = 1_000;
 const HOUR_MS = 3_600_000;
@@ -55,7 +55,7 @@ const CLOSING_MS = 5_000;
 /** How lost lines are counted. */
 export const DATABASE_PLUGIN = { plugin: "database" };
 
-/** A store whose database is opened in the background. */
+/** A store that opens its database in the background. */
 export function createAuditStore(options: AuditStoreOptions): AuditStore {
   return new QueuedStore(options);
 }
@@ -117,7 +117,7 @@ class QueuedStore implements AuditStore {
   }
 
   async #drain(): Promise<void> {
-    // Lines that come together are written together.
+    // Lines that arrive together are written together.
     await nextMacrotask();
     for (let failures = 0; this.#pending.length > 0;) {
       const batch = this.#nextBatch();
@@ -125,7 +125,7 @@ class QueuedStore implements AuditStore {
         await this.#with((database) => database.insert(batch));
         this.#written(batch);
         failures = 0;
-        // Those who wait for an answer go first: some databases work on this thread.
+        // Callers that wait for an answer go first: some databases work on this thread.
         await nextMacrotask();
       } catch (error) {
         if (!this.#failing) this.#options.logger.warn("The audit database cannot be used; lines wait", { error: messageOf(error) });
@@ -178,7 +178,7 @@ class QueuedStore implements AuditStore {
 
   async #forget(opened: Promise<AuditDatabase> | undefined): Promise<void> {
     if (this.#database === opened) this.#database = undefined;
-    // One that was never open, or is closed already, needs nothing.
+    // A database that never opened, or is closed already, needs nothing.
     await opened?.then((database) => database.close()).catch(() => {});
   }
 

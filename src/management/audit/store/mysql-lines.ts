@@ -1,11 +1,11 @@
 import type { DataStoreEndpoint } from "../../config/rules/data-store-endpoint.ts";
 import type { Sql } from "./audit-database.ts";
 
-/** How long a connection may take to be made, and one statement to be answered, in milliseconds. */
+/** How long a connection and one statement may take, in milliseconds. */
 const CONNECT_MS = 10_000;
 const STATEMENT_MS = 30_000;
 
-/** Bytes, so that neither case nor spaces at the end make names the same. */
+/** Binary, so that names that differ in case or trailing spaces stay different. */
 const NAME = "VARBINARY(1012) NOT NULL";
 const WORD = "VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL";
 const WORDS: Sql["words"] = {
@@ -17,20 +17,20 @@ const WORDS: Sql["words"] = {
 };
 
 /**
- * A database of MySQL or MariaDB. The client is loaded when it is first needed. After a failure the connection is of no use any more.
+ * A database of MySQL or MariaDB. The client is loaded on first use. After a failure the connection is unusable.
  *
- * @throws what the network or the server says against it.
+ * @throws the error of the network or the server.
  */
 export async function openMysqlLines(endpoint: Extract<DataStoreEndpoint, { kind: "mysql" }>): Promise<Sql> {
   const { host, port, user, password, database, tls } = endpoint;
   const { createConnection } = await import("mysql2/promise");
   const connection = await createConnection({
     ...{ host, port, user, password, database, charset: "utf8mb4", connectTimeout: CONNECT_MS },
-    // What a server sends is data, whatever it asks for.
+    // The server may not request local files: what it sends is data only.
     ...{ multipleStatements: false, supportBigNumbers: true, flags: ["-LOCAL_FILES"] },
     ...(tls !== "off" && { ssl: { rejectUnauthorized: tls === "verified" } }),
   });
-  // A failure is told to those who wait for an answer.
+  // Callers that wait for an answer get the failure.
   connection.on("error", () => {});
   const ask = async (text: string, values: readonly (string | number)[]): Promise<unknown> => {
     try {
@@ -41,7 +41,7 @@ export async function openMysqlLines(endpoint: Extract<DataStoreEndpoint, { kind
       throw error;
     }
   };
-  // Values are escaped here, which a mode of the server could make wrong.
+  // Values are escaped here, which an SQL mode of the server could break.
   await ask("SET SESSION sql_mode = 'STRICT_ALL_TABLES'", []);
   return {
     words: WORDS,

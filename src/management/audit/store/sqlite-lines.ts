@@ -4,7 +4,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { loadSqlite } from "../../../apiserver/store/sqlite/load-sqlite.ts";
 import type { Sql } from "./audit-database.ts";
 
-/** How long a write waits for another process on the file, in milliseconds; meanwhile nothing else is done. */
+/** How long a write waits for another process on the file, in milliseconds; it blocks this thread. */
 const BUSY_MS = 100;
 
 const WORDS: Sql["words"] = {
@@ -16,9 +16,9 @@ const WORDS: Sql["words"] = {
 };
 
 /**
- * A file of SQLite, made with its folder when there is none. Only its owner may read it. For one process.
+ * A SQLite file, created with its folder if necessary. Only its owner may read it. For one process.
  *
- * @throws what the system or SQLite says against it.
+ * @throws the error of the system or SQLite.
  */
 export async function openSqliteLines(path: string): Promise<Sql> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });

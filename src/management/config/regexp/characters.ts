@@ -1,5 +1,5 @@
 /**
- * Sets of characters: what one step of a regular expression takes.
+ * Character sets: what one step of a regular expression matches.
  *
  * @module
  */
@@ -39,10 +39,10 @@ function among(text: string): Characters {
 const DIGITS = among("0-9");
 const SPACES = among("\t\n\f\r ");
 
-/** Digits, letters and the underscore: what `\w` takes and `\b` goes by. */
+/** Digits, letters and the underscore, which `\w` and `\b` use. */
 export const WORD_CHARACTERS = among("0-9A-Za-z_");
 
-/** The classes of a backslash and a letter; the capital is the complement. */
+/** The classes of a backslash and a letter; the capital letter means the complement. */
 export const PERL_CLASSES: Readonly<Record<string, Characters>> = {
   d: DIGITS,
   D: complement(DIGITS),
@@ -70,7 +70,7 @@ export const POSIX_CLASSES: Readonly<Record<string, Characters>> = {
   xdigit: among("0-9A-Fa-f"),
 };
 
-/** The set of a Unicode category or script such as `L`, `Lu` or `Greek`; undefined when there is none of that name. */
+/** The set of a Unicode category or script such as `L`, `Lu` or `Greek`; undefined for an unknown name. */
 export function unicodeClass(name: string): Characters | undefined {
   if (!/^[A-Za-z_]{1,40}$/.test(name)) return undefined;
   for (const property of [name, `Script=${name}`]) {

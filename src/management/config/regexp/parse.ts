@@ -1,6 +1,6 @@
 /**
- * Regular expressions in the syntax of RE2: what can be matched in linear time. Back-references and looking around are not
- * part of it, captures are groups like any other, and lazy repetitions match what greedy ones do.
+ * Regular expressions in the syntax of RE2, which match in linear time. There are no back-references and no lookaround,
+ * captures are groups like any other, and lazy repetitions match what greedy ones do.
  *
  * @module
  */
@@ -15,10 +15,10 @@ export type Tree =
   | { readonly kind: "choice"; readonly parts: readonly Tree[] }
   | { readonly kind: "repeat"; readonly part: Tree; readonly least: number; readonly most: number };
 
-/** A condition on a place between characters. */
+/** A condition on a position between characters. */
 export type Assertion = "textStart" | "textEnd" | "lineStart" | "lineEnd" | "wordEdge" | "noWordEdge";
 
-/** Why an expression is none, and where: an offset in UTF-16 units from 0. */
+/** Why an expression is invalid, and where: an offset in UTF-16 units from 0. */
 export class RegexpRefusal extends Error {
   readonly offset: number;
 
@@ -34,11 +34,11 @@ const COUNT_MAX = 1_000;
 const DEPTH_MAX = 100;
 
 interface Flags {
-  /** Case does not matter. */
+  /** Ignore case. */
   readonly i: boolean;
-  /** Places of lines, not only of the text. */
+  /** `^` and `$` match at lines, not only at the text. */
   readonly m: boolean;
-  /** `.` takes line breaks too. */
+  /** `.` matches line breaks too. */
   readonly s: boolean;
 }
 
@@ -140,9 +140,9 @@ class Parser {
     return tree;
   }
 
-  /** What stands behind a backslash, in brackets or not. */
+  /** What follows a backslash, in brackets or not. */
   #escape(start: number): Characters {
-    const letter = this.#source[this.#at] ?? this.#refuse("Found nothing behind \\", start);
+    const letter = this.#source[this.#at] ?? this.#refuse("Found nothing after \\", start);
     if (Object.hasOwn(PERL_CLASSES, letter)) {
       this.#at += 1;
       return PERL_CLASSES[letter]!;
@@ -163,7 +163,7 @@ class Parser {
       const point = parseInt((long ?? short)!, 16);
       return point <= 0x10ffff ? point : this.#refuse("Found no character of that number", start);
     }
-    const letter = this.#source[this.#at] ?? this.#refuse("Found nothing behind \\", start);
+    const letter = this.#source[this.#at] ?? this.#refuse("Found nothing after \\", start);
     if (/[1-9]/.test(letter)) this.#refuse("References to groups are not supported", start);
     const control = Object.hasOwn(CONTROLS, letter) ? CONTROLS[letter] : undefined;
     if (control === undefined && /[A-Za-z0-9]/.test(letter)) this.#refuse(`Found the unknown \\${letter}`, start);
@@ -179,7 +179,7 @@ class Parser {
       sets.push(this.#member());
     }
     this.#at += 1;
-    // The other case belongs to the set before it is negated.
+    // The other case is added before the set is negated.
     const set = this.#flags.i ? anyCase(anyOf(sets)) : anyOf(sets);
     if (!negated) return set;
     return complement(set);
@@ -201,7 +201,7 @@ class Parser {
     if (!this.#sees("-") || this.#source[this.#at + 1] === "]" || this.#at + 1 >= this.#source.length) return range(first);
     this.#at += 1;
     const last = this.#memberPoint();
-    return last < first ? this.#refuse("Found a range whose end stands before its beginning", start) : range(first, last);
+    return last < first ? this.#refuse("Found a range whose end is before its beginning", start) : range(first, last);
   }
 
   #memberPoint(): number {
@@ -209,7 +209,7 @@ class Parser {
     return this.#take("\\") ? this.#escapedPoint(start) : this.#point();
   }
 
-  /** The next character, which is there. */
+  /** The next character, which exists. */
   #point(): number {
     const point = this.#source.codePointAt(this.#at)!;
     this.#at += point > 0xffff ? 2 : 1;
@@ -239,7 +239,7 @@ class Parser {
   }
 }
 
-/** `is-m`: on before the dash, off behind it. `U` changes only what captures hold. */
+/** `is-m`: on before the dash, off after it. `U` changes only what captures hold. */
 function withFlags(flags: Flags, text: string): Flags {
   const [on = "", off = ""] = text.split("-");
   const set = (name: keyof Flags) => (off.includes(name) ? false : on.includes(name) || flags[name]);

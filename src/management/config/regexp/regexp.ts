@@ -1,6 +1,6 @@
 /**
- * Regular expressions whose matching takes time that is linear in the text, whatever the expression: all ways are followed at
- * once, none is ever tried again.
+ * Regular expressions that match in time linear in the text, whatever the expression: all alternatives are followed at
+ * once, without backtracking.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import type { Characters } from "./characters.ts";
 import { parseRegexp, RegexpRefusal } from "./parse.ts";
 import type { Assertion, Tree } from "./parse.ts";
 
-/** Most steps of one expression, counted repetitions written out. */
+/** Most steps of one expression, with counted repetitions expanded. */
 const STEPS_MAX = 1_000;
 
 /** A compiled expression, or why it is refused and where: an offset in UTF-16 units from 0. */
@@ -18,7 +18,7 @@ export type RegexpResult =
   | { readonly ok: false; readonly message: string; readonly offset: number };
 
 /**
- * Compiles an expression of RE2's syntax. `matches` tells whether it matches anywhere in a text, in steps of no more than a
+ * Compiles an expression in RE2's syntax. `matches` tells whether it matches anywhere in a text, in no more steps than a
  * thousand times the text's length.
  *
  * @example
@@ -38,7 +38,7 @@ export function compileRegexp(source: string): RegexpResult {
   }
 }
 
-/** One step: what it takes, and where it goes on, as indices. */
+/** One step: what it matches, and where it continues, as indices. */
 type Step =
   | { readonly kind: "match" }
   | { readonly kind: "characters"; readonly set: Characters; readonly next: number }
@@ -58,7 +58,7 @@ function stepsOf(tree: Tree): number {
   }
 }
 
-/** Adds the steps of a tree, which go on at `next`; answers where they start. */
+/** Adds the steps of a tree, which continue at `next`; returns where they start. */
 function addSteps(steps: Step[], tree: Tree, next: number): number {
   switch (tree.kind) {
     case "characters":
@@ -91,7 +91,7 @@ function run(steps: readonly Step[], start: number, text: string): boolean {
   const points = Array.from(text, (character) => character.codePointAt(0)!);
   let reached: number[] = [];
   for (let at = 0; at <= points.length; at += 1) {
-    // A match may begin at every place.
+    // A match may begin at every position.
     const open = follow(steps, [...reached, start], { points, at });
     if (open === "match") return true;
     const point = points[at];
@@ -102,7 +102,7 @@ function run(steps: readonly Step[], start: number, text: string): boolean {
   return false;
 }
 
-/** The steps that wait for the next character, each once; "match" when the end is among what is reached. */
+/** The steps that wait for the next character, each once; "match" if the end is reached. */
 function follow(steps: readonly Step[], from: readonly number[], where: Where): (Step & { kind: "characters" })[] | "match" {
   const seen = new Set<number>();
   const open: (Step & { kind: "characters" })[] = [];

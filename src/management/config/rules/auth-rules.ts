@@ -1,5 +1,5 @@
 /**
- * What settings of `auth` must keep beyond their shape.
+ * Rules for settings of `auth` beyond their schema.
  *
  * @module
  */
@@ -33,7 +33,7 @@ function checkProviders(holder: Spot): void {
 function checkOidc(oidc: Spot): void {
   if (oidc.node?.kind !== "map") return;
   const missing = ["issuerUrl", "clientId"].filter((name) => !isWritten(spotBelow(oidc, name)));
-  if (missing.length > 0) warn(oidc, { message: `Nobody can sign in here without ${missing.join(" and ")}` });
+  if (missing.length > 0) warn(oidc, { message: `No user can sign in here without ${missing.join(" and ")}` });
 }
 
 /** Sections in which the platform is a client with a secret. */
@@ -42,13 +42,13 @@ const WITH_CLIENT = ["sourceHostA", "sourceHostB", "directoryProviderA", "direct
 function checkClient(provider: Spot): void {
   if (provider.node?.kind !== "map") return;
   const missing = ["clientId", "clientSecret"].filter((name) => !isWritten(spotBelow(provider, name)));
-  if (missing.length > 0) warn(provider, { message: `Nobody can sign in here without ${missing.join(" and ")}` });
+  if (missing.length > 0) warn(provider, { message: `No user can sign in here without ${missing.join(" and ")}` });
 }
 
 function checkSourceHostA(provider: Spot): void {
   const [host, ca] = [spotBelow(provider, "hostName"), spotBelow(provider, "rootCA")];
   const name = writtenText(host) ?? "";
-  if (name === "" && (writtenText(ca) ?? "") !== "") warn(ca, { message: "Without hostName, rootCA means nothing" });
+  if (name === "" && (writtenText(ca) ?? "") !== "") warn(ca, { message: "Without hostName, rootCA has no effect" });
 }
 
 function checkDirectory(provider: Spot): void {
@@ -56,13 +56,13 @@ function checkDirectory(provider: Spot): void {
   const email = spotBelow(provider, "adminEmail");
   const groups = spotBelow(provider, "groups");
   if (writtenText(account) === undefined && itemsOf(groups).length > 0)
-    warn(groups, { message: "Nobody is in these groups: without serviceAccountFilePath none are known" });
+    warn(groups, { message: "No user is in these groups: without serviceAccountFilePath none are known" });
   if (writtenText(account) === undefined || writtenText(email) !== undefined) return;
   const message = 'Missing "adminEmail", which serviceAccountFilePath needs';
   refuseAt({ ...account, field: email.field }, { code: "CONFIG_REQUIRED", message });
 }
 
-/** Formats of SAML 2.0, which an abbreviation does not stand for. */
+/** Formats of SAML 2.0 that have no abbreviation. */
 const NEWER_FORMATS = ["persistent", "transient", "entity", "encrypted", "kerberos"];
 
 /** Names that are no ids. */
@@ -75,34 +75,34 @@ function checkSaml(saml: Spot): void {
     const message = "Missing one of caData, ca and insecureSkipSignatureValidation: true, by which responses are checked";
     refuseAt(saml, { code: "CONFIG_REQUIRED", message });
   }
-  if (data !== undefined && path !== undefined) warn(ca, { message: "Found ca beside caData, which goes before it" });
+  if (data !== undefined && path !== undefined) warn(ca, { message: "Found ca beside caData, which takes precedence" });
   if (data !== undefined && !isBase64(data)) refuseAt(caData, { message: "Expected base64" });
   checkSigners(skip, data !== undefined || path !== undefined);
   checkSamlAddress(saml);
   const groups = spotBelow(saml, "allowedGroups");
   if (writtenText(spotBelow(saml, "groupsAttr")) === undefined && itemsOf(groups).length > 0)
-    warn(groups, { message: "Nobody is in these groups: without groupsAttr none are known" });
+    warn(groups, { message: "No user is in these groups: without groupsAttr none are known" });
   const format = spotBelow(saml, "nameIDPolicyFormat");
   const word = writtenText(format);
-  if (word === TRANSIENT_NAMES) warn(format, { message: "Nobody can sign in here: a transient name is another one at each sign-in" });
+  if (word === TRANSIENT_NAMES) warn(format, { message: "No user can sign in here: a transient name differs at each sign-in" });
   if (word !== undefined && NEWER_FORMATS.includes(word)) {
     const hint = `Write urn:oasis:names:tc:SAML:2.0:nameid-format:${word} if that is meant`;
-    warn(format, { message: "An abbreviation stands for a format of SAML 1.1, which has none of this name", hint });
+    warn(format, { message: "An abbreviation means a format of SAML 1.1, which has none of this name", hint });
   }
 }
 
 function checkSigners(skip: Spot, hasSigners: boolean): void {
   if (!isTrue(skip)) return;
-  if (hasSigners) warn(skip, { message: "Means nothing beside ca or caData: signatures are checked" });
+  if (hasSigners) warn(skip, { message: "Has no effect beside ca or caData: signatures are checked" });
   else warn(skip, { message: "Anyone can sign in here as anyone: nothing shows who wrote a response" });
 }
 
 function checkSamlAddress(saml: Spot): void {
   const address = spotBelow(saml, "ssoURL");
   const text = writtenText(address);
-  if (text === undefined) warn(saml, { message: "Nobody can sign in here without ssoURL" });
+  if (text === undefined) warn(saml, { message: "No user can sign in here without ssoURL" });
   else if (/^http:\/\/(?!127\.0\.0\.1[:/]|\[::1\][:/]|localhost[:/])/i.test(text))
-    warn(address, { message: "Nobody can sign in here: people are sent elsewhere by https only" });
+    warn(address, { message: "No user can sign in here: users are sent elsewhere only by https" });
 }
 
 function isBase64(text: string): boolean {
@@ -110,7 +110,7 @@ function isBase64(text: string): boolean {
   return compact.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(compact);
 }
 
-/** Connectors and the sections of `auth` stand beside each other in addresses. */
+/** Ids of connectors and the sections of `auth` share the same addresses. */
 function checkConnectors(auth: Spot): void {
   checkPlainNames(auth);
   const sections = [...PROVIDER_NAMES, "clusterManager"].filter((name) => isWritten(spotBelow(auth, name)));
@@ -124,18 +124,18 @@ function checkConnectors(auth: Spot): void {
     if (connector.node?.kind !== "map") continue;
     checkProviders(connector);
     const written = PROVIDER_NAMES.filter((provider) => isWritten(spotBelow(connector, provider)));
-    if (written.length === 0) warn(connector, { message: "Nobody can sign in by a connector without a provider" });
+    if (written.length === 0) warn(connector, { message: "No user can sign in by a connector without a provider" });
     if (written.length > 1) warn(connector, { message: `A connector is for one provider, found ${written.join(", ")}` });
   }
 }
 
-/** The ids that people sign in by. */
+/** The ids of all sign-in methods. */
 function idsOf(auth: Spot): readonly string[] {
   const sections = [...PROVIDER_NAMES, "clusterManager"].filter((name) => isWritten(spotBelow(auth, name)));
   return [...sections, ...itemsOf(spotBelow(auth, "connectors")).map((connector) => writtenText(spotBelow(connector, "id")) ?? "")];
 }
 
-/** A misspelled id would leave nobody to administer, which shows at the first sign-in only. */
+/** A misspelled id would leave the platform without administrators, which shows only at the first sign-in. */
 function checkAdministrators(auth: Spot): void {
   const ids = idsOf(auth);
   const withIds = new Set(ids.filter((id) => isDirectoryB(auth, id)));
@@ -168,7 +168,7 @@ function demandConnector(owner: Spot, ids: readonly string[]): void {
   });
 }
 
-/** A misspelled id would leave nobody with plain names, which shows at the first sign-in only. */
+/** A misspelled id would leave all users without plain names, which shows only at the first sign-in. */
 function checkPlainNames(auth: Spot): void {
   demandConnector(spotBelow(auth, "plainNamesConnector"), idsOf(auth));
 }
@@ -181,7 +181,7 @@ function checkHeaders(headers: Spot): void {
     if (!isWritten(header)) continue;
     const problem = headerProblem(name, writtenText(header) ?? "");
     if (before !== undefined) refuseAt(header, { message: `Found the header ${name} beside ${before}, which is the same` });
-    // Names and values that no header has are refused by the schema.
+    // The schema refuses names and values that no header can have.
     else if (problem !== undefined && isHeader(name, header)) warn(header, { message: `The header ${name} is not set: ${problem}` });
     seen.set(key, name);
   }

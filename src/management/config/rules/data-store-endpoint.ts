@@ -1,4 +1,4 @@
-/** Where audit lines are kept beside the file. */
+/** Where audit lines are stored besides the file. */
 export type DataStoreEndpoint =
   | { readonly kind: "sqlite"; readonly path: string }
   | {
@@ -8,7 +8,7 @@ export type DataStoreEndpoint =
       readonly user: string;
       readonly password: string;
       readonly database: string;
-      /** Whether the connection is encrypted, and whose certificates are taken. */
+      /** Whether the connection is encrypted, and which certificates are accepted. */
       readonly tls: "off" | "verified" | "any";
     };
 

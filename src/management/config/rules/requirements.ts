@@ -1,5 +1,5 @@
 /**
- * Computing resources of containers: amounts, and how requests and limits belong together.
+ * Computing resources of containers: amounts, and how requests relate to limits.
  *
  * @module
  */
@@ -7,14 +7,14 @@ import { canonicalQuantity, compareQuantities } from "../../../apiserver/types/o
 import { spotBelow, isWritten, membersOf, refuseAt } from "./spot.ts";
 import type { Spot } from "./spot.ts";
 
-/** Resource requirements as the file has them. */
+/** Resource requirements as written in the file. */
 export interface WrittenRequirements {
   readonly requests?: Readonly<Record<string, unknown>>;
   readonly limits?: Readonly<Record<string, unknown>>;
   readonly claims?: readonly { readonly name?: string; readonly request?: string }[];
 }
 
-/** Resource requirements, amounts in the one spelling that Kubernetes keeps. */
+/** Resource requirements, with amounts in the canonical spelling of Kubernetes. */
 export interface Requirements extends WrittenRequirements {
   readonly requests?: Readonly<Record<string, string>>;
   readonly limits?: Readonly<Record<string, string>>;
@@ -44,7 +44,7 @@ function amountOf(value: unknown): string | undefined {
   return typeof value === "string" || typeof value === "number" ? canonicalQuantity(String(value)) : undefined;
 }
 
-/** What is in effect: requests that are left out are as the limits are. */
+/** The effective requirements: absent requests equal the limits. */
 export function effectiveRequirements({ requests, limits, claims }: WrittenRequirements): Requirements {
   const wanted = requests === undefined && limits === undefined ? undefined : { ...limits, ...requests };
   return {

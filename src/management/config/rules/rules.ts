@@ -1,6 +1,6 @@
 /**
- * What the configuration must keep beyond its shape. Rules look at what was written, so that each problem has its place, and
- * leave alone what has the wrong shape, which was told already.
+ * Rules for the configuration beyond its schema. They check what was written, so that each problem has its position, and
+ * skip values of the wrong type, which are reported already.
  *
  * @module
  */
@@ -39,10 +39,10 @@ function checkAudit(audit: Spot): void {
   if (isWritten(level) && isWritten(spotBelow(audit, "policy")))
     refuseAt(level, { message: "Found level beside policy", hint: "Remove one of the two" });
   if (level.node?.kind === "scalar" && Number(level.node.value) > AUDIT_LEVEL_MAX)
-    warn(level, { message: `There is no level above ${AUDIT_LEVEL_MAX}, which this one acts as` });
+    warn(level, { message: `The highest level is ${AUDIT_LEVEL_MAX}, and this one acts like it` });
 }
 
-/** It is a secret, so that it is not quoted. */
+/** The value is a secret and is not quoted. */
 function checkDataStore(audit: Spot): void {
   const [endpoint, ttl] = [spotBelow(audit, "dataStoreEndpoint"), spotBelow(audit, "dataStoreTTL")];
   const text = writtenText(endpoint);
@@ -68,7 +68,7 @@ function warnOfDeprecated(root: Spot): void {
   }
 }
 
-/** Where the configuration describes services that run in containers. */
+/** Sections that describe services in containers. */
 const SERVICES = [
   ["costControl", "global", "metrics"],
   ["costControl", "cluster", "metrics"],
@@ -93,7 +93,7 @@ function checkVault(vault: Spot): void {
     warn(enabled, { message: "Nothing is copied without auth.token" });
 }
 
-/** The pattern of the field tells of what is no time at all. */
+/** The pattern of the field reports what is no duration at all. */
 function checkInterval(interval: Spot): void {
   const ms = durationMs(writtenText(interval) ?? "");
   if (ms === undefined || (ms >= SYNC_INTERVAL_MIN_MS && ms <= SYNC_INTERVAL_MAX_MS)) return;

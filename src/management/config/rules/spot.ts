@@ -3,14 +3,14 @@ import { isAbsent, startOf, textOf, valueAt } from "../../../schema/node.ts";
 import type { Node } from "../../../schema/node.ts";
 import type { ProblemInput, Report } from "../../../schema/problem.ts";
 
-/** A value of the file that a rule looks at, absent or not, with its name and with who hears of problems. */
+/** A value of the file that a rule checks, present or absent, with its name and the list for its problems. */
 export interface Spot {
   readonly report: Report;
   readonly node: Node | undefined;
   readonly field: string;
 }
 
-/** The spot below `spot` that the names lead to. */
+/** The spot that the names lead to, below `spot`. */
 export function spotBelow(spot: Spot, ...names: readonly string[]): Spot {
   return names.reduce((at, name) => ({ report: spot.report, node: valueAt(at.node, name), field: fieldPath(at.field, name) }), spot);
 }
@@ -21,44 +21,44 @@ export function spotAt(root: Spot, field: string): Spot {
   return steps.reduce((at, step) => (at.node?.kind === "list" ? itemsOf(at)[Number(step)]! : spotBelow(at, step)), root);
 }
 
-/** The spots of a list's items; of anything else none. */
+/** The spots of a list's items; none for other values. */
 export function itemsOf(spot: Spot): Spot[] {
   const items = spot.node?.kind === "list" ? spot.node.items : [];
   return items.map((node, index) => ({ report: spot.report, node, field: indexPath(spot.field, index) }));
 }
 
-/** The spots of a map's members with their keys; of anything else none. */
+/** The spots of a map's members with their keys; none for other values. */
 export function membersOf(spot: Spot): [string, Spot][] {
   const entries = spot.node?.kind === "map" ? [...spot.node.entries.keys()] : [];
   return entries.map((key) => [key, spotBelow(spot, key)]);
 }
 
-/** Whether something stands there that is not null. */
+/** Whether the value is present and not null. */
 export function isWritten({ node }: Spot): boolean {
   return !isAbsent(node);
 }
 
-/** The text that stands there; an empty one is none. */
+/** The value if it is a text that is not empty. */
 export function writtenText({ node }: Spot): string | undefined {
   return textOf(node) || undefined;
 }
 
-/** Whether true stands there. */
+/** Whether the value is true. */
 export function isTrue({ node }: Spot): boolean {
   return node?.kind === "scalar" && node.value === true;
 }
 
-/** What is told of a spot. CONFIG_VALUE unless `code` says otherwise. */
-export interface Told extends Pick<ProblemInput, "message" | "hint"> {
+/** A problem of a spot. CONFIG_VALUE unless `code` says otherwise. */
+export interface SpotProblem extends Pick<ProblemInput, "message" | "hint"> {
   readonly code?: ProblemInput["code"];
 }
 
-/** Reports an error about a spot where something stands. */
-export function refuseAt(spot: Spot, told: Told): void {
-  spot.report.error({ code: "CONFIG_VALUE", at: startOf(spot.node!), field: spot.field, ...told });
+/** Reports an error about a value that is present. */
+export function refuseAt(spot: Spot, problem: SpotProblem): void {
+  spot.report.error({ code: "CONFIG_VALUE", at: startOf(spot.node!), field: spot.field, ...problem });
 }
 
-/** Reports a warning about a spot where something stands. */
-export function warn(spot: Spot, told: Told): void {
-  spot.report.warning({ code: "CONFIG_VALUE", at: startOf(spot.node!), field: spot.field, ...told });
+/** Reports a warning about a value that is present. */
+export function warn(spot: Spot, problem: SpotProblem): void {
+  spot.report.warning({ code: "CONFIG_VALUE", at: startOf(spot.node!), field: spot.field, ...problem });
 }

@@ -2,17 +2,17 @@ import type { ObjectSchema } from "../../../schema/schema.ts";
 import { countField, flag, textField, texts, timeField } from "./fields.ts";
 import { formField, formList } from "./forms.ts";
 
-/** Size at which the audit file is rotated by default, in megabytes. */
+/** Default size at which the audit file is rotated, in megabytes. */
 export const AUDIT_SIZE_MB = 100;
 
-/** The audit levels that have a meaning of their own; higher ones mean the last. */
+/** Audit levels with a meaning of their own; higher ones mean the last. */
 export const AUDIT_LEVEL_MAX = 4;
 
 const LEVELS = ["None", "Metadata", "Request", "RequestResponse"] as const;
 
 const OMITTED = {
   type: "list",
-  description: "Stages of which no line is written.",
+  description: "Stages that leave no line.",
   items: {
     type: "literals",
     values: ["RequestReceived", "ResponseStarted", "ResponseComplete", "Panic"],
@@ -25,10 +25,10 @@ export const AUDIT_RULE = {
   type: "object",
   description: "One rule. It matches when all of its lists do; an empty list always does.",
   fields: {
-    level: { type: "literals", values: LEVELS, default: "None", description: "How much is written of a request that matches." },
+    level: { type: "literals", values: LEVELS, default: "None", description: "How much is written about a matching request." },
     users: texts("Names of users."),
     userGroups: texts("Groups of users."),
-    verbs: formList("verb", "Verbs such as `get`; `*` is all."),
+    verbs: formList("verb", "Verbs such as `get`; `*` means all."),
     resources: {
       type: "list",
       description: "Resources.",
@@ -37,17 +37,17 @@ export const AUDIT_RULE = {
         description: "Resources of one group.",
         fields: {
           group: formField("group", "API group."),
-          resources: formList("plural", "Plurals, with their part after a slash; `*` is all."),
+          resources: formList("plural", "Plurals, with their part after a slash; `*` means all."),
           resourceNames: texts("Names of objects."),
         },
       },
     },
-    namespaces: texts("Namespaces; an empty text is objects without one."),
+    namespaces: texts("Namespaces; an empty text means objects without one."),
     nonResourceURLs: formList("pathPattern", "Paths that name no resource, with `*` at the end for any ending."),
     omitStages: OMITTED,
     requestTargets: {
       type: "list",
-      description: "What is asked; `*` is all.",
+      description: "Type of the request; `*` means all.",
       items: {
         type: "literals",
         values: ["*", "Management", "Cluster", "VCluster", "ProjectSpace", "ProjectVCluster"],
@@ -74,7 +74,7 @@ export const AUDIT = {
         rules: {
           type: "list",
           items: AUDIT_RULE,
-          description: "In order: the first that matches decides. When none does the level is None.",
+          description: "In order: the first that matches decides. If none does, the level is None.",
         },
         omitStages: OMITTED,
       },
@@ -82,11 +82,11 @@ export const AUDIT = {
     dataStoreEndpoint: textField(
       "Address of a database for audit lines, with its credentials: `sqlite:///PATH`, `mysql://USER:PASSWORD@HOST:PORT/DATABASE`, or `mysql://USER:PASSWORD@tcp(HOST:PORT)/DATABASE`; `?tls=true` or `?tls=skip-verify` at the end encrypts the connection.",
     ),
-    dataStoreTTL: countField("How long the database keeps lines, in hours; 0 or left out is forever.", 87_600_000),
+    dataStoreTTL: countField("How long the database keeps lines, in hours; 0 or absent means forever.", 87_600_000),
     path: formField("path", "The audit file. Required when enabled."),
-    maxAge: timeField(0, "Rotated files are removed after so many days; 0 is never."),
-    maxBackups: timeField(0, "Rotated files that are kept; 0 is all."),
-    maxSize: timeField(AUDIT_SIZE_MB, "Size at which the file is rotated, in megabytes; 0 is the default."),
+    maxAge: timeField(0, "Days after which rotated files are removed; 0 means never."),
+    maxBackups: timeField(0, "Number of rotated files that are kept; 0 means all."),
+    maxSize: timeField(AUDIT_SIZE_MB, "Size at which the file is rotated, in megabytes; 0 means the default."),
     compress: flag("Compress rotated files with gzip."),
   },
 } as const satisfies ObjectSchema;

@@ -7,10 +7,10 @@ import { PROVIDERS } from "./provider-schema.ts";
 /** How long a key of a sign-in is kept by default: 20 days, in seconds. */
 const LOGIN_TTL_SECONDS = 1_728_000;
 
-/** When a login is looked at again: after 15 minutes, in seconds. */
+/** When a login is refreshed: after 15 minutes, in seconds. */
 const REFRESH_SECONDS = 900;
 
-/** When a login ends whose provider cannot be asked: after a day, in seconds. */
+/** When a login ends whose provider cannot be reached: after a day, in seconds. */
 const STALE_SECONDS = 86_400;
 
 /** Longest filter of groups, in UTF-16 units. */
@@ -25,7 +25,7 @@ export const CONNECTOR = {
   description: "A further provider.",
   fields: {
     id: {
-      ...textField("Unique id, as it stands in the address of the sign-in."),
+      ...textField("Unique id, which is part of the address of the sign-in."),
       required: true,
       minLength: 1,
       maxLength: 253,
@@ -37,10 +37,10 @@ export const CONNECTOR = {
   },
 } as const satisfies ObjectSchema;
 
-/** `auth`: how people sign in, and how long keys live. */
+/** `auth`: sign-in, and the lifetime of keys. */
 export const AUTH = {
   type: "object",
-  description: "How people sign in, and how long keys live.",
+  description: "Sign-in, and the lifetime of keys.",
   default: {},
   fields: {
     ...PROVIDERS,
@@ -58,19 +58,19 @@ export const AUTH = {
       description: "Sign-in by password.",
       default: {},
       fields: {
-        disabled: flag("Nobody signs in by password."),
+        disabled: flag("No user can sign in by password."),
         minLength: {
           type: "integer",
           default: PASSWORD_LENGTH_MIN,
           minimum: 1,
           maximum: PASSWORD_LENGTH_MAX,
-          description: "Fewest characters of a password that is set. Those that are set already stay good.",
+          description: "Minimum length of a new password, in characters. Existing passwords stay valid.",
         },
       },
     },
     connectors: { type: "list", default: [], items: CONNECTOR, description: "Further providers." },
     plainNamesConnector: textField(
-      "Id of the connector whose user names and groups mean those that rules, owners and teams name. Default: the only connector there is. Groups of others begin with their id and a colon, unless they have a groupsPrefix.",
+      "Id of the connector whose user names and groups are used as they are in rules, owners and teams. Default: the only connector. Groups of others begin with their id and a colon, unless they have a groupsPrefix.",
     ),
     administrators: {
       type: "list",
@@ -92,18 +92,18 @@ export const AUTH = {
     },
     identityRefreshSeconds: timeField(
       REFRESH_SECONDS,
-      "A login that is used is looked at again at its provider, if that allows it, when the last look is so long ago, in seconds; 0 is never.",
+      "How often a login in use is checked again at its provider, if the provider allows it, in seconds; 0 means never.",
     ),
     identityStaleSeconds: timeField(
       STALE_SECONDS,
-      "A login ends when its provider could not be asked for so long, in seconds; 0 is never.",
+      "How long a login lasts while its provider cannot be reached, in seconds; 0 means without limit.",
     ),
     disableTeamCreation: flag("Make no teams for new groups of a user who signs in."),
-    disableUserCreation: flag("Make no user when somebody signs in for the first time."),
-    accessKeyMaxTTLSeconds: timeField(0, "Longest life of an access key and of all that are made with it, in seconds; 0 is no limit."),
+    disableUserCreation: flag("Make no user at a first sign-in."),
+    accessKeyMaxTTLSeconds: timeField(0, "Longest lifetime of an access key and of all keys made with it, in seconds; 0 means no limit."),
     loginAccessKeyTTLSeconds: timeField(
       LOGIN_TTL_SECONDS,
-      "An access key of a sign-in is deleted so long after it was made, in seconds; 0 keeps it.",
+      "How long after its creation an access key of a sign-in is deleted, in seconds; 0 keeps it.",
     ),
     customHttpHeaders: {
       type: "map",
@@ -129,7 +129,7 @@ export const AUTH = {
       default: [],
       maxItems: 100,
       items: { ...textField("A regular expression in RE2's syntax, which may match anywhere in the name."), maxLength: FILTER_LENGTH_MAX },
-      description: "When not empty, only groups that one of these expressions matches are taken over from a provider.",
+      description: "When not empty, only groups of a provider that match one of these expressions are used.",
     },
   },
 } as const satisfies ObjectSchema;

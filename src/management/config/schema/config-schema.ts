@@ -1,5 +1,5 @@
 /**
- * The shape of the platform's configuration: the file is what `status` of the resource shows, without the defaults.
+ * The schema of the platform's configuration: the file is what `status` of the resource shows, without the defaults.
  *
  * @module
  */
@@ -10,11 +10,11 @@ import { COST_CONTROL, IMAGE_BUILDER, PLATFORM_DB } from "./cost-schema.ts";
 import { flag, textField, texts } from "./fields.ts";
 import { formField, formList } from "./forms.ts";
 
-/** How long a vault may take for an answer by default, in seconds, and how long the answer may be, in KiB. */
+/** How long a vault may take to answer by default, in seconds, and how long the answer may be, in KiB. */
 const VAULT_REQUEST_SECONDS = 10;
 const VAULT_ANSWER_KIB = 2_048;
 
-/** What namespaces of projects start with by default. */
+/** Default prefix of the namespaces of projects. */
 const PROJECT_PREFIX = "p-";
 
 const OIDC_SERVER = {
@@ -69,10 +69,10 @@ const APPS = {
         description: "An app.",
         fields: {
           chart: formField("word", "Repository and name of the chart."),
-          initialVersion: formField("word", "Version that is proposed."),
-          initialValues: textField("Values that are proposed."),
+          initialVersion: formField("word", "Proposed version."),
+          initialValues: textField("Proposed values."),
           clusters: texts("Clusters in which the app is shown."),
-          title: formField("line", "Name that is shown; by default the name of the chart, without its repository."),
+          title: formField("line", "Name to show; by default the name of the chart, without its repository."),
           iconUrl: formField("image", "Address of an icon."),
           readmeUrl: formField("web", "Address of a description."),
         },
@@ -83,7 +83,7 @@ const APPS = {
 
 const UI_SETTINGS = {
   type: "object",
-  description: "How the user interface looks.",
+  description: "Appearance of the user interface.",
   default: {},
   fields: {
     platformVersion: formField("line", "Version that is shown."),
@@ -110,19 +110,19 @@ const UI_SETTINGS = {
             default: "BottomEnd",
             description: "Where the button is.",
           },
-          text: formField("line", "What is on the button."),
-          link: formField("link", "Where it leads."),
+          text: formField("line", "Text of the button."),
+          link: formField("link", "Address that it opens."),
           icon: formField("image", "Address of its icon."),
         },
       },
     },
     externalURLs: {
       type: "object",
-      description: "Which addresses of others the user interface calls.",
+      description: "Addresses of other sites that the user interface may call.",
       default: {},
       fields: {
         block: flag("Call none."),
-        allow: formList("moduleOrWeb", "Addresses or names of modules that are called all the same. Without block it has no effect."),
+        allow: formList("moduleOrWeb", "Addresses or names of modules that may be called despite block. Without block it has no effect."),
       },
     },
   },
@@ -171,7 +171,7 @@ const VAULT = {
   },
 } as const satisfies ObjectSchema;
 
-/** A domain, or an address, with a port if need be. Empty counts as left out. */
+/** A domain, or an address with an optional port. Empty counts as absent. */
 const HOST = "^([A-Za-z0-9_]([A-Za-z0-9._\\-]*[A-Za-z0-9])?(:[0-9]{1,5})?|\\[[0-9A-Fa-f:.]+\\](:[0-9]{1,5})?)?$";
 
 /** The configuration file of the platform. */
@@ -191,7 +191,7 @@ export const MANAGEMENT_SCHEMA = {
       patternHint: "a domain without scheme and path",
     },
     projectNamespacePrefix: {
-      ...textField("What the namespaces of projects start with; empty is nothing."),
+      ...textField("Prefix of the namespaces of projects; empty means none."),
       default: PROJECT_PREFIX,
       maxLength: 62,
       pattern: "^([a-z0-9][a-z0-9\\-]*)?$",

@@ -7,13 +7,13 @@ export const METRICS_RETENTION = "1y";
 
 const REPLICAS = countField("Number of replicas.", 2 ** 31 - 1);
 
-/** What containers get, as in a pod. */
+/** Resources of containers, as in a pod. */
 export const REQUIREMENTS = {
   type: "object",
   description: "Computing resources of the containers.",
   fields: {
-    limits: amounts("The most that is given."),
-    requests: amounts("The least that is given. What is left out is as in limits, and nothing can be more than there."),
+    limits: amounts("Upper bounds."),
+    requests: amounts("Guaranteed amounts. An absent amount is as in limits, and none can exceed its limit."),
     claims: {
       type: "list",
       description: "Resource claims of the pod that are used. They cannot be changed and need dynamic resource allocation.",
@@ -22,14 +22,14 @@ export const REQUIREMENTS = {
         description: "A claim.",
         fields: {
           name: textField("Name of an entry of the pod's resource claims."),
-          request: textField("One request of the claim; empty is everything."),
+          request: textField("One request of the claim; empty means all."),
         },
       },
     },
   },
 } as const satisfies ObjectSchema;
 
-/** Storage class of a volume: "" and "-" mean something else than nothing. */
+/** Storage class of a volume: "" and "-" differ from an absent value. */
 const STORAGE_CLASS = {
   ...formField(
     "storageClass",
@@ -39,10 +39,10 @@ const STORAGE_CLASS = {
   default: null,
 } as const;
 
-/** Where metrics are kept. */
+/** Where metrics are stored. */
 export const METRICS = {
   type: "object",
-  description: "The service that keeps metrics.",
+  description: "The service that stores metrics.",
   default: {},
   fields: {
     replicas: REPLICAS,
@@ -57,17 +57,17 @@ export const METRICS = {
   },
 } as const satisfies ObjectSchema;
 
-/** What a node costs in a span of time. */
+/** The price of a node for a period. */
 const PRICE = {
   type: "object",
   description: "A price.",
   fields: {
     price: { type: "number", minimum: 0, description: "Amount in the currency of the settings." } satisfies NumberSchema,
-    timePeriod: formField("line", "The span of time that the price is for."),
+    timePeriod: formField("line", "The period that the price covers."),
   },
 } as const satisfies ObjectSchema;
 
-/** What calculations of costs start from. */
+/** The basis of cost calculations. */
 export const COST_SETTINGS = {
   type: "object",
   description: "Prices for the calculations of the dashboard. A cluster may have its own.",
@@ -78,10 +78,10 @@ export const COST_SETTINGS = {
   },
 } as const satisfies ObjectSchema;
 
-/** `costControl`: what costs are told from. */
+/** `costControl`: the services that calculate costs. */
 export const COST_CONTROL = {
   type: "object",
-  description: "The services behind the dashboard of costs.",
+  description: "The services behind the cost dashboard.",
   default: {},
   fields: {
     global: {
@@ -98,7 +98,7 @@ export const COST_CONTROL = {
         metrics: METRICS,
         costbackend: {
           type: "object",
-          description: "The service that tells costs.",
+          description: "The service that reports costs.",
           default: {},
           fields: { replicas: REPLICAS, resources: REQUIREMENTS, settings: COST_SETTINGS },
         },

@@ -1,32 +1,32 @@
 /**
- * The kinds of fields that the configuration is made of: one line each where it is described.
+ * Helpers that declare fields of the configuration in one line each.
  *
  * @module
  */
 import type { AnySchema, BooleanSchema, ListSchema, MapSchema, NumberSchema, StringSchema } from "../../../schema/schema.ts";
 
-/** A text that stays absent when it is left out. */
+/** A text without a default. */
 export const textField = (description: string) => ({ type: "string", description }) as const satisfies StringSchema;
 
-/** A switch that is off when it is left out. */
+/** A switch that is off by default. */
 export const flag = (description: string) => ({ type: "boolean", default: false, description }) as const satisfies BooleanSchema;
 
-/** A list of texts that stays absent when it is left out. */
+/** A list of texts without a default. */
 export const texts = (description: string) =>
   ({ type: "list", items: textField("One of them."), description }) as const satisfies ListSchema;
 
-/** A whole number from 0 on that stays absent when it is left out. */
+/** A whole number from 0 on, without a default. */
 export const countField = (description: string, maximum = Number.MAX_SAFE_INTEGER) =>
   ({ type: "integer", minimum: 0, maximum, description }) as const satisfies NumberSchema;
 
 /** The highest number of a field that counts time, in its own unit: in seconds more than 3,000 years, which dates can hold. */
 const TIME_MAX = 100_000_000_000;
 
-/** A number of a default, from 0 to {@link TIME_MAX}. */
+/** A number from 0 to {@link TIME_MAX}, with a default. */
 export const timeField = <Default extends number>(byDefault: Default, description: string) =>
   ({ type: "integer", default: byDefault, minimum: 0, maximum: TIME_MAX, description }) as const satisfies NumberSchema;
 
-/** An amount of a resource; Kubernetes takes a text or a number. `requirements.ts` checks it. */
+/** An amount of a resource; Kubernetes accepts a text or a number. `requirements.ts` checks it. */
 const AMOUNT = {
   type: "any",
   description: "An amount such as `500m` or `2Gi`.",

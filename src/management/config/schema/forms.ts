@@ -1,14 +1,14 @@
 /**
- * The forms of texts in the configuration: what can mean nothing is refused where it stands. An empty text counts as left out. All
+ * Formats of texts in the configuration: a meaningless text is refused at its position. An empty text counts as absent. All
  * patterns run in linear time.
  *
  * @module
  */
 import type { ListSchema, StringSchema } from "../../../schema/schema.ts";
 
-/** Longest address, in UTF-16 units, as browsers and proxies take it. */
+/** Longest address, in UTF-16 units, as browsers and proxies accept it. */
 const URL_LENGTH_MAX = 2_048;
-/** Longest path of a file, as Linux has it. */
+/** Longest path of a file, as in Linux. */
 const PATH_LENGTH_MAX = 4_096;
 /** Longest text of one line. */
 const LINE_LENGTH_MAX = 1_024;
@@ -90,13 +90,13 @@ const FORMS = {
   attributeName: form("[^\\p{Cc}\\s](?:[^\\p{Cc}]*[^\\p{Cc}\\s])?", "a name without spaces around it", LINE_LENGTH_MAX),
 } as const satisfies Readonly<Record<string, Form>>;
 
-/** Name of a form that a text can have. */
+/** Name of a format. */
 export type FormName = keyof typeof FORMS;
 
-/** A text of a form that stays absent when it is left out. */
+/** A text of a format, without a default. */
 export const formField = (name: FormName, description: string) =>
   ({ type: "string", description, ...FORMS[name] }) as const satisfies StringSchema;
 
-/** A list of texts of a form that stays absent when it is left out. An item is not empty. */
+/** A list of texts of a format, without a default. An item is not empty. */
 export const formList = (name: FormName, description: string) =>
   ({ type: "list", items: { ...formField(name, "One of them."), minLength: 1 }, description }) as const satisfies ListSchema;

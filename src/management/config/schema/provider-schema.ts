@@ -1,5 +1,5 @@
 /**
- * The sections of sign-in providers, which `auth` and each of its connectors have alike.
+ * The sections of sign-in providers, which `auth` and each of its connectors share.
  *
  * @module
  */
@@ -7,16 +7,16 @@ import type { ObjectSchema } from "../../../schema/schema.ts";
 import { flag, textField, texts } from "./fields.ts";
 import { formField, formList } from "./forms.ts";
 
-/** Where sourceHostB's public service is. */
+/** Address of sourceHostB's public service. */
 export const SOURCE_HOST_B_URL = "https://gitlab.com";
 
-/** What a SAML name identifier is, unless another format is asked for. */
+/** Default format of a SAML name identifier. */
 export const NAME_ID_DEFAULT = "urn:oasis:names:tc:SAML:2.0:nameid-format:persistent";
 
 const CLIENT = {
   clientId: formField("line", "Id of the platform as a client of the provider."),
   clientSecret: formField("secret", "Secret of that client."),
-  redirectURI: formField("web", "Callback address of the platform, to which the provider sends people back."),
+  redirectURI: formField("web", "Callback address of the platform, to which the provider sends users back."),
 } as const;
 
 /** Generic OpenID Connect. */
@@ -28,7 +28,7 @@ export const OIDC = {
     clientId: formField("line", "The client that tokens must be issued for. Only one is trusted; `azp` is respected."),
     clientSecret: formField("secret", "Secret of that client."),
     redirectURI: formField("web", "Callback address of the platform."),
-    postLogoutRedirectURI: formField("web", "Address of the platform to which the provider sends people after logout."),
+    postLogoutRedirectURI: formField("web", "Address of the platform to which the provider sends users after logout."),
     caFile: formField("path", "Path of a PEM file with the root certificate of the provider."),
     insecureCa: flag("Do not check the provider's TLS certificate."),
     preferredUsername: formField("attributeName", "Claim that holds the preferred username."),
@@ -36,15 +36,15 @@ export const OIDC = {
     usernameClaim: formField("attributeName", "Claim that is used as the user's id."),
     emailClaim: formField("attributeName", "Claim that is used as email."),
     allowedExtraClaims: formList("attributeName", "Further claims that are kept."),
-    usernamePrefix: formField("line", "Stands before each username."),
+    usernamePrefix: formField("line", "Prefix of each username."),
     groupsClaim: formField("attributeName", "Claim that is used as groups; its value is a text or a list of texts."),
     groups: texts("When not empty, only members of at least one of these groups may sign in."),
     scopes: {
-      ...formList("scope", "Scopes that are asked for. An empty list is the default."),
+      ...formList("scope", "Requested scopes. An empty list means the default."),
       default: ["email", "profile"],
     },
     getUserInfo: flag("Ask the UserInfo endpoint for claims too."),
-    groupsPrefix: formField("line", "Stands before each group."),
+    groupsPrefix: formField("line", "Prefix of each group."),
     type: formField("line", "Type that is shown in the user interface; display only."),
     resource: formField("web", "Value of the parameter `resource` of token requests."),
   },
@@ -80,7 +80,9 @@ export const SOURCE_HOST_B = {
   fields: {
     ...CLIENT,
     baseURL: { ...formField("web", "Address of the host; its public service by default."), default: SOURCE_HOST_B_URL },
-    groups: texts("Left out: all groups of a user. Given: only these, and who is in none of them may not sign in."),
+    groups: texts(
+      "When set, only members of at least one of these groups may sign in, and other groups are dropped. Default: all groups of a user.",
+    ),
   },
 } as const satisfies ObjectSchema;
 
@@ -90,11 +92,14 @@ export const DIRECTORY_PROVIDER_A = {
   description: "A directory of accounts with hosted domains.",
   fields: {
     ...CLIENT,
-    scopes: { ...formList("scope", "Scopes that are asked for. An empty list is the default."), default: ["profile", "email"] },
+    scopes: { ...formList("scope", "Requested scopes. An empty list means the default."), default: ["profile", "email"] },
     hostedDomains: formList("domain", "When not empty, only users of these domains may sign in."),
     groups: texts("When not empty, only members of at least one of these groups may sign in."),
-    serviceAccountFilePath: formField("path", "Path of the service account by which the directory is asked for groups. Needs adminEmail."),
-    adminEmail: formField("email", "Administrator in whose name groups are listed. Required with serviceAccountFilePath."),
+    serviceAccountFilePath: formField(
+      "path",
+      "Path of the service account with which the directory is asked for groups. Needs adminEmail.",
+    ),
+    adminEmail: formField("email", "Administrator on whose behalf groups are listed. Required with serviceAccountFilePath."),
   },
 } as const satisfies ObjectSchema;
 
@@ -127,7 +132,7 @@ export const SAML = {
     caData: textField("Certificates that responses are signed with, in base64: one after another in PEM, or one in DER."),
     ca: formField("path", "Path of a PEM file with the certificates that responses are signed with."),
     insecureSkipSignatureValidation: flag(
-      "Do not check the signature of responses: anyone can sign in as anyone. Means nothing beside ca or caData.",
+      "Do not check the signature of responses: anyone can sign in as anyone. Has no effect beside ca or caData.",
     ),
     usernameAttr: formField("attributeName", "Attribute that is used as username."),
     emailAttr: formField("attributeName", "Attribute that is used as email."),
@@ -140,14 +145,14 @@ export const SAML = {
     nameIDPolicyFormat: {
       ...formField(
         "word",
-        "Format of the name identifier. A last component alone stands for `urn:oasis:names:tc:SAML:1.1:nameid-format:` and it.",
+        "Format of the name identifier. A last component alone is appended to `urn:oasis:names:tc:SAML:1.1:nameid-format:`.",
       ),
       default: NAME_ID_DEFAULT,
     },
   },
 } as const satisfies ObjectSchema;
 
-/** The sections by which people sign in elsewhere, under their names. */
+/** The sections of sign-in providers, by name. */
 export const PROVIDERS = {
   oidc: OIDC,
   sourceHostA: SOURCE_HOST_A,

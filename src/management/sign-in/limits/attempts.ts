@@ -1,35 +1,35 @@
 import type { Clock } from "../../../base/clock.ts";
 
-/** Counts what failed, by whom it concerns. */
+/** Counts failed attempts by subject. */
 export interface Attempts {
   /** Seconds until the subject may try again; undefined when it may now. */
   wait(subject: string): Promise<number | undefined>;
   /**
-   * Counts an attempt before its outcome is known, so that many at one time count too. False, with nothing counted, when there were too
+   * Counts an attempt before its outcome is known, so that concurrent ones count too. False, with nothing counted, when there were too
    * many.
    */
   begin(subject: string): Promise<boolean>;
-  /** The attempt did not fail after all. */
+  /** Takes back an attempt that did not fail. */
   refund(subject: string): Promise<void>;
-  /** Nothing of the subject counts any longer. */
+  /** Clears the count of the subject. */
   forget(subject: string): Promise<void>;
 }
 
-/** What is too many. */
+/** Options of {@link createAttempts}. */
 export interface AttemptsOptions {
   readonly clock: Pick<Clock, "monotonic">;
-  /** Failures that are one too many for the next. */
+  /** Number of failures from which on further attempts are refused. */
   readonly max: number;
   /** How long failures count, from the first of them, in milliseconds. */
   readonly windowMs: number;
-  /** Most subjects that are remembered; beyond, the one with the oldest window is forgotten. Default 100,000. */
+  /** Most subjects that are remembered; beyond, the one with the oldest window is dropped. Default 100,000. */
   readonly subjectsMax?: number;
 }
 
 const SUBJECTS_MAX = 100_000;
 
 /**
- * Nothing has failed yet.
+ * Starts without failures.
  *
  * @example
  * const attempts = createAttempts({ clock: systemClock, max: 1, windowMs: 60_000 });
@@ -69,7 +69,7 @@ export function createAttempts({ clock, max, windowMs, subjectsMax = SUBJECTS_MA
 }
 
 /**
- * What counts as one address: an IPv4 address, or the /64 of an IPv6 address, of which one machine may have all.
+ * What counts as one address: an IPv4 address, or the /64 of an IPv6 address, all of which one machine may have.
  *
  * @example
  * addressSubject("2001:db8::1"); // "2001:db8:0:0"

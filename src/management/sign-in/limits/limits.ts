@@ -1,4 +1,4 @@
-/** How much sign-in takes before it refuses. */
+/** Limits of sign-in. */
 export interface SignInLimits {
   /** Wrong passwords for one user name from one address within the window. Default 10. */
   readonly failuresPerPair: number;
@@ -6,21 +6,21 @@ export interface SignInLimits {
   readonly failuresPerUsername: number;
   /** Wrong passwords from one address (of IPv6: one /64) within the window. Default 50. */
   readonly failuresPerAddress: number;
-  /** For so long an address is known where somebody has signed in, in milliseconds. Default 30 days. */
+  /** How long an address is known after a sign-in from it, in milliseconds. Default 30 days. */
   readonly knownMs: number;
   /** How long wrong passwords count, from the first of them, in milliseconds. Default 15 minutes. */
   readonly failureWindowMs: number;
-  /** Passwords that are being checked at one time: each check costs memory and time on purpose. Default 8. */
+  /** Passwords that are checked at one time: each check costs memory and time on purpose. Default 8. */
   readonly checksMax: number;
-  /** Logins that have begun at a provider, at one server, and not ended; beyond, the oldest has to begin again. Default 10,000. */
+  /** Unfinished logins at one server; beyond, the oldest has to begin again. Default 10,000. */
   readonly pendingMax: number;
   /**
-   * Logins that may begin at a provider within a minute; beyond, they are refused (429). Nobody needs a key to begin one, and where several
-   * servers share a store each is a write: so many within the time that a login may take leave no room for more than `pendingMax`. A
-   * sixth of them from one address; a third is kept for known addresses. Default 900.
+   * Logins that may begin at a provider within a minute; beyond, they are refused (429). Beginning one needs no key, and on a shared
+   * store each is a write: at this rate, the time that a login may take leaves room for no more than `pendingMax`. One
+   * sixth of them may come from one address; a third is kept for known addresses. Default 900.
    */
   readonly beginsPerMinute: number;
-  /** How long a begun login may take, in milliseconds. Default 10 minutes. */
+  /** How long a login may take, in milliseconds. Default 10 minutes. */
   readonly pendingLifetimeMs: number;
   /** How long a program may take to exchange its code for the key, in milliseconds. Default 1 minute. */
   readonly codeLifetimeMs: number;
@@ -32,19 +32,19 @@ export interface SignInLimits {
   readonly loginTimeoutSeconds: number;
   /** Longest form with which a browser brings a provider's answer, in bytes. Default 262,144. */
   readonly formBytesMax: number;
-  /** Pages of one list that a provider is asked for; with more, the sign-in is refused. Default 100. */
+  /** Pages that are read of one list of a provider; with more, the sign-in is refused. Default 100. */
   readonly pagesMax: number;
-  /** Groups that a provider may name of one user; with more, the sign-in is refused. Default 2,000. */
+  /** Groups of one user that a provider may return; with more, the sign-in is refused. Default 2,000. */
   readonly groupsMax: number;
-  /** Longest id, name, mail address or group that a provider may name, in UTF-16 units. Default 1,024. */
+  /** Longest id, name, mail address or group that a provider may return, in UTF-16 units. Default 1,024. */
   readonly textLengthMax: number;
-  /** All that is kept of what a provider says about one user, further claims too, as JSON in bytes. Default 262,144. */
+  /** Size of all that is kept about one user, further claims included, as JSON in bytes. Default 262,144. */
   readonly identityBytesMax: number;
 }
 
 const MINUTE_MS = 60_000;
 
-/** The limits where none are set. */
+/** The default limits. */
 export const SIGN_IN_LIMITS: SignInLimits = {
   failuresPerPair: 10,
   failuresPerUsername: 100,

@@ -1,23 +1,23 @@
 import type { Clock } from "../../../base/clock.ts";
 import { sha256Hex } from "../../../base/digest.ts";
 
-/** Values that can be had once, by a secret name, for a time. */
+/** Values that can be read once, by a secret name, for a time. */
 export interface Once<Value> {
   put(secret: string, value: Value): Promise<void>;
-  /** The value, which is gone then; undefined when it was never there, has been taken, or is too old. */
+  /** Returns the value and removes it; undefined when it never existed, was taken, or has expired. */
   take(secret: string): Promise<Value | undefined>;
 }
 
-/** How many values are kept, and how long. */
+/** How many values are kept, and for how long. */
 export interface OnceOptions {
   readonly clock: Pick<Clock, "monotonic">;
   readonly lifetimeMs: number;
-  /** Beyond, the oldest one makes room. */
+  /** Beyond, the oldest value is dropped. */
   readonly max: number;
 }
 
 /**
- * Keeps values for one use each. Of the secrets only digests are kept, and looking for one tells nothing about the others.
+ * Keeps values for one use each. It stores only digests of the secrets, and a lookup tells nothing about the others.
  *
  * @example
  * const states = createOnce<string>({ clock: systemClock, lifetimeMs: 600_000, max: 10_000 });
@@ -26,7 +26,7 @@ export interface OnceOptions {
  * await states.take("s3cr3t"); // undefined
  */
 export function createOnce<Value>({ clock, lifetimeMs, max }: OnceOptions): Once<Value> {
-  // In the order in which they were put, which is that in which they end.
+  // In the order of insertion, which is the order of expiry.
   const entries = new Map<string, { readonly value: Value; readonly until: number }>();
   const trim = () => {
     for (const [digest, { until }] of entries) {

@@ -6,15 +6,15 @@ import type { SignInMemory } from "../limits/memory.ts";
 
 const MINUTE_MS = 60_000;
 
-/** Logins that may begin. */
+/** Limits how many logins begin. */
 export interface Begins {
   /** @throws API_TOO_MANY_REQUESTS when too many begin, from this address or in all. */
   begin(address: string): Promise<void>;
-  /** Somebody has signed in at this address. */
+  /** Records a sign-in from this address. */
   know(address: string): Promise<void>;
 }
 
-/** What begins are counted with. */
+/** Options of {@link createBegins}. */
 export interface BeginsOptions {
   readonly clock: Pick<Clock, "monotonic">;
   readonly memory: SignInMemory;
@@ -22,8 +22,8 @@ export interface BeginsOptions {
 }
 
 /**
- * Counts logins that begin. Strangers share two thirds, and an address has a sixth, so that nobody keeps out those who have signed in
- * before. Each server counts by itself: counting among all would be a write for each that is refused.
+ * Counts logins that begin. Strangers share two thirds, and one address gets a sixth, so that known addresses always have room. Each
+ * server counts by itself: counting among all would cost a write for each refusal.
  */
 export function createBegins({ clock, memory, limits }: BeginsOptions): Begins {
   const { beginsPerMinute, knownMs } = limits;

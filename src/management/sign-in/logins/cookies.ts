@@ -3,22 +3,22 @@ import { sha256Hex } from "../../../base/digest.ts";
 import { cookieOf } from "../visit.ts";
 import type { Visit } from "../visit.ts";
 
-/** A cookie that one browser has, for the steps of one login. */
+/** A cookie of one browser, for the steps of one login. */
 export interface LoginCookie {
-  /** What the login is for, and the secret that stands in addresses or forms. */
+  /** What the login is for, and the secret that is part of addresses or forms. */
   readonly purpose: "sign-in" | "confirm";
   readonly secret: string;
   readonly value: string;
-  /** Seconds; 0 takes it back. */
+  /** Seconds; 0 deletes it. */
   readonly maxAge: number;
 }
 
-/** One cookie per login, so that two in the same browser do not meet. */
+/** One cookie per login, so that two in the same browser do not conflict. */
 function nameOf({ purpose, secret }: Pick<LoginCookie, "purpose" | "secret">): string {
   return `${purpose}-${sha256Hex(secret).slice(0, 16)}`;
 }
 
-/** Gives the browser a cookie that scripts and other sites do not get. The way back from a provider is from another site, and a GET. */
+/** Sets a cookie that scripts and other sites cannot read. The redirect back from a provider is a GET from another site. */
 export function setLoginCookie({ response }: Visit, baseUrl: string, { value, maxAge, ...cookie }: LoginCookie): void {
   const { protocol, pathname } = new URL(baseUrl);
   const path = `Path=${pathname.replace(/\/$/, "")}/auth/`;

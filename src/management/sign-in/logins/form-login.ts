@@ -22,7 +22,7 @@ import { sendBack, waitingOf } from "./programs.ts";
 import type { FinishedLogin, Programs, Waiting } from "./programs.ts";
 import type { ProviderLogin } from "./provider-login.ts";
 
-/** What login by forms needs. */
+/** Options of login by forms. */
 export interface FormLoginOptions {
   readonly memory: SignInMemory;
   readonly chance: Pick<Chance, "bytes">;
@@ -32,40 +32,40 @@ export interface FormLoginOptions {
   readonly login: Pick<ProviderLogin, "admitted" | "signIn" | "redirectUriOf">;
   readonly limits: SignInLimits;
   readonly pages: Pages;
-  /** Where a request comes from. */
+  /** The address of the client. */
   readonly addressOf: AddressOf;
   readonly outcomes: SignInOutcomes;
   /** Address of the platform, without a slash at its end. */
   readonly baseUrl: () => string;
 }
 
-/** The steps of a login by forms. Each throws what the answer is then. */
+/** The steps of a login by forms. Each throws the error to answer. */
 export interface FormLogin {
   /** Shows the form that leads to the provider. */
   begin(visit: Visit, provider: Provider): Promise<void>;
-  /** Takes the form that the browser brings back, or the browser that has brought it: the key, or undefined in all other steps. */
+  /** Accepts the posted form, or the browser that has posted it: returns the key, or undefined in all other steps. */
   finish(visit: Visit, provider: Provider): Promise<SignedIn | undefined>;
-  /** Shows what an administrator of the provider needs to know. */
+  /** Shows the document that an administrator of the provider needs. */
   metadata(visit: Visit, provider: Provider): Promise<void>;
 }
 
-/** What a login by forms keeps from its beginning to its end. */
+/** State of a login by forms from its beginning to its end. */
 interface Kept {
   readonly connector: string;
-  /** Kind and address of the provider: the connector may have another one by the time that the browser comes back. */
+  /** Kind and address of the provider: the connector may have another one by the time the browser returns. */
   readonly place: string;
-  /** Names the cookie that only the browser that began has, and what is in it. */
+  /** Names the cookie that only the browser that began has, and its content. */
   readonly state: string;
   readonly browser: string;
   readonly waiting: Waiting | undefined;
 }
 
-/** So long the id of an answer is remembered, in milliseconds: no answer is good for as long. */
+/** How long the id of an answer is remembered, in milliseconds: no answer is valid as long. */
 const ANSWERS_MS = 25 * 60 * 60_000;
 const UNKNOWN = "this login is unknown, has ended or took too long: begin again";
 
 /**
- * Login by forms. The browser brings the answer from another site, without the cookie of the one that began: it is checked, kept under a
+ * Login by forms. The browser brings the answer from another site, without the cookie of the one that began: it is checked, stored under a
  * secret of its own, and the browser asks for it once more, with the cookie. No login begins at the provider.
  */
 export function createFormLogin(options: FormLoginOptions): FormLogin {
@@ -77,7 +77,7 @@ export function createFormLogin(options: FormLoginOptions): FormLogin {
 
   const isOf = (kept: Kept, provider: Provider) => kept.connector === provider.connector && kept.place === placeOf(provider);
 
-  /** What comes by another site's form. */
+  /** What a form of another site brings. */
   const receive = async (visit: Visit, provider: Provider): Promise<void> => {
     const { SAMLResponse: answer, RelayState: state } = await readForm(visit, ["SAMLResponse", "RelayState"], formBytesMax);
     const pending = await logins.take(state);
@@ -100,13 +100,13 @@ export function createFormLogin(options: FormLoginOptions): FormLogin {
     }
   };
 
-  /** The browser that has brought an answer, with its cookie. */
+  /** The browser that has posted an answer, with its cookie. */
   const claim = async (visit: Visit, provider: Provider): Promise<SignedIn | undefined> => {
     const kept = await answers.take(visit.query.get("saml") ?? "");
     if (kept === undefined || !isOf(kept, provider)) throw badRequest(UNKNOWN);
     const { state, browser, waiting, identity, tokens } = kept;
     setLoginCookie(visit, baseUrl(), { purpose: "sign-in", secret: state, value: "", maxAge: 0 });
-    // Without this, a form of another site could sign somebody in as somebody else.
+    // Without this, a form of another site could sign a user in as another one.
     if (!hasLoginCookie(visit, { purpose: "sign-in", secret: state, value: browser }))
       throw badRequest("this login was begun in another browser: begin again");
     await begins.know(addressSubject(addressOf(visit.request)));
@@ -122,7 +122,7 @@ export function createFormLogin(options: FormLoginOptions): FormLogin {
       await begins.begin(addressSubject(addressOf(visit.request)));
       const client = formClient(await clients(provider));
       const [state, browser] = [secretText(chance), secretText(chance)];
-      // An id begins with no digit.
+      // An id does not begin with a digit.
       const requestId = `_${secretText(chance)}`;
       const redirectUri = login.redirectUriOf(provider);
       await logins.put(state, { connector: provider.connector, place: placeOf(provider), redirectUri, requestId, state, browser, waiting });

@@ -5,7 +5,7 @@ import type { SignInPorts } from "../ports.ts";
 import { bearerOf, expectMethod } from "../visit.ts";
 import type { Visit } from "../visit.ts";
 
-/** What logout needs. */
+/** Options of logout. */
 export interface LogoutOptions {
   readonly ports: SignInPorts;
   readonly clients: ProviderClients;
@@ -14,9 +14,9 @@ export interface LogoutOptions {
 }
 
 /**
- * Ends the login key that the request shows. The result is where to go to end the provider's own session, if it came from one.
+ * Ends the login key that the request presents. Returns the address that ends the provider's own session, if the key came from one.
  *
- * @throws API_UNAUTHORIZED (the function returned) when the request shows no login key.
+ * @throws API_UNAUTHORIZED (the function returned) when the request presents no login key.
  */
 export function createLogout({ ports, clients, findProvider }: LogoutOptions): (visit: Visit) => Promise<URL | undefined> {
   return async (visit) => {

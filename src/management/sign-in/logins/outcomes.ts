@@ -1,13 +1,13 @@
 import type { Metrics } from "../../../base/metrics.ts";
 import { statusOf } from "../../../apiserver/types/status.ts";
 
-/** Counts how sign-ins end. */
+/** Counts the outcomes of sign-ins. */
 export interface SignInOutcomes {
-  /** Somebody has a key. */
+  /** Counts a key. */
   succeeded(connector: string): void;
-  /** A sign-in ended with an error. */
+  /** Counts a sign-in that ended with an error. */
   failed(connector: string, error: unknown): void;
-  /** Does a step of a sign-in; counts its failure, and passes it on. */
+  /** Runs a step of a sign-in; counts its failure, and rethrows it. */
   during<T>(connector: string, step: () => Promise<T>): Promise<T>;
 }
 
@@ -29,7 +29,7 @@ export function createSignInOutcomes(metrics: Metrics): SignInOutcomes {
   };
 }
 
-/** `failed`: by a provider, or by a fault of ours. `invalid`: the request is none that a sign-in makes. */
+/** `failed`: by a provider, or by an internal error. `invalid`: the request is not one of a sign-in. */
 function outcomeOf(error: unknown): "refused" | "limited" | "failed" | "invalid" {
   const code = statusOf(error)?.code ?? 500;
   if (code === 429) return "limited";

@@ -11,14 +11,14 @@ import type { Visit } from "../visit.ts";
 import { waitingInForm } from "./programs.ts";
 import type { Programs } from "./programs.ts";
 
-/** What login by password needs. */
+/** Options of login by password. */
 export interface PasswordLoginOptions {
   readonly config: () => SignInSettings;
   readonly ports: SignInPorts;
   readonly programs: Programs;
   readonly memory: SignInMemory;
   readonly limits: SignInLimits;
-  /** Where a request comes from. */
+  /** The address of the client. */
   readonly addressOf: AddressOf;
 }
 
@@ -27,8 +27,8 @@ const TEXT_LENGTH_MAX = 1_024;
 
 /**
  * Login by user name and password. Wrong ones count against the name at this address, against the name, and against the address; from a
- * limit on, both right and wrong ones are refused unseen until the window ends. What others do elsewhere locks nobody out of an address
- * where he has signed in before. The result is undefined when the person is asked whether the program that waits may have the key.
+ * limit on, both right and wrong ones are refused unchecked until the window ends. Attempts elsewhere do not lock a user out of an address
+ * of an earlier sign-in. The result is undefined when the user is asked whether the waiting program may have the key.
  *
  * @throws API_UNAUTHORIZED (the function returned) for a wrong password or unknown user, API_FORBIDDEN when passwords are disabled,
  * API_TOO_MANY_REQUESTS after too many failures.
@@ -45,7 +45,7 @@ export function createPasswordLogin({
   const byPair = memory.attempts("pairs", { max: failuresPerPair, windowMs });
   const byName = memory.attempts("names", { max: failuresPerUsername, windowMs });
   const byAddress = memory.attempts("addresses", { max: failuresPerAddress, windowMs });
-  // Not what has failed, but where it did not: the one mark that there may be is there or not.
+  // Remembers success instead of failure: only one mark can exist, and it does or does not.
   const known = memory.attempts("known-pairs", { max: 1, windowMs: limits.knownMs });
   let checks = 0;
   return async (visit) => {
@@ -75,7 +75,7 @@ export function createPasswordLogin({
     try {
       const identity = await counted(all, () => ports.verifyPassword(username, password));
       if (identity === undefined) throw unauthorized("wrong user name or password");
-      // A success clears the pair alone: with an account of one's own, one could try others forever otherwise.
+      // A success clears only the pair: otherwise an attacker could go on guessing between sign-ins with an account of their own.
       await byPair.forget(pair);
       await known.begin(pair);
       if (waiting !== undefined) return void (await programs.ask(visit, { identity, tokens: {} }, waiting));
@@ -86,10 +86,10 @@ export function createPasswordLogin({
   };
 }
 
-/** Where an attempt counts, and as whose. */
+/** Where an attempt counts, and for which subject. */
 type Counted = readonly [Attempts, string];
 
-/** Counts a check as failed in each place unless it finds somebody, or cannot be made. */
+/** Counts a check as failed in each place unless it finds a user, or cannot be made. */
 async function counted<T>(places: readonly Counted[], check: () => Promise<T | undefined>): Promise<T | undefined> {
   const [place, ...others] = places;
   if (place === undefined) return check();

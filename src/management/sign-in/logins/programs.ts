@@ -23,21 +23,21 @@ export interface FinishedLogin {
   readonly tokens: ProviderTokens;
 }
 
-/** Programs that wait for logins, and the people who let them have a key. */
+/** Programs that wait for logins, and the users who let them have a key. */
 export interface Programs {
-  /** Shows the person a page that asks whether the program may have a key. */
+  /** Shows the user a page that asks whether the program may have a key. */
   ask(visit: Visit, finished: FinishedLogin, waiting: Waiting): Promise<void>;
-  /** Takes what the person said on that page, and sends the browser to the program: with a code, or with the refusal. */
+  /** Handles the user's answer on that page, and redirects the browser to the program: with a code, or with the refusal. */
   answer(visit: Visit): Promise<void>;
   /**
    * The login behind the code that a browser brought to a program.
    *
-   * @throws API_UNAUTHORIZED when the code is not good, or is another program's.
+   * @throws API_UNAUTHORIZED when the code is not valid, or is another program's.
    */
   redeem(visit: Visit): Promise<FinishedLogin>;
 }
 
-/** What programs wait with. */
+/** Options of waiting programs. */
 export interface ProgramsOptions {
   readonly memory: SignInMemory;
   readonly chance: Pick<Chance, "bytes">;
@@ -46,11 +46,11 @@ export interface ProgramsOptions {
   readonly pages: Pages;
 }
 
-/** Longest time that the person may take to answer, in milliseconds. */
+/** Longest time that the user may take to answer, in milliseconds. */
 const ANSWER_MS = 5 * 60_000;
 
 /**
- * Keeps what has ended until a program fetches it. A link alone gives no program a key: the person says yes on a page of the platform, in the
+ * Keeps finished logins until a program fetches them. A link alone gives no program a key: the user agrees on a page of the platform, in the
  * browser in which the login ended.
  */
 export function createPrograms({ memory, chance, limits, baseUrl, pages }: ProgramsOptions): Programs {
@@ -90,7 +90,7 @@ export function createPrograms({ memory, chance, limits, baseUrl, pages }: Progr
       const { code, code_verifier: verifier } = await readFields(visit, ["code", "code_verifier"]);
       const finished = await codes.take(code);
       if (finished === undefined || !isChallengeOf(finished.challenge, verifier)) {
-        throw unauthorized("the code is unknown, has been used, took too long or is somebody else's");
+        throw unauthorized("the code is unknown, has been used, took too long or belongs to another program");
       }
       return { identity: finished.identity, tokens: finished.tokens };
     },
@@ -119,7 +119,7 @@ export function waitingOf(query: Pick<URLSearchParams, "get">): Waiting | undefi
   return { redirect: redirect.href, challenge };
 }
 
-/** The same of a form, whose empty fields are none. */
+/** The same for a form, whose empty fields count as absent. */
 export function waitingInForm(fields: Readonly<Record<string, string>>): Waiting | undefined {
   return waitingOf(new URLSearchParams(Object.entries(fields).filter(([, value]) => value !== "")));
 }

@@ -26,7 +26,7 @@ import { sendBack, waitingOf } from "./programs.ts";
 import type { FinishedLogin, Programs, Waiting } from "./programs.ts";
 import { takenIdentity } from "./taken-identity.ts";
 
-/** What login at a provider needs. */
+/** Options of login at a provider. */
 export interface ProviderLoginOptions {
   readonly config: () => SignInSettings;
   readonly ports: SignInPorts;
@@ -37,48 +37,48 @@ export interface ProviderLoginOptions {
   readonly begins: Begins;
   readonly programs: Programs;
   readonly limits: SignInLimits;
-  /** Where a request comes from. */
+  /** The address of the client. */
   readonly addressOf: AddressOf;
   readonly outcomes: SignInOutcomes;
   /** Address of the platform, without a slash at its end. */
   readonly baseUrl: () => string;
 }
 
-/** The steps of a login at a provider. Each throws what the answer is then. */
+/** The steps of a login at a provider. Each throws the error to answer. */
 export interface ProviderLogin {
   /** Sends the browser to the provider. */
   begin(visit: Visit, provider: Provider): Promise<void>;
-  /** Takes the browser back: the key, or undefined when the person is asked whether the program that waits may have it. */
+  /** Handles the browser's return: the key, or undefined when the user is asked whether the waiting program may have it. */
   finish(visit: Visit, provider: Provider): Promise<SignedIn | undefined>;
-  /** Gives the program the key for the code that the browser brought it. */
+  /** Gives the program the key for the code that the browser brought to it. */
   exchange(visit: Visit): Promise<SignedIn>;
-  /** Links the identity behind such a code to the user whose login key the request shows. */
+  /** Links the identity behind such a code to the user whose login key the request presents. */
   link(visit: Visit): Promise<Linked>;
   /**
-   * The identity in what a provider has said, for the connector as it is set up.
+   * The identity in a provider's claims, for the connector as it is configured.
    *
-   * @throws API_FORBIDDEN when the person may not sign in.
+   * @throws API_FORBIDDEN when the user may not sign in.
    */
   admitted(provider: Provider, said: ProviderSaid): FinishedLogin;
   /** Makes the key. */
   signIn(identity: Identity, tokens: ProviderTokens): Promise<SignedIn>;
-  /** Where a provider sends people back to. */
+  /** Address to which a provider sends users back. */
   redirectUriOf(provider: Provider): string;
 }
 
 /** A login that has begun. */
 interface Pending extends LoginSecrets {
   readonly connector: string;
-  /** Kind and address of the provider: the connector may have another one by the time that the browser comes back. */
+  /** Kind and address of the provider: the connector may have another one by the time the browser returns. */
   readonly place: string;
   readonly redirectUri: string;
-  /** What only the browser that began has. */
+  /** Known only to the browser that began. */
   readonly browser: string;
   readonly waiting: Waiting | undefined;
 }
 
 /**
- * Login by a provider: authorization code flow with PKCE, state and nonce, all kept here and good for one use.
+ * Login by a provider: authorization code flow with PKCE, state and nonce, all kept here and valid for one use.
  *
  * @example
  * const login = createProviderLogin({ config, ports, clock, chance, clients, begins, programs, limits, addressOf, outcomes, baseUrl });
@@ -93,7 +93,7 @@ export function createProviderLogin(options: ProviderLoginOptions): ProviderLogi
     tokens: said.tokens,
   });
 
-  /** Who came back, by what the provider says. */
+  /** The user who returned, according to the provider. */
   const identify = async (visit: Visit, provider: Provider, pending: Pending): Promise<FinishedLogin> => {
     const address = new URL(pending.redirectUri);
     address.search = visit.query.toString();
@@ -152,7 +152,7 @@ export function createProviderLogin(options: ProviderLoginOptions): ProviderLogi
         throw badRequest("this login is unknown, has ended or took too long: begin again");
       }
       setLoginCookie(visit, baseUrl(), { purpose: "sign-in", secret: state, value: "", maxAge: 0 });
-      // Without this, a link could sign somebody in as somebody else.
+      // Without this, a link could sign a user in as another one.
       if (!hasLoginCookie(visit, { purpose: "sign-in", secret: state, value: pending.browser }))
         throw badRequest("this login was begun in another browser: begin again");
       const { waiting } = pending;

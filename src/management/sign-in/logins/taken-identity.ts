@@ -9,10 +9,10 @@ import { placeOf } from "../rules/place.ts";
 import type { SignInSettings } from "../settings.ts";
 
 /**
- * The identity in what a provider has said, as the platform takes it: where it comes from, the groups that the filters let through, and those
+ * The identity in a provider's claims, as the platform uses it: its origin, the groups that match the filters, and those
  * that make an administrator.
  *
- * @throws API_FORBIDDEN when the person may not sign in, or the provider says too much.
+ * @throws API_FORBIDDEN when the user may not sign in, or the provider returns too much.
  */
 export function takenIdentity(
   provider: Provider,
@@ -34,8 +34,8 @@ export function takenIdentity(
 }
 
 /**
- * The groups of the provider's own that `administrators` names: before filters, and without the prefix. By id where a provider has several of
- * one name: anyone may make another one.
+ * The provider's own groups that `administrators` names: before filters, and without the prefix. By id if a provider may have several of
+ * one name, since any user may make another one.
  */
 function administratorsIn(
   { connector, settings: section }: Provider,

@@ -13,7 +13,7 @@ import { waitingInForm } from "./programs.ts";
 import type { Programs } from "./programs.ts";
 import type { ProviderLogin } from "./provider-login.ts";
 
-/** What login by a token needs. */
+/** Options of login by a token. */
 export interface TokenLoginOptions {
   readonly ports: SignInPorts;
   readonly memory: SignInMemory;
@@ -25,10 +25,10 @@ export interface TokenLoginOptions {
 }
 
 /**
- * Login by a token of the provider's, which is not kept. Tokens that are not accepted count against the address, as wrong passwords do. The
- * result is undefined when the person is asked whether the program that waits may have the key.
+ * Login by a token of the provider, which is not stored. Refused tokens count against the address, as wrong passwords do. The
+ * result is undefined when the user is asked whether the waiting program may have the key.
  *
- * @throws API_UNAUTHORIZED (the function returned) for a token that is not accepted, API_FORBIDDEN for somebody who may not sign in,
+ * @throws API_UNAUTHORIZED (the function returned) for a token that is not accepted, API_FORBIDDEN for a user who may not sign in,
  * API_TOO_MANY_REQUESTS after too many failures.
  */
 export function createTokenLogin(options: TokenLoginOptions): (visit: Visit, provider: Provider) => Promise<SignedIn | undefined> {

@@ -1,11 +1,11 @@
 const LOOPBACK = ["127.0.0.1", "[::1]"];
 
-/** Longest address that a program may wait at, in characters. */
+/** Longest address at which a program may wait, in characters. */
 const REDIRECT_LENGTH_MAX = 2_000;
 
 /**
  * The address at which a program on the user's own machine waits for the end of a login: plain HTTP, 127.0.0.1 or ::1, and a port.
- * Undefined for every other, so that no link can send what a login gives anywhere else.
+ * Undefined for any other, so that no link can send the result of a login elsewhere.
  *
  * @example
  * loopbackRedirect("http://127.0.0.1:8000/done")?.href; // "http://127.0.0.1:8000/done"

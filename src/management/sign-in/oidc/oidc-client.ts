@@ -12,17 +12,17 @@ import type { ProviderTokens } from "../ports.ts";
 import type { ProviderFetch } from "./provider-fetch.ts";
 import type { OidcSettings } from "../settings.ts";
 
-/** What only this login knows. */
+/** Secrets of one login. */
 export interface LoginSecrets {
   readonly state: string;
   readonly nonce: string;
-  /** Of which the provider is told the challenge. */
+  /** The provider gets only its challenge. */
   readonly verifier: string;
 }
 
 /** A provider whose discovery document has been read. */
 export interface OidcClient {
-  /** Where somebody goes to sign in. */
+  /** The address to which the user goes to sign in. */
   authorizationUrl(login: {
     readonly redirectUri: string;
     readonly state: string;
@@ -30,24 +30,24 @@ export interface OidcClient {
     readonly challenge: string;
   }): URL;
   /**
-   * What the provider says about the person who came back to `address`, the redirect URI with the provider's answer. The claims are those of
-   * the verified ID token and, if settings ask for it, of the UserInfo endpoint.
+   * The claims about the user who came back to `address`, the redirect URI with the provider's answer. They are those of
+   * the verified ID token and, if configured, of the UserInfo endpoint.
    *
-   * @throws API_UNAUTHORIZED when the answer proves nothing, API_UNAVAILABLE when the provider cannot be asked.
+   * @throws API_UNAUTHORIZED when the answer proves nothing, API_UNAVAILABLE when the provider cannot be reached.
    */
   redeem(address: URL, secrets: LoginSecrets): Promise<{ readonly claims: Claims; readonly tokens: ProviderTokens }>;
   /**
-   * What the provider says now about somebody who signed in before; no claims where it gives no ID token then. The tokens have a new
-   * refresh token where that one is good for one use.
+   * The current claims about a user who signed in before; no claims if the provider returns no ID token. The tokens include a new
+   * refresh token if the previous one is good for one use.
    *
-   * @throws API_UNAUTHORIZED when the provider no longer knows of the login, API_UNAVAILABLE when it cannot be asked.
+   * @throws API_UNAUTHORIZED when the provider no longer knows of the login, API_UNAVAILABLE when it cannot be reached.
    */
   refresh(refreshToken: string): Promise<{ readonly claims: Claims; readonly tokens: ProviderTokens }>;
-  /** Where somebody goes to sign out; undefined when the provider has no such place. */
+  /** The address to which the user goes to sign out; undefined when the provider has none. */
   endSessionUrl(idToken?: string): URL | undefined;
 }
 
-/** How a provider is asked. */
+/** How to reach a provider. */
 export interface ProviderDiscoveryOptions {
   /** Further parameters of the authorization request. Default: none. */
   readonly parameters?: Readonly<Record<string, string>>;
@@ -57,13 +57,13 @@ export interface ProviderDiscoveryOptions {
 }
 
 const DEFAULT_SCOPES = ["email", "profile"] as const;
-/** What speaks of the token itself, which the UserInfo endpoint has no say in. */
+/** Claims about the token itself, which the UserInfo endpoint cannot change. */
 const TOKEN_CLAIMS = ["iss", "sub", "aud", "azp", "exp", "iat", "nbf", "nonce", "auth_time"] as const;
 
 /**
  * Reads a provider's discovery document.
  *
- * @throws API_UNAVAILABLE when it cannot be had, or names another issuer.
+ * @throws API_UNAVAILABLE when it cannot be read, or names another issuer.
  * @example
  * const client = await discoverOidc({ issuerUrl: "https://id.example", clientId: "platform" }, { fetch, timeoutSeconds: 10 });
  */
@@ -74,14 +74,14 @@ export async function discoverOidc(
   const { issuerUrl = "", clientId = "" } = settings;
   if (!URL.canParse(issuerUrl) || clientId === "") throw unavailable("the provider has no issuerUrl or no clientId");
   const issuer = new URL(issuerUrl);
-  // The signature of every ID token is verified: that it came over TLS means nothing with `insecureCa`.
+  // The signature of every ID token is verified: TLS proves nothing with `insecureCa`.
   const execute = [openid.enableNonRepudiationChecks, ...(isLoopback(issuer) ? [openid.allowInsecureRequests] : [])];
   const options = { execute, timeout: timeoutSeconds, [openid.customFetch]: fetch };
   try {
     const configuration = await openid.discovery(issuer, clientId, {}, authenticationOf(settings), options);
     return clientFor(configuration, settings, parameters);
   } catch (error) {
-    throw reachability(error) ?? unavailable(`the provider's discovery document is of no use: ${protocolReason(error)}`);
+    throw reachability(error) ?? unavailable(`the provider's discovery document cannot be used: ${protocolReason(error)}`);
   }
 }
 
@@ -137,7 +137,7 @@ function clientFor(
   };
 }
 
-/** As the provider takes it: in a header, unless its document has only the body. */
+/** Sent as the provider accepts it: in a header, unless its document allows only the body. */
 export function authenticationOf({
   clientSecret = "",
   redirectURI = "",
@@ -145,7 +145,7 @@ export function authenticationOf({
   const [header, body] =
     clientSecret === "" ? [openid.None(), openid.None()] : [openid.ClientSecretBasic(clientSecret), openid.ClientSecretPost(clientSecret)];
   return (server, client, parameters, headers) => {
-    // The package leaves out its query, and the provider compares it with the one that it was asked with.
+    // The package drops the query, and the provider compares the address with the one of the request.
     if (redirectURI !== "" && parameters.has("redirect_uri")) parameters.set("redirect_uri", redirectURI);
     const methods = server.token_endpoint_auth_methods_supported;
     return (methods === undefined || methods.includes("client_secret_basic") ? header : body)(server, client, parameters, headers);
@@ -153,9 +153,9 @@ export function authenticationOf({
 }
 
 async function withUserInfo(configuration: openid.Configuration, accessToken: string, claims: Claims): Promise<Claims> {
-  const told = await openid.fetchUserInfo(configuration, accessToken, String(claims["sub"]));
+  const userInfo = await openid.fetchUserInfo(configuration, accessToken, String(claims["sub"]));
   const token = TOKEN_CLAIMS.flatMap((name) => (Object.hasOwn(claims, name) ? [[name, claims[name]] as const] : []));
-  const allowed = Object.entries(told).filter(([name]) => !TOKEN_CLAIMS.some((own) => own === name));
+  const allowed = Object.entries(userInfo).filter(([name]) => !TOKEN_CLAIMS.some((own) => own === name));
   return { ...claims, ...Object.fromEntries([...allowed, ...token]) };
 }
 

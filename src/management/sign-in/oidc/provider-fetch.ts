@@ -5,11 +5,11 @@ import { messageOf } from "../../../base/errors.ts";
 import { unavailable } from "../../../apiserver/types/status.ts";
 import { isLoopback } from "./loopback.ts";
 
-/** How a provider is reached. */
+/** How to reach a provider. */
 export interface ProviderFetchOptions {
   /** The only authorities that its certificate may come from, in PEM. Default: the machine's. */
   readonly ca?: string;
-  /** True: its certificate is not looked at. Default false. */
+  /** Skips the check of its certificate. Default false. */
   readonly insecure?: boolean;
   /** Longest answer in bytes. Default 1 MiB. */
   readonly answerBytesMax?: number;
@@ -19,7 +19,7 @@ export interface ProviderFetchOptions {
 export interface ProviderRequest {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** A text, or what says itself as one, as form parameters do. */
+  /** A text, or a value that converts itself to one, as form parameters do. */
   readonly body?: unknown;
   readonly signal?: AbortSignal;
 }
@@ -34,7 +34,7 @@ const USER_AGENT = "endpoint-sync";
 const BODILESS = [204, 205, 304];
 
 /**
- * Asks a provider over a connection of its own. Follows no redirect. Plain HTTP is for this machine only.
+ * Fetches over a connection of its own. It follows no redirect. Plain HTTP is for this machine only.
  *
  * @example
  * await createProviderFetch({ ca })("https://id.example/.well-known/openid-configuration", { method: "GET", headers: {} });
@@ -43,7 +43,7 @@ export function createProviderFetch({ ca, insecure = false, answerBytesMax = ANS
   return (address, { method, headers, body, signal }) =>
     new Promise((resolve, reject) => {
       const url = new URL(address);
-      const fail = (error: unknown) => reject(unavailable(`the provider at ${url.host} could not be asked: ${messageOf(error)}`));
+      const fail = (error: unknown) => reject(unavailable(`the provider at ${url.host} could not be reached: ${messageOf(error)}`));
       const answered = (answer: IncomingMessage) => void readAnswer(answer, answerBytesMax).then(resolve, fail);
       if (url.protocol === "http:" && !isLoopback(url)) return fail(new Error("plain HTTP is for this machine only"));
       const shared = { method, headers: { "user-agent": USER_AGENT, ...headers }, agent: false as const, ...(signal && { signal }) };

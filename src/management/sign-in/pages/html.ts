@@ -1,16 +1,16 @@
-/** Text between tags and in attributes that are quoted, which no text ends. */
+/** Text for content and for quoted attributes, with every special character escaped. */
 export function escapeHtml(text: string): string {
   const named: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
   return text.replace(/[&<>"']/g, (character) => named[character]!);
 }
 
-/** HTML that nothing escapes again. */
+/** HTML that is not escaped again. */
 export interface Html {
   readonly html: string;
 }
 
 /**
- * HTML of a template: values are escaped, unless they are HTML themselves; lists stand one after another.
+ * HTML of a template: values are escaped, unless they are HTML themselves; lists are joined.
  *
  * @example
  * html`<p>${"<b>"}</p>`.html; // "<p>&lt;b&gt;</p>"

@@ -4,11 +4,11 @@ import type { Html } from "./html.ts";
 /** Longest template that is shown, in UTF-16 units. */
 const TEMPLATE_LENGTH_MAX = 20_000;
 
-/** Elements without attributes, and links to elsewhere. */
+/** Elements without attributes, and links to other sites. */
 const TAG = /<(\/?)(b|i|p|ul|li|span|a)(?:\s+href="((?:https:\/\/|mailto:)[^"<>\s]{1,2000})")?\s*>|<br\s*\/?>/gi;
 
 /**
- * The HTML that an administrator wrote for the page: a few elements, and links that lead out. Everything else is shown as text.
+ * The HTML that an administrator wrote for the page: a few elements, and external links. Everything else is shown as text.
  *
  * @example
  * legalHtml('<b>Hello</b> <script>x</script>').html; // "<b>Hello</b> &lt;script&gt;x&lt;/script&gt;"
@@ -34,7 +34,7 @@ export function legalHtml(template: string): Html {
   };
 }
 
-/** A tag as it is written here; undefined for one that closes what is not open. */
+/** A tag as it is written here; undefined for one that closes an element that is not open. */
 function tagFor([, slash, element, href]: RegExpMatchArray, open: string[]): string | undefined {
   if (element === undefined) return "<br>";
   const name = element.toLowerCase();

@@ -1,4 +1,4 @@
-/** What the pages take of `uiSettings`. Scripts and style sheets of others have no place on a page where passwords are typed. */
+/** What the pages take from `uiSettings`. External scripts and style sheets are not allowed on a page with a password field. */
 export interface UiSettings {
   readonly logoURL?: string;
   readonly faviconURL?: string;
@@ -9,11 +9,11 @@ export interface UiSettings {
   readonly externalURLs?: { readonly block?: boolean; readonly allow?: readonly string[] };
 }
 
-/** A colour in a form that is known. */
+/** A colour in a known format. */
 const HEX = /^#(?:[0-9a-f]{3}|[0-9a-f]{6})$/i;
 const RGB = /^rgba?\(\s*(\d{1,3})\s*,\s*(\d{1,3})\s*,\s*(\d{1,3})\s*(?:,\s*(?:0|1|0?\.\d{1,3})\s*)?\)$/i;
 
-/** A colour of the settings; undefined for a text that is none. */
+/** A colour of the settings; undefined for an invalid one. */
 function colour(text = ""): { readonly text: string; readonly light: boolean } | undefined {
   const rgb = RGB.exec(text);
   const parts = rgb ? rgb.slice(1, 4).map(Number) : HEX.test(text) ? hexParts(text.slice(1)) : undefined;
@@ -26,7 +26,7 @@ function hexParts(digits: string): readonly number[] {
   return [0, 2, 4].map((start) => Number.parseInt(whole.slice(start, start + 2), 16));
 }
 
-/** Relative luminance, by which black or white stands out more. Source: WCAG 2.2. */
+/** Relative luminance, which decides whether black or white has more contrast. Source: WCAG 2.2. */
 function luminance(parts: readonly number[]): number {
   const [red = 0, green = 0, blue = 0] = parts.map((part) => {
     const share = part / 255;
@@ -36,8 +36,8 @@ function luminance(parts: readonly number[]): number {
 }
 
 /**
- * An image of the settings, with what the page's policy must allow for it; undefined for one that no page shows: by plain HTTP, or of
- * another site where the settings block those.
+ * An image of the settings, with what the page's policy must allow for it; undefined for one that no page shows: over plain HTTP, or of
+ * another site if the settings block those.
  */
 export function imageOf(address = "", { block = false, allow = [] }: UiSettings["externalURLs"] & object = {}): Image | undefined {
   if (address.length > 2_000 || address === "") return undefined;

@@ -1,6 +1,6 @@
 /**
- * The pages of sign-in: plain HTML that works without scripts. No page has anything of another site but images, and none can be shown in a
- * frame.
+ * The pages of sign-in: plain HTML that works without scripts. Pages load nothing from other sites except images, and cannot be shown in
+ * a frame.
  *
  * @module
  */
@@ -12,14 +12,14 @@ import { legalHtml } from "./legal.ts";
 import { imageOf, SCRIPT, styleSheet } from "./look.ts";
 import type { UiSettings } from "./look.ts";
 
-/** A way to sign in, as a page and programs are told of it. */
+/** A way to sign in, as shown to users and programs. */
 export interface Way {
-  /** Stands in the address of the login. */
+  /** Part of the address of the login. */
   readonly id: string;
   readonly displayName: string;
   /** Name of the kind's section in the settings. */
   readonly type: string;
-  /** Whether people go to the provider, or show a token of it. */
+  /** Whether users go to the provider, or enter a token of it. */
   readonly flow: "redirect" | "token";
 }
 
@@ -27,11 +27,11 @@ export interface Way {
 export interface Ways {
   readonly password: boolean;
   readonly ways: readonly Way[];
-  /** Parameters for the program that waits; empty when none does. */
+  /** Parameters for a waiting program; empty when none waits. */
   readonly program: Readonly<Record<string, string>>;
 }
 
-/** What a page says went wrong. */
+/** The error that a page shows. */
 interface Failure {
   readonly code: number;
   readonly message: string;
@@ -42,25 +42,25 @@ interface Failure {
 export interface Pages {
   /** All ways to sign in. */
   login(visit: Visit, ways: Ways): void;
-  /** The key, this one time. */
+  /** The key, shown once. */
   key(visit: Visit, signedIn: SignedIn): void;
   /** Takes the browser to a provider with a form. */
   leave(visit: Visit, form: { readonly action: URL; readonly fields: Readonly<Record<string, string>> }): void;
-  /** Asks whether a program on the person's machine may have a key. */
+  /** Asks whether a program on the user's machine may have a key. */
   confirm(visit: Visit, question: { readonly secret: string; readonly program: string; readonly user: string }): void;
-  /** Why nobody is signed in. */
+  /** Why the sign-in failed. */
   failure(visit: Visit, failure: Failure): void;
-  /** The style sheet or the script, by the last part of their address; false for another. */
+  /** The style sheet or the script, by the last part of its address; false for another. */
   asset(visit: Visit, name: string): boolean;
 }
 
-/** What pages are made with. */
+/** Options of the pages. */
 export interface PagesOptions {
   readonly baseUrl: () => string;
   readonly ui: () => UiSettings;
 }
 
-/** Makes the pages in the look of the settings. */
+/** Makes the pages in the style of the settings. */
 export function createPages({ baseUrl, ui }: PagesOptions): Pages {
   const at = (path: string) => `${new URL(baseUrl()).pathname.replace(/\/$/, "")}${path}`;
 
@@ -122,7 +122,7 @@ export function createPages({ baseUrl, ui }: PagesOptions): Pages {
             </ul>`
       }
       ${password ? passwordForm(at, hidden) : ""} ${tokens}
-      ${password || ways.length > 0 ? "" : html`<p>Nobody can sign in here: no provider is set up.</p>`}`;
+      ${password || ways.length > 0 ? "" : html`<p>You cannot sign in here: no provider is set up.</p>`}`;
       show(visit, { title: "Sign in", body, ...(asked !== undefined && { formAction: new URL(asked).origin }) });
     },
 
@@ -161,7 +161,7 @@ export function createPages({ baseUrl, ui }: PagesOptions): Pages {
           <button type="submit" name="answer" value="allow">Let it have a key</button>
           <button type="submit" name="answer" value="refuse" class="second">Refuse</button>
         </form>`;
-      // Browsers hold the redirect that follows the form to the policy too.
+      // Browsers apply the policy to the redirect that follows the form too.
       show(visit, { title: "Let a program sign in?", body, formAction: program });
     },
 

@@ -4,7 +4,7 @@ import { providersIn } from "../rules/connectors.ts";
 import type { SignInSettings } from "../settings.ts";
 import type { Way } from "./pages.ts";
 
-/** What people know a provider by, where no `displayName` says so. */
+/** Names under which users know providers, if no `displayName` is set. */
 const NAMES: Readonly<Record<ProviderKind, string>> = {
   oidc: "OpenID Connect",
   sourceHostA: "GitHub",
@@ -16,8 +16,8 @@ const NAMES: Readonly<Record<ProviderKind, string>> = {
 };
 
 /**
- * The providers by which people can sign in, in the order of the settings: what a page shows, and programs may know. No host, client or
- * restriction is among it.
+ * The providers for sign-in, in the order of the settings: what a page shows, and programs may know. It contains no host, client or
+ * restriction.
  *
  * @example
  * waysOf({ sourceHostA: { clientId: "platform", clientSecret: "secret" } });

@@ -10,13 +10,13 @@ import type { Provider } from "../rules/admit.ts";
 import type { ClusterManagerProfile } from "../rules/admit-cluster-manager.ts";
 import { troubled } from "../told.ts";
 
-/** Name and secret of a token, of no more than this length in characters. */
+/** Name and secret of a token, of limited length in characters. */
 const TOKEN = /^[\w.:-]{1,512}$/;
 
 /**
- * A product that manages clusters. Its users show a token of theirs: it is asked whose the token is, and then, with the administrator's
- * `bearerToken`, whether that user is there and enabled. The person's token is not kept. Looks again by the user's id with `bearerToken`;
- * the groups cannot be asked for in that way, and stay until the next sign-in.
+ * A product that manages clusters. Its users enter one of their tokens: the product is asked whose the token is, and then, with the
+ * administrator's `bearerToken`, whether that user exists and is enabled. The token is not stored. Refreshes by the user's id with
+ * `bearerToken`, which cannot read the groups: they stay until the next sign-in.
  */
 export async function openClusterManager(provider: Provider<"clusterManager">, context: ProviderContext): Promise<TokenClient> {
   const { host = "", bearerToken = "" } = provider.settings;
@@ -37,7 +37,7 @@ export async function openClusterManager(provider: Provider<"clusterManager">, c
       if (!TOKEN.test(token)) throw unauthorized("the token is not accepted");
       const rest = as(token);
       const users = recordsIn(recordIn((await rest.ask(`${api}/users?me=true`)).body, "list of users")["data"], "list of users");
-      if (users.length !== 1) throw unauthorized("the token is nobody's");
+      if (users.length !== 1) throw unauthorized("the token is unknown");
       const own = profileIn(users[0]);
       const known = await accountOf(own.id);
       if (known === undefined || known.id !== own.id) return { decision: refused("your account is not there"), tokens: {} };

@@ -5,9 +5,9 @@ import { createRest } from "./rest.ts";
 import type { Rest } from "./rest.ts";
 import type { ProviderFetch } from "../oidc/provider-fetch.ts";
 
-/** What a provider is made with. */
+/** Options of every provider. */
 export interface ProviderContext {
-  /** Reaches this provider, with its own authorities. */
+  /** Calls this provider, with its own authorities. */
   readonly fetch: ProviderFetch;
   /** The text of a file that settings name. */
   readonly readFile: (path: string) => Promise<string>;
@@ -15,13 +15,13 @@ export interface ProviderContext {
   readonly limits: SignInLimits;
 }
 
-/** The API of a provider for one login, by a token of the person's. */
+/** The API of a provider for one login, with a token of the user. */
 export function restFor({ fetch, limits }: ProviderContext, headers: Readonly<Record<string, string>>): Rest {
   const { providerTimeoutSeconds: timeoutSeconds, loginTimeoutSeconds: totalSeconds, pagesMax } = limits;
   return createRest({ fetch, headers, timeoutSeconds, totalSeconds, pagesMax });
 }
 
-/** The access token of an answer, without which nothing can be asked. */
+/** The access token of an answer, which every further request needs. */
 export function accessTokenOf({ accessToken }: { readonly accessToken?: string }): string {
   if (accessToken === undefined) throw unavailable("the provider gave no access token");
   return accessToken;

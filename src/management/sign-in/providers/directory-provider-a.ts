@@ -14,16 +14,16 @@ import { textClaim } from "../rules/claims.ts";
 import type { Claims } from "../rules/claims.ts";
 import { troubled } from "../told.ts";
 
-/** The one domain whose addresses the provider itself gives out, besides those of its customers. */
+/** The only domain whose addresses the provider itself assigns, besides those of its customers. */
 const OWN_DOMAIN = "@gmail.com";
 const DEFAULT_SCOPES = ["profile", "email"] as const;
 
 /**
  * A directory of accounts with hosted domains: OpenID Connect, and for groups the directory's API by a service account. The domain is the
- * claim `hd` of the ID token: the end of an address proves nothing. Looks again by the refresh token, if the provider gave one at the
- * person's first consent.
+ * claim `hd` of the ID token: the end of an address proves nothing. Refreshes by the refresh token, if the provider gave one at the
+ * user's first consent.
  *
- * @throws API_UNAVAILABLE when its discovery document cannot be had.
+ * @throws API_UNAVAILABLE when its discovery document cannot be read.
  */
 export async function openDirectoryProviderA(provider: Provider<"directoryProviderA">, context: ProviderContext): Promise<RedirectClient> {
   const { clientId = "", clientSecret = "", redirectURI = "", scopes = [] } = provider.settings;
@@ -33,7 +33,7 @@ export async function openDirectoryProviderA(provider: Provider<"directoryProvid
     ...{ issuerUrl: DIRECTORY_A_HOSTS.issuer, clientId, clientSecret, redirectURI },
     scopes: scopes.length === 0 ? DEFAULT_SCOPES : scopes,
   };
-  // A hint, which the person can remove.
+  // A hint, which the user can remove.
   const hint = hostedDomains.length === 0 ? {} : { hd: hostedDomains.length === 1 ? hostedDomains[0]! : "*" };
   const parameters = { access_type: "offline", ...hint };
   const client = await discoverOidc(settings, { fetch, timeoutSeconds: limits.providerTimeoutSeconds, parameters });
@@ -46,7 +46,7 @@ export async function openDirectoryProviderA(provider: Provider<"directoryProvid
     const answers = await rest
       .pages(first, (answer) => nextPage(answer, first), { expected: [404] })
       .catch((error: unknown) => {
-        // The account's token is not the person's.
+        // The account's token is not the user's.
         throw isTokenRefused(error) ? troubled("setup", "the directory does not take the token of the service account") : error;
       });
     return answers.flatMap(({ body }) => (body === undefined ? [] : addressesIn(body)));

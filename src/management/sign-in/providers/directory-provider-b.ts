@@ -17,18 +17,18 @@ import type { Claims } from "../rules/claims.ts";
 const SCOPES = ["profile", "email", "offline_access", "User.Read", "GroupMember.Read.All"] as const;
 /** The tenant of all personal accounts. */
 const PERSONAL = "9188040d-6c67-4c5b-b112-36a304b66dad";
-/** Words of the setting that are no tenant. */
+/** Values of the setting that are no tenant. */
 const KINDS_OF_ACCOUNTS: readonly string[] = ["common", "consumers", "organizations"];
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-/** Ids in one question for names. */
+/** Ids in one request for names. */
 const IDS_MAX = 1_000;
 
 /**
  * A directory of accounts with tenants: OpenID Connect, and its API for groups. The issuer's keys are those of all tenants, so the tenant is
  * the one that the verified ID token names. The id is tenant and object together; addresses prove nothing, because a foreign tenant's
- * administrator sets them. Looks again by the refresh token.
+ * administrator sets them. Refreshes by the refresh token.
  *
- * @throws API_UNAVAILABLE when its discovery document cannot be had.
+ * @throws API_UNAVAILABLE when its discovery document cannot be read.
  */
 export async function openDirectoryProviderB(provider: Provider<"directoryProviderB">, context: ProviderContext): Promise<RedirectClient> {
   const { clientId = "", clientSecret = "", redirectURI = "" } = provider.settings;
@@ -44,7 +44,7 @@ export async function openDirectoryProviderB(provider: Provider<"directoryProvid
     const { idToken: _idToken, ...rest } = tokens;
     if (tid === undefined || oid === undefined || !UUID.test(tid)) throw unauthorized("the token names no tenant or no account");
     const personal = tid === PERSONAL;
-    // For the name of a tenant, discovery has said which one it is, and the issuer of the token was compared with that.
+    // Discovery has resolved the name of a tenant, and the issuer of the token was compared with that.
     const named = KINDS_OF_ACCOUNTS.includes(tenant) || UUID.test(tenant) ? {} : { tenantNames: [tenant] };
     const account: DirectoryProviderBProfile["account"] = personal ? { personal } : { personal, tenantId: tid, ...named };
     const api = restFor(context, { authorization: `Bearer ${accessTokenOf(tokens)}` });
@@ -78,7 +78,7 @@ export async function openDirectoryProviderB(provider: Provider<"directoryProvid
   };
 }
 
-/** Groups that somebody is in, directly and through others. Those whose names may not be read are left out. */
+/** Groups of the user, direct and transitive. Those whose names may not be read are left out. */
 async function groupsOf(api: Rest, securityEnabledOnly: boolean): Promise<DirectoryProviderBProfile["groups"]> {
   const ids = (await listOf(api, "/me/getMemberGroups", { securityEnabledOnly })).map((id) => {
     if (typeof id !== "string") throw unavailable("the ids of groups are no texts");

@@ -5,9 +5,9 @@ import { admit } from "../rules/admit.ts";
 import type { Provider } from "../rules/admit.ts";
 
 /**
- * A generic OpenID Connect provider. Looks again by the refresh token, if the provider gave one.
+ * A generic OpenID Connect provider. Refreshes by the refresh token, if the provider gave one.
  *
- * @throws API_UNAVAILABLE when its discovery document cannot be had.
+ * @throws API_UNAVAILABLE when its discovery document cannot be read.
  */
 export async function openOidc(provider: Provider<"oidc">, { fetch, limits }: ProviderContext): Promise<RedirectClient> {
   const client = await discoverOidc(provider.settings, { fetch, timeoutSeconds: limits.providerTimeoutSeconds });
@@ -23,7 +23,7 @@ export async function openOidc(provider: Provider<"oidc">, { fetch, limits }: Pr
       const { claims, tokens } = await client.refresh(refreshToken);
       const all = { ...before, ...tokens };
       await keep(all);
-      // Without an ID token there is nothing that names the groups.
+      // Only an ID token names the groups.
       return claims["iss"] === undefined ? undefined : { decision: admit(provider, claims), tokens: all };
     },
     endSessionUrl: (idToken) => client.endSessionUrl(idToken),

@@ -20,17 +20,17 @@ import { troubled } from "../told.ts";
 /** The providers that have been opened. */
 export type ProviderClients = (provider: Provider) => Promise<ProviderClient>;
 
-/** What providers are opened with. */
+/** Options of {@link createProviderClients}. */
 export interface ProviderClientsOptions {
   readonly clock: Pick<Clock, "now" | "monotonic">;
   /** The text of a file that settings name. */
   readonly readFile: (path: string) => Promise<string>;
   readonly limits: SignInLimits;
-  /** How providers are reached. Default: over connections of their own. */
+  /** How to reach providers. Default: over connections of their own. */
   readonly createFetch?: (options: ProviderFetchOptions) => ProviderFetch;
 }
 
-/** Providers that are remembered; a configuration has fewer. */
+/** Most providers that are remembered; a configuration has fewer. */
 const CLIENTS_MAX = 100;
 
 type Opens = { readonly [Kind in ProviderKind]: (provider: Provider<Kind>, context: ProviderContext) => Promise<ProviderClient> };
@@ -47,7 +47,7 @@ const OPENS: Opens = {
   clusterManager: openClusterManager,
 };
 
-/** What each kind cannot do without, by the names of its settings. An OpenID Connect provider says at the login what it lacks. */
+/** Settings that each kind requires, by name. An OpenID Connect provider reports at the login what it lacks. */
 const NEEDS: { readonly [Kind in ProviderKind]?: readonly string[] } = {
   sourceHostA: ["clientId", "clientSecret"],
   sourceHostB: ["clientId", "clientSecret"],
@@ -58,7 +58,7 @@ const NEEDS: { readonly [Kind in ProviderKind]?: readonly string[] } = {
 };
 
 /**
- * Whether people can sign in by a provider: it is set up.
+ * Whether users can sign in by a provider: it is configured.
  *
  * @example
  * isLive({ kind: "saml", connector: "saml", settings: {} }); // false
@@ -69,7 +69,7 @@ export function isLive({ kind, settings }: Provider): boolean {
 }
 
 /**
- * Opens a provider when it is first needed, and again when its settings or its authorities change or its discovery document has become old.
+ * Opens a provider when it is first needed, and again when its settings or its authorities change or its discovery document is too old.
  * Failures are not remembered.
  *
  * @throws API_UNAVAILABLE (the function returned) when the provider cannot be reached or a file of its settings cannot be read.
@@ -99,7 +99,7 @@ export function createProviderClients(options: ProviderClientsOptions): Provider
   };
 }
 
-/** The settings of all kinds that say how a provider is reached. */
+/** The settings of all kinds that determine how a provider is reached. */
 interface AnySettings {
   readonly caFile?: string;
   readonly insecureCa?: boolean;
@@ -117,7 +117,7 @@ async function opened(provider: Provider, context: ProviderContext): Promise<Pro
   return { ...client, redeem: (address, secrets) => client.redeem(address, secrets).catch(withFreshToken) };
 }
 
-/** A token of this moment that is not taken is none that has ended: it may not do what it was asked for. */
+/** A fresh token that is refused has not ended: it lacks a permission. */
 function withFreshToken(error: unknown): never {
   throw isTokenRefused(error) ? troubled("permission", `${messageOf(error)}: ${String((error as Error).cause)}`) : error;
 }

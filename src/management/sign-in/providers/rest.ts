@@ -9,7 +9,7 @@ import { forbiddenPath, unauthorized, unavailable } from "../../../apiserver/typ
 import type { ProviderFetch } from "../oidc/provider-fetch.ts";
 import { troubled } from "../told.ts";
 
-/** How a provider's API is asked. */
+/** Options of a provider's API. */
 export interface RestOptions {
   readonly fetch: ProviderFetch;
   /** Sent with each request. */
@@ -29,11 +29,11 @@ export interface RestRequest {
   readonly body?: object;
   /** Sent as a form. */
   readonly form?: Readonly<Record<string, string>>;
-  /** Answers besides 2xx that are no failure. */
+  /** Further statuses besides 2xx that are not failures. */
   readonly expected?: readonly number[];
 }
 
-/** An answer, read. */
+/** An answer, decoded. */
 export interface RestAnswer {
   readonly status: number;
   readonly headers: Headers;
@@ -43,14 +43,14 @@ export interface RestAnswer {
 /** A provider's API during one login. */
 export interface Rest {
   /**
-   * @throws API_UNAUTHORIZED for 401; API_UNAVAILABLE when the provider refuses otherwise, does not answer in time, or answers what is no
+   * @throws API_UNAUTHORIZED for 401; API_UNAVAILABLE when the provider refuses otherwise, does not answer in time, or answers something else than
    * JSON.
    */
   ask(url: string, request?: RestRequest): Promise<RestAnswer>;
   /**
-   * The answers to a request and to those for further pages, which `next` finds. A page that has been asked for is not asked for again.
+   * The answers to a request and to those for further pages, which `next` finds. A page is requested only once.
    *
-   * @throws API_FORBIDDEN when there are more pages than there may be; API_UNAVAILABLE when a page is at another origin than the first:
+   * @throws API_FORBIDDEN when there are too many pages; API_UNAVAILABLE when a page is at another origin than the first:
    * the token would go there.
    */
   pages(url: string, next: (answer: RestAnswer, url: string) => string | undefined, request?: RestRequest): Promise<readonly RestAnswer[]>;
@@ -58,7 +58,7 @@ export interface Rest {
 
 const refusedTokens = new WeakSet<object>();
 
-/** Tells whether a request failed because its token was not taken. */
+/** Tells whether a request failed because its token was refused. */
 export function isTokenRefused(error: unknown): boolean {
   return typeof error === "object" && error !== null && refusedTokens.has(error);
 }
@@ -104,7 +104,7 @@ export function createRest({ fetch, headers, timeoutSeconds, totalSeconds, pages
   };
 }
 
-/** Without the query, in which there may be an address of somebody. */
+/** Without the query, which may contain a mail address. */
 function placeIn(url: string): string {
   const { host, pathname } = new URL(url);
   return `${host}${pathname}`;
@@ -176,7 +176,7 @@ export function optionalText(record: Readonly<Record<string, unknown>>, name: st
   return value;
 }
 
-/** An id that is a number, as text. Numbers that cannot be told apart from their neighbours are none. */
+/** A numeric id, as text. Numbers too large to be exact are ignored. */
 export function numericId(record: Readonly<Record<string, unknown>>, name: string, what: string): string {
   const value = Object.hasOwn(record, name) ? record[name] : undefined;
   if (typeof value !== "number" || !Number.isSafeInteger(value) || value <= 0)

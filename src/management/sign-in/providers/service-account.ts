@@ -7,22 +7,22 @@ import { messageOf } from "../../../base/errors.ts";
 import { unavailable } from "../../../apiserver/types/status.ts";
 import { troubled } from "../told.ts";
 
-/** How long a token is asked for, and how long before its end another one is, in seconds. */
+/** Requested lifetime of a token, and how long before its end it is replaced, in seconds. */
 const TOKEN_SECONDS = 3_600;
 const EARLY_SECONDS = 60;
 const GRANT = "urn:ietf:params:oauth:grant-type:jwt-bearer";
 
-/** What a service account works with. */
+/** Options of a service account. */
 export interface ServiceAccountOptions extends ProviderContext {
   /** The key file of the account, in JSON. */
   readonly path: string;
-  /** In whose name it works. */
+  /** The administrator on whose behalf it works. */
   readonly adminEmail: string;
 }
 
 /**
- * Tokens of a service account that works in an administrator's name. The file is read for each new token, so that it can be replaced; a
- * token is used until a minute before its end. The assertion goes to the one known place: a file could name another.
+ * Tokens of a service account that works on an administrator's behalf. The file is read for each new token, so that it can be replaced; a
+ * token is used until a minute before its end. The assertion goes only to the known address: a file could name another.
  *
  * @throws API_UNAVAILABLE (the function returned) when the file cannot be used, or the provider refuses it.
  */

@@ -20,7 +20,7 @@ import { troubled } from "../told.ts";
 const SCOPES = ["user:email", "read:org"] as const;
 /** Scopes that let organisations be read. */
 const ORG_SCOPES: readonly string[] = ["read:org", "write:org", "admin:org"];
-/** The version of the API that is spoken here. */
+/** The version of the API that is used. */
 const API_HEADERS = { accept: "application/vnd.github+json", "x-github-api-version": "2022-11-28" } as const;
 
 /** Where the host is: its pages, and its API. */
@@ -33,7 +33,7 @@ function hostsOf({ hostName = "" }: SourceHostASettings): { readonly site: strin
 
 /**
  * A host of source code with organisations and teams: OAuth 2.0 with PKCE, and its REST API. There is no ID token; the id is the number that
- * the host never gives to another account. Looks again by the access token that it gave, or by its refresh token where it gave one.
+ * the host never gives to another account. Refreshes by the access token, or by the refresh token if the host gave one.
  *
  * @throws API_UNAVAILABLE when `hostName` is no host.
  */
@@ -103,7 +103,7 @@ function withoutIdToken(answer: Parameters<typeof tokensOf>[0]): ProviderTokens 
   return tokens;
 }
 
-/** People may grant less than was asked for. Tokens of applications with permissions of their own name no scopes. */
+/** Users may grant less than was requested. Tokens of applications with permissions of their own name no scopes. */
 function demandScopes(scope: string | undefined): void {
   const granted = (scope ?? "").split(/[ ,]+/).filter((one) => one !== "");
   if (granted.length > 0 && !granted.some((one) => ORG_SCOPES.includes(one))) throw troubled("permission", "read:org was not granted");
@@ -139,7 +139,7 @@ function primaryOf(addresses: readonly Readonly<Record<string, unknown>>[]): str
 
 type Listed = readonly Readonly<Record<string, unknown>>[];
 
-/** Teams by the organisation's id, which no renaming changes. An invitation that waits is no membership. */
+/** Teams by the organisation's id, which no renaming changes. A pending invitation is not a membership. */
 function organizationsOf(memberships: Listed, teams: Listed): SourceHostAProfile["organizations"] {
   const byOrg = new Map<string, { readonly name: string; readonly slug: string }[]>();
   for (const team of teams) {

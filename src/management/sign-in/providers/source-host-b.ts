@@ -10,14 +10,14 @@ import type { Provider } from "../rules/admit.ts";
 import { listClaim } from "../rules/claims.ts";
 import { refused } from "../identity.ts";
 
-/** What setup guides of the host register an application with; more would be refused. */
+/** The scopes for which setup guides of the host register an application; more would be refused. */
 const SCOPES = ["read_user"] as const;
 
 /**
- * A host of source code with groups: OpenID Connect, and for the rest its API. Groups are those that the UserInfo endpoint tells: direct
- * memberships and those through a group above. Looks again by the refresh token, which is good for one use.
+ * A host of source code with groups: OpenID Connect, and for the rest its API. Groups are those of the UserInfo endpoint: direct
+ * memberships and those through a parent group. Refreshes by the refresh token, which is valid for one use.
  *
- * @throws API_UNAVAILABLE when its discovery document cannot be had or names another issuer than `baseURL`.
+ * @throws API_UNAVAILABLE when its discovery document cannot be read or names another issuer than `baseURL`.
  */
 export async function openSourceHostB(provider: Provider<"sourceHostB">, context: ProviderContext): Promise<RedirectClient> {
   const { baseURL = "", clientId = "", clientSecret = "", redirectURI = "" } = provider.settings;

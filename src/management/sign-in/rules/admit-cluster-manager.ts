@@ -2,17 +2,17 @@ import { admitted, refused } from "../identity.ts";
 import type { SignInDecision, Configured } from "../identity.ts";
 import type { ClusterManagerSettings } from "../settings.ts";
 
-/** What the product says about somebody. */
+/** The product's data about a user. */
 export interface ClusterManagerProfile {
   readonly id: string;
   readonly username: string;
   readonly enabled: boolean;
-  /** Ids of the groups, each with the provider that it comes from. Undefined: they are not told now. */
+  /** Ids of the groups, each with the provider that it comes from. Undefined: they are unknown now. */
   readonly groups?: readonly string[];
 }
 
 /**
- * Who signs in by a product that manages clusters: everybody whom it has not disabled.
+ * Admits users of a product that manages clusters, unless it has disabled them.
  *
  * @example
  * const profile = { id: "u-1", username: "jane", enabled: true, groups: ["github_team://1"] };

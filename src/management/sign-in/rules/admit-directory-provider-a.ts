@@ -3,20 +3,20 @@ import { admitted, refused } from "../identity.ts";
 import type { SignInDecision, Configured } from "../identity.ts";
 import type { DirectoryProviderASettings } from "../settings.ts";
 
-/** What the directory says about somebody. */
+/** The directory's data about a user. */
 export interface DirectoryProviderAProfile {
   readonly id: string;
   readonly email: string;
   readonly emailVerified?: boolean;
-  /** The domain that his account belongs to, by its own claim: the end of a mail address proves nothing. Personal accounts have none. */
+  /** The domain of the account, by its own claim: the end of a mail address proves nothing. Personal accounts have none. */
   readonly hostedDomain?: string;
   /** From the directory's own interface; undefined when that is not asked. */
   readonly groups?: readonly string[];
 }
 
 /**
- * Who signs in by a directory with hosted domains. With domains set his account is of one of them, with groups set he is in at least
- * one of them. Source: specification 2, directoryProviderA.
+ * Admits users of a directory with hosted domains. If domains are set, the account is in one of them; if groups are set, the user is in
+ * at least one. Source: specification 2, directoryProviderA.
  *
  * @example
  * const profile = { id: "1", email: "jane@acme.example", hostedDomain: "acme.example" };

@@ -3,13 +3,13 @@ import { admitted, refused } from "../identity.ts";
 import type { SignInDecision, Configured } from "../identity.ts";
 import type { DirectoryProviderBSettings } from "../settings.ts";
 
-/** What the directory says about somebody. */
+/** The directory's data about a user. */
 export interface DirectoryProviderBProfile {
   readonly id: string;
-  /** His name to sign in with. */
+  /** The name to sign in with. */
   readonly principalName: string;
   readonly email?: string;
-  /** Where his account is from. */
+  /** The origin of the account. */
   readonly account:
     { readonly personal: true } | { readonly personal: false; readonly tenantId: string; readonly tenantNames?: readonly string[] };
   /** `id` is the directory's own name for a group, which settings may give too: names are not unique. */
@@ -17,8 +17,8 @@ export interface DirectoryProviderBProfile {
 }
 
 /**
- * Who signs in by a directory with tenants. His account is of the kind or tenant that is set. With groups set he is in at least one of
- * them, and no others are told if they are a whitelist. Groups that are not for security count for nothing if only those are asked for.
+ * Admits users of a directory with tenants. The account is of the kind or tenant that is set. If groups are set, the user is in at least
+ * one, and a whitelist drops all others. Groups that are not for security are ignored if the settings ask for security groups only.
  * Source: specification 2, directoryProviderB.
  *
  * @example
@@ -38,15 +38,15 @@ export function admitDirectoryProviderB(
   const [isChosenId, isChosenName] = [chosenBy(ids, withoutCase), chosenBy(names)];
   const chosen = counted.filter(({ name, id }) => isChosenName(name) || (id !== undefined && isChosenId(id)));
   if (!isEmpty(settings.groups) && chosen.length === 0) return refused("you are in none of the groups that may sign in");
-  const told = useGroupsAsWhitelist && !isEmpty(settings.groups) ? chosen : counted;
+  const kept = useGroupsAsWhitelist && !isEmpty(settings.groups) ? chosen : counted;
   return admitted({
     userId: profile.id,
     username: profile.principalName,
     preferredUsername: profile.principalName,
     email: profile.email,
     emailVerified: undefined,
-    groups: told.map(({ name }) => name),
-    groupIds: told.flatMap(({ id }) => id ?? []),
+    groups: kept.map(({ name }) => name),
+    groupIds: kept.flatMap(({ id }) => id ?? []),
     extraClaims: undefined,
     connector,
     connectorData: undefined,
@@ -57,7 +57,7 @@ function isEmpty(list: readonly string[] | undefined): boolean {
   return list === undefined || list.length === 0;
 }
 
-/** Whether a text of the settings is the id of a group, which no name is taken for. */
+/** Whether a text of the settings is the id of a group, which is never compared with names. */
 function isId(text: string): boolean {
   return /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
 }

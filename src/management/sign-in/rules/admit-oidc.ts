@@ -5,8 +5,8 @@ import type { SignInDecision, Configured } from "../identity.ts";
 import type { OidcSettings } from "../settings.ts";
 
 /**
- * Who signs in by an ID token of a generic OpenID Connect provider, its claims joined with those of the UserInfo endpoint if that is
- * asked. Signature, times and nonce have been checked. The issuer, the audience and the authorized party are checked here once more:
+ * Admits users by an ID token of a generic OpenID Connect provider, its claims joined with those of the UserInfo endpoint if that is
+ * asked. Signature, times and nonce have been checked. The issuer, the audience and the authorized party are checked here again:
  * a token for one audience may name another authorized party, which the protocol leaves to the client.
  * Source: specification 2, OIDC fields.
  *
@@ -16,19 +16,19 @@ import type { OidcSettings } from "../settings.ts";
 export function admitOidc({ connector, settings }: Configured<OidcSettings>, claims: Claims): SignInDecision {
   const wrong = wrongToken(settings, claims);
   if (wrong !== undefined) return refused(wrong);
-  // An empty name of a claim is none.
+  // An empty name of a claim counts as absent.
   const usernameClaim = idClaimOf(settings);
   const emailClaim = settings.emailClaim || "email";
   const groupsClaim = settings.groupsClaim || "groups";
   const preferredClaim = settings.preferredUsername || "preferred_username";
   const userId = textClaim(claims, usernameClaim);
-  if (userId === undefined) return refused(`the claim ${usernameClaim}, the user's id, is missing or no text`);
+  if (userId === undefined) return refused(`the claim ${usernameClaim}, the user's id, is missing or not a text`);
   const email = textClaim(claims, emailClaim);
   const preferredUsername = textClaim(claims, preferredClaim);
   const nameClaim = settings.platformUsernameClaim || (preferredUsername ? preferredClaim : email ? emailClaim : usernameClaim);
   const name = textClaim(claims, nameClaim);
-  if (name === undefined) return refused(`the claim ${nameClaim}, the user name, is missing or no text`);
-  // The provider itself says that the address may be somebody else's.
+  if (name === undefined) return refused(`the claim ${nameClaim}, the user name, is missing or not a text`);
+  // The provider itself says that the address may belong to another user.
   const emailVerified = truthClaim(claims, "email_verified");
   if ([nameClaim, usernameClaim].includes("email") && emailVerified === false) return refused("the mail address is not verified");
   const groups = listClaim(claims, groupsClaim);
@@ -49,19 +49,19 @@ export function admitOidc({ connector, settings }: Configured<OidcSettings>, cla
   });
 }
 
-/** The claim that tells a provider's users apart. */
+/** The claim that identifies a provider's users. */
 export function idClaimOf({ usernameClaim }: OidcSettings): string {
   return usernameClaim || "sub";
 }
 
-/** A claim that is true or false; some providers write it as text. Undefined for anything else. */
+/** A boolean claim; some providers write it as text. Undefined for anything else. */
 function truthClaim(claims: Claims, name: string): boolean | undefined {
   const value = claims[name];
   if (value === true || value === "true") return true;
   return value === false || value === "false" ? false : undefined;
 }
 
-/** What is wrong with who made the token and for whom; undefined when nothing is. */
+/** What is wrong with the issuer or the audience of the token; undefined when nothing is. */
 function wrongToken({ issuerUrl = "", clientId = "" }: OidcSettings, claims: Claims): string | undefined {
   if (!isSameIssuer(textClaim(claims, "iss"), issuerUrl)) return "the token is by another issuer";
   const audiences = listClaim(claims, "aud") ?? [];
@@ -71,7 +71,7 @@ function wrongToken({ issuerUrl = "", clientId = "" }: OidcSettings, claims: Cla
   return undefined;
 }
 
-/** Issuers are compared as they stand, but for the slash after a bare host, with which discovery works either way. */
+/** Issuers are compared literally, except for the slash after a bare host, with which discovery works either way. */
 function isSameIssuer(issuer: string | undefined, expected: string): boolean {
   if (issuer === undefined || expected === "") return false;
   const bare = (text: string) => text.replace(/^(https?:\/\/[^/]+)\/$/, "$1");

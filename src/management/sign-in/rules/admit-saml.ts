@@ -14,12 +14,12 @@ export interface SamlAssertion {
   readonly nameId?: string;
   /** Values by attribute name. */
   readonly attributes: Readonly<Record<string, readonly string[]>>;
-  /** Names of attributes that are there more than once: which one counts, nobody says. */
+  /** Names of attributes that occur more than once, so that their value is ambiguous. */
   readonly repeated?: readonly string[];
 }
 
 /**
- * Who signs in by a SAML response. Source: specification 2, saml.
+ * Admits users by a SAML response. Source: specification 2, saml.
  *
  * @example
  * const settings = { redirectURI: "https://p.example/auth/saml/callback", groupsAttr: "groups", groupsDelim: "," };
@@ -28,13 +28,13 @@ export interface SamlAssertion {
  * admitSaml({ connector: "saml", settings }, assertion); // groups: ["dev", "ops"]
  */
 export function admitSaml({ connector, settings }: Configured<SamlSettings>, assertion: SamlAssertion): SignInDecision {
-  // An empty text is none.
+  // An empty text counts as absent.
   const { redirectURI = "", entityIssuer = "", ssoIssuer = "", usernameAttr = "", emailAttr = "", allowedGroups, filterGroups } = settings;
   const { destination, audiences, issuer, nameId, attributes, repeated = [] } = assertion;
   if (redirectURI === "" || destination !== redirectURI) return refused("the response is for another destination");
   if (!audiences.includes(entityIssuer || redirectURI)) return refused("the response is for another audience");
   if (ssoIssuer !== "" && issuer !== ssoIssuer) return refused("the response is by another issuer");
-  if (nameId === undefined || nameId === "") return refused("the response names nobody");
+  if (nameId === undefined || nameId === "") return refused("the response names no user");
   const twice = [usernameAttr, emailAttr].find((name) => repeated.includes(name));
   if (twice !== undefined) return refused(`the attribute ${twice} is there more than once`);
   const username = usernameAttr === "" ? nameId : first(attributes, usernameAttr);

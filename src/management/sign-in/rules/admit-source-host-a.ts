@@ -3,29 +3,29 @@ import { admitted, refused } from "../identity.ts";
 import type { SignInDecision, Configured } from "../identity.ts";
 import type { SourceHostASettings } from "../settings.ts";
 
-/** What the host of source code says about somebody. */
+/** The source host's data about a user. */
 export interface SourceHostAProfile {
   readonly id: string;
   readonly login: string;
   readonly email?: string;
   readonly emailVerified?: boolean;
-  /** Where he is a member, with the teams that he is in there. */
+  /** The user's organisations, with the user's teams in each. */
   readonly organizations: readonly { readonly name: string; readonly teams: readonly SourceHostATeam[] }[];
 }
 
-/** A team by its name, with the name that it has in addresses if that is known. */
+/** A team by its name, with its name in addresses if that is known. */
 export type SourceHostATeam = string | { readonly name: string; readonly slug: string };
 
-/** What settings say of one organisation. */
+/** The settings for one organisation. */
 interface WantedOrg {
   /** An entry without teams admits every member. */
-  everybody: boolean;
+  admitsAll: boolean;
   readonly teams: Set<string>;
 }
 
 /**
- * Who signs in by a host of source code with organisations and teams. Groups are `(org):(team)`. With organisations set, he is a
- * member of at least one of them and, where it names teams, of at least one of those; no others are told then. Organisations are compared
+ * Admits users of a source host with organisations and teams. Groups are `(org):(team)`. If organisations are set, the user is
+ * a member of at least one and, if it names teams, of at least one of those; other groups are dropped. Organisations are compared
  * without regard to case, teams by their name or the one in addresses.
  * Source: specification 2, sourceHostA.
  *
@@ -41,8 +41,8 @@ export function admitSourceHostA({ connector, settings }: Configured<SourceHostA
     if (orgs === undefined) return [{ name, teams }];
     const org = wanted.get(withoutCase(name));
     if (org === undefined) return [];
-    const listed = org.everybody ? teams : teams.filter((team) => namesOf(team).some((one) => org.teams.has(one)));
-    return org.everybody || listed.length > 0 ? [{ name, teams: listed }] : [];
+    const listed = org.admitsAll ? teams : teams.filter((team) => namesOf(team).some((one) => org.teams.has(one)));
+    return org.admitsAll || listed.length > 0 ? [{ name, teams: listed }] : [];
   });
   if (orgs !== undefined && memberships.length === 0) return refused("you are in none of the organisations and teams that may sign in");
   return admitted({
@@ -58,19 +58,19 @@ export function admitSourceHostA({ connector, settings }: Configured<SourceHostA
   });
 }
 
-/** By name in small letters, which is unique. An organisation that is listed twice admits by either entry. */
+/** By name in lower case, which is unique. An organisation that is listed twice admits by either entry. */
 function wantedOrgs(orgs: NonNullable<SourceHostASettings["orgs"]>): ReadonlyMap<string, WantedOrg> {
   const wanted = new Map<string, WantedOrg>();
   for (const { name, teams } of orgs) {
-    const org = wanted.get(withoutCase(name)) ?? { everybody: false, teams: new Set<string>() };
+    const org = wanted.get(withoutCase(name)) ?? { admitsAll: false, teams: new Set<string>() };
     wanted.set(withoutCase(name), org);
-    if (teams === undefined) org.everybody = true;
+    if (teams === undefined) org.admitsAll = true;
     for (const team of teams ?? []) org.teams.add(team);
   }
   return wanted;
 }
 
-/** The name of a team, and the one that it has in addresses. */
+/** The name of a team, and its name in addresses. */
 function namesOf(team: SourceHostATeam): readonly string[] {
   return typeof team === "string" ? [team] : [team.name, team.slug];
 }

@@ -3,7 +3,7 @@ import { admitted, refused } from "../identity.ts";
 import type { SignInDecision, Configured } from "../identity.ts";
 import type { SourceHostBSettings } from "../settings.ts";
 
-/** What the host of source code says about somebody. */
+/** The source host's data about a user. */
 export interface SourceHostBProfile {
   readonly id: string;
   readonly username: string;
@@ -13,7 +13,7 @@ export interface SourceHostBProfile {
 }
 
 /**
- * Who signs in by a host of source code with groups. With groups given, he is in at least one of them, and no others are told. Their
+ * Admits users of a source host with groups. If groups are set, the user is in at least one, and other groups are dropped. Their
  * paths are compared without regard to case.
  * Source: specification 2, sourceHostB.
  *

@@ -16,7 +16,7 @@ import { withoutReserved } from "../identity.ts";
 import type { SignInDecision, Configured } from "../identity.ts";
 import type { SignInSettings } from "../settings.ts";
 
-/** What each kind of provider says about somebody. */
+/** The data of each kind of provider about a user. */
 interface ClaimsByKind {
   readonly oidc: Claims;
   readonly sourceHostA: SourceHostAProfile;
@@ -30,7 +30,7 @@ interface ClaimsByKind {
 /** A kind of provider, by the name of its section. */
 export type ProviderKind = keyof ClaimsByKind;
 
-/** A provider as it is set up, at the top of `status.auth` or in a connector. */
+/** A provider as it is configured, at the top of `status.auth` or in a connector. */
 export interface Provider<Kind extends ProviderKind = ProviderKind> extends Configured<NonNullable<SignInSettings[Kind]>> {
   readonly kind: Kind;
 }
@@ -49,7 +49,7 @@ const RULES: { readonly [Kind in ProviderKind]: (provider: Provider<Kind>, claim
 export const PROVIDER_KINDS = Object.keys(RULES) as readonly ProviderKind[];
 
 /**
- * Whether somebody may sign in by what a provider says about him, and who he is then. Groups and user names that have rights by their
+ * Decides whether a user may sign in by a provider's data, and who they are then. Groups and user names that have rights by their
  * name alone (`system:`, `platform:`) come from no provider.
  *
  * @example

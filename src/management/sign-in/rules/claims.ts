@@ -1,4 +1,4 @@
-/** What a provider says about somebody, by name of the claim. */
+/** A provider's claims about a user, by name. */
 export type Claims = Readonly<Record<string, unknown>>;
 
 /** A claim that is a text; undefined when it is absent, empty or anything else. */
@@ -23,23 +23,23 @@ function isTexts(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((item) => typeof item === "string");
 }
 
-/** How names are compared: as they stand. */
+/** Compares names literally. */
 const asWritten = (name: string) => name;
-/** How names are compared where letters have no case: as small ones. */
+/** Compares names without regard to case. */
 export const withoutCase = (name: string) => name.toLowerCase();
 
-/** Tells of each name whether it is among `wanted`: all are where the list is left out. Each name costs the same, however long the list is. */
+/** Tells for each name whether it is in `wanted`: all are if the list is absent. Each name costs the same, however long the list is. */
 export function chosenBy(wanted: readonly string[] | undefined, form: (name: string) => string = asWritten): (name: string) => boolean {
   const set = wanted && new Set(wanted.map(form));
   return (name) => set === undefined || set.has(form(name));
 }
 
-/** Whether one of `wanted` is among `names`. No demand is made by a list that is left out; an empty one is met by nobody. */
+/** Whether one of `wanted` is among `names`. An absent list demands nothing; an empty one admits no one. */
 export function meetsGiven(wanted: readonly string[] | undefined, names: readonly string[], form = asWritten): boolean {
   return wanted === undefined || names.some(chosenBy(wanted, form));
 }
 
-/** Whether one of `wanted` is among `names`. No demand is made by a list that is left out or empty. */
+/** Whether one of `wanted` is among `names`. An absent or empty list demands nothing. */
 export function meets(wanted: readonly string[] | undefined, names: readonly string[], form = asWritten): boolean {
   return wanted?.length === 0 || meetsGiven(wanted, names, form);
 }

@@ -1,12 +1,12 @@
 import { compileRegexp } from "../../config/regexp/regexp.ts";
 
-/** Longest group name that is compared, in characters. Longer ones are left out. */
+/** Longest group name that is compared, in characters. Longer ones are dropped. */
 const GROUP_LENGTH_MAX = 1_024;
 
 /**
- * The groups in which at least one of the expressions, of RE2's syntax, finds something; all of them when there are no expressions.
- * An expression is not bound to the beginning or the end of a name unless it says so. One that is none, which the configuration
- * refuses, finds nothing. Source: specification 2, groupsFilters.
+ * The groups that match at least one of the expressions in RE2's syntax; all of them when there are no expressions.
+ * An expression matches anywhere in a name unless it is anchored. An invalid one, which the configuration
+ * refuses, matches nothing. Source: specification 2, groupsFilters.
  *
  * @example
  * filterGroups(["team-a", "chess"], ["^team-"]); // ["team-a"]

@@ -1,7 +1,7 @@
 import type { Provider } from "./admit.ts";
 
 /**
- * Where a provider's ids of users mean somebody: its kind, and the address or tenant that the kind has.
+ * The scope of a provider's ids of users: its kind, and the address or tenant that the kind has.
  *
  * @example
  * placeOf({ kind: "sourceHostB", settings: { baseURL: "https://code.example/" } }); // "sourceHostB https://code.example"

@@ -54,7 +54,7 @@ describe("lines for the database", () => {
     expect(lost()).toBe(0);
   });
 
-  test("that find no room are counted and told once, until it takes lines again", async () => {
+  test("that find no room are counted and logged once, until it takes lines again", async () => {
     const { store, write, database, clock, told, lost } = setting({ pendingLinesMax: 500 });
     database.failure = "disk full";
     write(800);
@@ -75,7 +75,7 @@ describe("lines for the database", () => {
     expect(lost()).toBe(400);
   });
 
-  test("take no more room than there is for characters", async () => {
+  test("take no more room than the limit of characters", async () => {
     const { store, database, lost } = setting();
     database.failure = "gone";
     const line = "x".repeat(1_048_576);
@@ -148,7 +148,7 @@ describe("old lines", () => {
     expect(clock.pending).toBe(0);
   });
 
-  test("that cannot be deleted are told, and tried again", async () => {
+  test("that cannot be deleted are logged, and tried again", async () => {
     const { store, write, database, clock, told } = setting({ ttlHours: 1 });
     write(5);
     await until("all are there", () => database.rows.size === 5);

@@ -1,12 +1,12 @@
 /**
- * What every database of audit lines must keep.
+ * The contract of every database of audit lines.
  */
 import { expect, test } from "vitest";
 import type { AuditDatabase, AuditFilter } from "../../../../src/management/audit/store/audit-database.ts";
 import { AUDIT_ROW_BYTES_MAX } from "../../../../src/management/audit/store/audit-row.ts";
 import { lookAt, rowOf, END } from "./rows.ts";
 
-/** Declares the tests. `open` answers a database; `fresh` empties it. */
+/** Declares the tests. `open` returns a database; `fresh` empties it. */
 export function describeDatabase(open: () => Promise<AuditDatabase>, fresh: () => Promise<void>): void {
   async function withRows(rows: readonly Parameters<typeof rowOf>[0][], work: (database: AuditDatabase) => Promise<void>): Promise<void> {
     await fresh();
@@ -20,7 +20,7 @@ export function describeDatabase(open: () => Promise<AuditDatabase>, fresh: () =
   }
   const seqs = (lines: readonly string[]) => lines.map((line) => (JSON.parse(line) as { seq: number }).seq);
 
-  test("lines come newest first, and one that is written again is the same", async () => {
+  test("lines come newest first, and one that is written again is not doubled", async () => {
     await withRows([{ seq: 1 }, { seq: 3, at: 2_000 }, { seq: 2 }], async (database) => {
       await database.insert([rowOf({ seq: 2 }), rowOf({ seq: 4, at: 500 })]);
       expect(await database.look(lookAt())).toMatchObject({ next: undefined });

@@ -12,15 +12,15 @@ export function rowOf(more: Partial<AuditRow> = {}): AuditRow {
 /** After every row. */
 export const END: AuditPlace = { at: Number.MAX_SAFE_INTEGER, writer: "~", seq: 0 };
 
-/** What a page of everything is asked by. */
+/** The query for a page of everything. */
 export function lookAt(more: Partial<AuditLook> = {}): AuditLook {
   return { filter: {}, before: END, since: 0, scan: 1_000, most: 1_000, ...more };
 }
 
-/** A database in memory that a test lets fail, or wait. */
+/** A database in memory that a test can make fail or wait. */
 export interface TestDatabase {
   readonly rows: Map<string, AuditRow>;
-  /** Why everything fails at the moment. */
+  /** The current reason for failing. */
   failure: string | undefined;
   /** What each insertion waits for. */
   gate: Promise<void>;
@@ -30,7 +30,7 @@ export interface TestDatabase {
   open(): Promise<AuditDatabase>;
 }
 
-/** An empty one. */
+/** An empty database. */
 export function createTestDatabase(): TestDatabase {
   const database: TestDatabase = {
     rows: new Map(),

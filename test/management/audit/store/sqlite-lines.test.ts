@@ -21,7 +21,7 @@ test("only the owner reads the file and its folder", async () => {
   expect([statSync(path).mode & 0o777, statSync(join(folder, "inner")).mode & 0o777]).toEqual([0o600, 0o700]);
 });
 
-test("what is no database is told, and stays", async () => {
+test("a file that is not a database is reported, and stays", async () => {
   await expect(openSqliteLines(import.meta.filename)).rejects.toThrow("file is not a database");
   await expect(openSqliteLines(folder)).rejects.toThrow(/EISDIR/);
 });

@@ -1,5 +1,5 @@
 /**
- * A process that copies a SQLite file into another one. After so many objects it says so and waits to be killed.
+ * A process that copies a SQLite file into another one. After the given number of objects it reports that and waits to be killed.
  *
  * Arguments: source, target, number of objects.
  */
@@ -19,7 +19,7 @@ target.create = async (key, object) => {
   const stored = await create(key, object);
   if ((made += 1) !== Number(most)) return stored;
   writeSync(1, "made\n");
-  // Until the end, which comes from outside.
+  // Until it is killed.
   await new Promise(() => setInterval(() => {}, 1_000));
   return stored;
 };

@@ -1,6 +1,6 @@
 /**
- * Loaded before a command: kills the process at the n-th step that changes what is on the disk, before or after it. KILL_AT is n; steps are
- * told on standard error, so that anyone who waits for the end knows that there are no more.
+ * Loaded before a command: kills the process at the n-th step that changes the disk, before or after it. KILL_AT is n; steps are
+ * reported on standard error, so that the caller knows at the end that there are no more.
  */
 import fs from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";

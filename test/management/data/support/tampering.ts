@@ -1,5 +1,5 @@
 /**
- * Backups that somebody without the key has had in their hands: each kind of change, by chance where there is a choice, and the reason for
+ * Backups that were changed without the key: each kind of change, random where there is a choice, and the reason for
  * which it must be refused.
  */
 import { cpSync, copyFileSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
@@ -10,9 +10,9 @@ import { loadSqlite } from "../../../../src/apiserver/store/sqlite/load-sqlite.t
 import { STATE_KEY } from "../../../../src/management/data/copy-state.ts";
 import type { Random } from "../../../../src/workbench/simulator/model/random.ts";
 
-/** What the one who tampers has: folders. */
+/** Folders that the attacker has. */
 export interface Loot {
-  /** The backup that is tampered with. */
+  /** The backup that is changed. */
   readonly backup: string;
   /** An older one of the same platform. */
   readonly older: string;
@@ -27,9 +27,9 @@ export interface Loot {
 /** One kind of change. */
 export interface Tampering {
   readonly what: string;
-  /** What is said of it. */
+  /** The expected message. */
   readonly reason: RegExp;
-  /** Does it to a copy of `loot.backup`. */
+  /** Applies it to a copy of `loot.backup`. */
   readonly act: (folder: string, loot: Loot, random: Random) => void;
 }
 
@@ -71,7 +71,7 @@ const put = (folder: string, { key, body }: Pick<Row, "key" | "body">) =>
 const remove = (folder: string, ...keys: readonly string[]) =>
   edit(folder, (database) => keys.forEach((key) => void database.prepare("DELETE FROM objects WHERE key = ?").run(key)));
 const flipped = (random: Random, text: string) => {
-  // The first characters name the key, and the last one may hold bits that count for nothing.
+  // The first characters name the key, and the last one may have insignificant bits.
   const at = 64 + random.below(text.length - 72);
   return `${text.slice(0, at)}${text[at] === "A" ? "B" : "A"}${text.slice(at + 1)}`;
 };

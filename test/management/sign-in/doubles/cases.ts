@@ -1,5 +1,5 @@
 /**
- * Each provider as the conformance suite sees it: one way to set it up, to put somebody into a group, and to break it.
+ * Each provider as the conformance suite sees it: one way to set it up, to put a person into a group, and to break it.
  */
 import type { ProviderKind } from "../../../../src/management/sign-in/rules/admit.ts";
 import type { SignInSettings } from "../../../../src/management/sign-in/settings.ts";
@@ -23,18 +23,18 @@ export interface Restriction {
   /** Whether names are compared without regard to case. */
   readonly anyCase: boolean;
   /** Whom an empty list admits. */
-  readonly empty: "nobody" | "everybody";
+  readonly empty: "no one" | "everyone";
   /** Makes the person a member of these alone. */
   join(names: readonly string[]): void;
-  /** Groups of somebody who is in `name`. */
+  /** Groups of a person who is in `name`. */
   readonly groups: readonly string[];
-  /** Where the provider is asked for it, as the end of host and path; undefined where it stands in the ID token. */
+  /** The endpoint for it, as the end of host and path; undefined where it is in the ID token. */
   readonly place?: string;
-  /** Pages of that list are so long. */
+  /** Length of that list's pages. */
   setPageSize?(size: number): void;
 }
 
-/** A provider with somebody who has an account there. */
+/** A provider with a person who has an account there. */
 export interface Case {
   readonly double: Double;
   readonly oauth?: Oauth;
@@ -44,11 +44,11 @@ export interface Case {
   readonly userId: string;
   readonly username: string;
   readonly restrictions: readonly Restriction[];
-  /** Places of the API that a login asks. */
+  /** Endpoints that a login calls. */
   readonly places: readonly string[];
-  /** An answer of the first place with the wrong type of each field. */
+  /** An answer of the first endpoint with the wrong type of each field. */
   readonly wrong: readonly unknown[];
-  /** The account is no more: refreshing fails. */
+  /** The account is deleted: refreshing fails. */
   leave(): void;
 }
 
@@ -59,7 +59,7 @@ export const FILES: Readonly<Record<string, string>> = { "/account.json": ACCOUN
 function caseA(): Case {
   const double = sourceHostA();
   const org = (login: string) => ({ id: login.length * 1_000 + login.charCodeAt(0), login, teams: [{ name: "Team 1", slug: "team-1" }] });
-  const restriction = { otherCase: "ACME", name: "acme", anyCase: true, empty: "nobody" } as const;
+  const restriction = { otherCase: "ACME", name: "acme", anyCase: true, empty: "no one" } as const;
   const place = "/user/memberships/orgs";
   return {
     ...{ double: double.double, oauth: double.oauth, lies: double.lies, settings: CLIENT, userId: "42", username: "jane" },
@@ -109,7 +109,7 @@ function caseB(): Case {
     leave: () => double.oauth.refreshTokens.clear(),
     restrictions: [
       {
-        ...{ field: "groups", name: "acme/ops", otherCase: "Acme/OPS", anyCase: true, empty: "nobody", groups: ["acme/ops"] },
+        ...{ field: "groups", name: "acme/ops", otherCase: "Acme/OPS", anyCase: true, empty: "no one", groups: ["acme/ops"] },
         place: "/oauth/userinfo",
         settings: (groups) => (groups === undefined ? {} : { groups }),
         join: (names) => void (double.person.groups = names),
@@ -128,12 +128,12 @@ function caseDirectoryA(): Case {
     leave: () => double.oauth.refreshTokens.clear(),
     restrictions: [
       {
-        ...{ field: "hostedDomains", name: "acme.example", otherCase: "ACME.example", anyCase: true, empty: "everybody", groups: [] },
+        ...{ field: "hostedDomains", name: "acme.example", otherCase: "ACME.example", anyCase: true, empty: "everyone", groups: [] },
         settings: (hostedDomains) => (hostedDomains === undefined ? {} : { hostedDomains }),
         join: ([name]) => void (double.person.domain = name),
       },
       {
-        ...{ field: "groups", name: "ops@acme.example", otherCase: "OPS@acme.example", anyCase: true, empty: "everybody" },
+        ...{ field: "groups", name: "ops@acme.example", otherCase: "OPS@acme.example", anyCase: true, empty: "everyone" },
         ...{ groups: ["ops@acme.example"], place: "/admin/directory/v1/groups" },
         settings: (groups) => (groups === undefined ? {} : { groups }),
         join: (names) => void (double.person.groups = [...names]),
@@ -159,7 +159,7 @@ function caseDirectoryB(): Case {
           name: "ops",
           otherCase: "OPS",
           anyCase: false,
-          empty: "everybody",
+          empty: "everyone",
           groups: ["ops"],
           place: "/me/getMemberGroups",
         },

@@ -1,5 +1,5 @@
 /**
- * clusterManager as its older API is known.
+ * clusterManager, as its older API is documented.
  */
 import { tokenOf } from "./oauth.ts";
 import type { Double } from "./world.ts";
@@ -14,7 +14,7 @@ export interface ClusterManagerDouble {
   pageSize: number;
 }
 
-/** Somebody with an account and a token. */
+/** A person with an account and a token. */
 export function clusterManager(): ClusterManagerDouble {
   const double: ClusterManagerDouble = {
     person: { id: "u-abc", username: "jane", enabled: true, groups: [], isThere: true },

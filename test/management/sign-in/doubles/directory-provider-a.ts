@@ -1,5 +1,5 @@
 /**
- * directoryProviderA and its directory as their APIs are documented.
+ * directoryProviderA and its directory, as their APIs are documented.
  */
 import { generateKeyPairSync } from "node:crypto";
 import { jwtVerify } from "jose";
@@ -31,7 +31,7 @@ export interface DirectoryProviderADouble {
   accountTokens: number;
 }
 
-/** Somebody with an account. */
+/** A person with an account. */
 export function directoryProviderA(): DirectoryProviderADouble {
   const lies: Lies = {};
   const issuer = "https://accounts.google.com";

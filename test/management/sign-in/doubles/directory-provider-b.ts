@@ -1,5 +1,5 @@
 /**
- * directoryProviderB and its directory as their APIs are documented.
+ * directoryProviderB and its directory, as their APIs are documented.
  */
 import { createOauth, discovery, tokenOf } from "./oauth.ts";
 import type { Lies, Oauth } from "./oauth.ts";
@@ -23,7 +23,7 @@ export interface DirectoryProviderBDouble {
   pageSize: number;
 }
 
-/** Somebody with an account, at the login of `tenant`. */
+/** A person with an account, at the login of `tenant`. */
 export function directoryProviderB(tenant = "common"): DirectoryProviderBDouble {
   const lies: Lies = {};
   const host = "login.microsoftonline.com";

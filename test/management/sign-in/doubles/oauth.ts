@@ -12,21 +12,21 @@ export const CLIENT_SECRET = "provider secret: % and +";
 const own = generateKeyPairSync("rsa", { modulusLength: 2048 });
 const foreign = generateKeyPairSync("rsa", { modulusLength: 2048 });
 
-/** How a provider lies about who somebody is. */
+/** How a provider lies about the user. */
 export interface Lies {
-  /** Put over the claims of the ID token. */
+  /** Overrides claims of the ID token. */
   claims?: JWTPayload;
   signature?: "none" | "foreign key" | "client secret";
-  /** Parameters put over those with which the browser is sent back. */
+  /** Overrides parameters with which the browser is sent back. */
   back?: Record<string, string>;
 }
 
-/** What one provider's protocol is. */
+/** One provider's protocol. */
 export interface OauthOptions {
   /** Hosts and paths of the two endpoints. */
   readonly authorize: string;
   readonly token: string;
-  /** Parameters that the authorization endpoint knows. Any other is a fault of the client. */
+  /** Parameters that the authorization endpoint knows. Any other is an error of the client. */
   readonly parameters: readonly string[];
   /** Exactly these, in any order. */
   readonly scopes: readonly string[];
@@ -41,11 +41,11 @@ export interface OauthOptions {
 /** The protocol of one provider. */
 export interface Oauth {
   readonly double: Double;
-  /** Access tokens that are good. */
+  /** Valid access tokens. */
   readonly tokens: Set<string>;
-  /** Refresh tokens that are good. */
+  /** Valid refresh tokens. */
   readonly refreshTokens: Set<string>;
-  /** What the client did wrong. */
+  /** Errors of the client. */
   readonly complaints: string[];
   keys(): Promise<object>;
 }
@@ -53,7 +53,7 @@ export interface Oauth {
 const random = () => randomBytes(16).toString("hex");
 const KNOWN = ["response_type", "client_id", "redirect_uri", "scope", "state", "code_challenge", "code_challenge_method"];
 
-/** Begins to speak the protocol. */
+/** Starts to speak the protocol. */
 export function createOauth(options: OauthOptions): Oauth {
   const codes = new Map<string, URLSearchParams>();
   const complaints: string[] = [];
@@ -158,7 +158,7 @@ function isClient(authorization: string | undefined, sent: URLSearchParams): boo
   return plain(id) === CLIENT_ID && plain(secret) === CLIENT_SECRET;
 }
 
-/** The access token that a request shows. */
+/** The access token that a request presents. */
 export function tokenOf({ headers }: Asked): string {
   return /^Bearer (.+)$/.exec(headers.authorization ?? "")?.[1] ?? "";
 }

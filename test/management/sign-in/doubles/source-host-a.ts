@@ -1,5 +1,5 @@
 /**
- * sourceHostA as its REST API is documented: the public service, or an enterprise edition.
+ * sourceHostA, as its REST API is documented: the public service, or an enterprise edition.
  */
 import { createOauth, tokenOf } from "./oauth.ts";
 import type { Lies, Oauth } from "./oauth.ts";
@@ -13,7 +13,7 @@ export interface OrgOfPerson {
   readonly teams?: readonly { readonly name: string; readonly slug: string }[];
 }
 
-/** Somebody with an account. */
+/** A person with an account. */
 export interface PersonA {
   id: unknown;
   login: string;
@@ -26,7 +26,7 @@ export interface SourceHostADouble {
   readonly oauth: Oauth;
   person: PersonA;
   readonly lies: Lies;
-  /** Items on one page, whatever is asked for. */
+  /** Items on one page, whatever is requested. */
   pageSize: number;
 }
 

@@ -1,5 +1,5 @@
 /**
- * sourceHostB as its API is documented.
+ * sourceHostB, as its API is documented.
  */
 import { createOauth, discovery, tokenOf } from "./oauth.ts";
 import type { Lies, Oauth } from "./oauth.ts";
@@ -12,7 +12,7 @@ export interface SourceHostBDouble {
   person: { id: unknown; username: string; email: string; verified: boolean; state: string; groups: unknown };
 }
 
-/** An account at the service, or at an own instance of that host and path. */
+/** An account at the service, or at a self-managed instance on that host and path. */
 export function sourceHostB(base = "gitlab.com"): SourceHostBDouble {
   const lies: Lies = {};
   const at = { authorize: `${base}/oauth/authorize`, token: `${base}/oauth/token`, keys: `${base}/oauth/discovery/keys` };

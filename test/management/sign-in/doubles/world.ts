@@ -1,5 +1,5 @@
 /**
- * The providers of the world in one process: each follows the public API of its kind and refuses what a real one refuses. Requests for their
+ * All providers in one process: each follows the public API of its kind and refuses what a real one refuses. Requests to their
  * hosts are led here; everything else about a request is as it is outside.
  */
 import { createServer } from "node:http";
@@ -18,7 +18,7 @@ export interface Asked {
   readonly text: string;
 }
 
-/** What a double answers. */
+/** A double's answer. */
 export interface Answer {
   readonly status?: number;
   readonly headers?: Record<string, string>;
@@ -26,22 +26,22 @@ export interface Answer {
   readonly body?: unknown;
 }
 
-/** A place of a host, with what is answered there; undefined for a place that is not its own. */
+/** The endpoint of a host; undefined for a path that it does not have. */
 export type Double = (asked: Asked) => Answer | undefined | Promise<Answer | undefined>;
 
-/** What goes wrong at a place. */
+/** A failure at an endpoint. */
 export type Fault = (response: ServerResponse) => void;
 
 /** The world of one test. */
 export interface World {
   /** For `createProviderClients`. */
   reach(how: ProviderFetchOptions): ProviderFetch;
-  /** How providers were reached, in order. */
+  /** How providers were called, in order. */
   readonly reached: ProviderFetchOptions[];
   readonly asked: Asked[];
   /** Answers in place of a double's, by the end of host and path. */
   readonly faults: Map<string, Fault>;
-  /** Sends a browser to a provider; the address that it is sent back to. */
+  /** Sends a browser to a provider and returns the address that it is sent back to. */
   visit(url: string): Promise<string>;
   close(): Promise<void>;
 }

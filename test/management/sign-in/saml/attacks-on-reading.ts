@@ -72,7 +72,7 @@ export const ATTACKS_ON_READING: readonly SamlAttack[] = [
   row(
     "57",
     "no Subject",
-    "about nobody",
+    "has no subject",
     signedAs((text) => text.replace(/<saml:Subject>.*<\/saml:Subject>/, "")),
   ),
   ...["", " ", " user-7", "user-7\n", "adm\u202ein", "adm\u200bin", "adm\u2028in", "a".repeat(257), "a".repeat(10_000)].map((text) =>

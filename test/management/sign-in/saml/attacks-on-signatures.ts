@@ -225,7 +225,7 @@ export const ATTACKS_ON_SIGNATURES: readonly SamlAttack[] = [
   row("66", "much around the assertion", "more than 500 parts around", (request) =>
     good(request).replace("</samlp:Response>", `${"<a/>".repeat(600)}</samlp:Response>`),
   ),
-  row("—", "a signature by nobody", "SignatureValue is no signature", (request) =>
+  row("—", "an empty signature", "SignatureValue is no signature", (request) =>
     good(request).replace(/<ds:SignatureValue>.*?</, "<ds:SignatureValue><"),
   ),
   row("—", "a method with the length of its output", "parameters that are not taken", (request) =>
@@ -264,7 +264,7 @@ export const ATTACKS_ON_SIGNATURES: readonly SamlAttack[] = [
       (text: string) => text.replace("<saml:NameID>", '<saml:NameID NameQualifier="https://other.example">'),
     ],
     [
-      "somebody who acts for the subject",
+      "a third party who acts for the subject",
       "demands more than to bring it",
       (text: string) => text.replace("<saml:SubjectConfirmationData", "<saml:NameID>admin</saml:NameID>$&"),
     ],

@@ -1,5 +1,5 @@
 /**
- * The list of attacks on SAML: none signs anybody in, each uses the login up, and the log says which rule refused it.
+ * The list of attacks on SAML: none signs a user in, each uses the login up, and the log says which rule refused it.
  */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -20,7 +20,7 @@ afterEach(async () => {
   await platform.close();
 });
 
-/** The good answer is of no use any more. */
+/** The good answer no longer works. */
 async function isUsedUp(begun: Begun): Promise<void> {
   expect((await finish(begun, answerTo(begun.request))).status).toBe(400);
 }
@@ -114,7 +114,7 @@ test("91 the answer for one connector at another", async () => {
   await isUsedUp(begun);
 });
 
-test("92 an attacker's answer in the browser of somebody else", async () => {
+test("92 an attacker's answer in another user's browser", async () => {
   const begun = await begin(platform);
   const brought = await bring(begun.request.redirectUri, { SAMLResponse: encoded(answerTo(begun.request)), RelayState: begun.relayState });
   const victim = await begin(platform);

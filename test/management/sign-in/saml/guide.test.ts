@@ -20,7 +20,11 @@ test("they sign in a member, and no one else", async () => {
   if (!parsed.ok) throw new Error("The configuration is valid");
   const { saml } = parsed.config.auth;
   const files = { [saml!.ca!]: OWN.pem };
-  const platform = await startPlatform(parsed.config.auth, {}, { reach: () => () => Promise.reject(new Error("nobody is asked")), files });
+  const platform = await startPlatform(
+    parsed.config.auth,
+    {},
+    { reach: () => () => Promise.reject(new Error("no provider is called")), files },
+  );
   try {
     for (const [group, status] of [
       ["ops", 200],

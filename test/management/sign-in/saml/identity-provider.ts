@@ -23,7 +23,7 @@ export interface SamlRequest {
   readonly nowMs: number;
 }
 
-/** What the provider says of somebody. */
+/** The provider's data about a user. */
 export interface Person {
   readonly nameId?: string;
   readonly attributes?: Readonly<Record<string, readonly string[]>>;

@@ -60,7 +60,7 @@ describe("the request", () => {
     expect((await begin(platform)).page.status).toBe(status);
   });
 
-  test("is not live with names that nobody can come back by", async () => {
+  test("is not live with names that do not identify a returning user", async () => {
     configure({ nameIDPolicyFormat: "urn:oasis:names:tc:SAML:2.0:nameid-format:transient" });
     expect((await begin(platform)).page.status).toBe(503);
     expect(platform.log.join()).toContain("a transient NameID is another one at each sign-in");
@@ -94,7 +94,7 @@ describe("a good answer", () => {
     ["sha512", { digestMethod: "http://www.w3.org/2001/04/xmlenc#sha512", digestHash: "sha512" }],
     ["rsa-sha512", { method: "http://www.w3.org/2001/04/xmldsig-more#rsa-sha512", hash: "sha512" }],
     [
-      "a certificate in KeyInfo, which nobody reads",
+      "a certificate in KeyInfo, which is not read",
       { after: "<ds:KeyInfo><ds:X509Data><ds:X509Certificate>AAAA</ds:X509Certificate></ds:X509Data></ds:KeyInfo>" },
     ],
   ])("with %s signs in", async (_, how) => {
@@ -228,13 +228,13 @@ describe("the signers", () => {
     platform = await startPlatform(
       settingsOf("saml", { ...SETTINGS, ...more }),
       {},
-      { reach: () => () => Promise.reject(new Error("nobody is asked")), files: { "/idp.pem": one, "/other.pem": other } },
+      { reach: () => () => Promise.reject(new Error("no provider is called")), files: { "/idp.pem": one, "/other.pem": other } },
     );
     expect((await signInAs(platform)).status).toBe(status);
     expect(platform.signedIn).toHaveLength(status === 200 ? 1 : 0);
   });
 
-  test("whose dates are over sign nobody in", async () => {
+  test("whose dates are over sign no one in", async () => {
     const old = createSigner({ untilMs: Date.UTC(2025, 11, 1) });
     configure({ caData: base64(old.pem) });
     const begun = await begin(platform);

@@ -60,7 +60,7 @@ export async function finish({ browser, request, relayState }: Begun, xml: strin
   return brought.location === null ? brought : browser.visit(brought.location);
 }
 
-/** A whole login of somebody. */
+/** A whole login of a user. */
 export async function signInAs(platform: SamlPlatform, person: Person = {}, connector = "saml"): Promise<Seen> {
   const begun = await begin(platform, { connector });
   return begun.request.id === "" ? begun.page : finish(begun, answerTo(begun.request, { person }));

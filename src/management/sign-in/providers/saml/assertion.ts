@@ -6,21 +6,21 @@ import { demandNow, instant } from "./times.ts";
 import { attributeOf, elementNamed, elementsIn, elementsNamed, plainTextOf } from "./xml.ts";
 import type { XmlElement } from "./xml.ts";
 
-/** What an answer must be. */
+/** What an answer must match. */
 export interface ExpectedAnswer {
   readonly redirectUri: string;
   /** Id of the request. */
   readonly requestId: string;
-  /** The format that was asked for. */
+  /** The requested format. */
   readonly nameIdFormat: string;
-  /** Attributes that are read; no other is looked at. */
+  /** Attributes that are read; others are ignored. */
   readonly attributes: ReadonlySet<string>;
   readonly nowMs: number;
 }
 
-/** What a proven assertion says. */
+/** The content of a proven assertion. */
 export interface ReadAssertion {
-  /** Nobody brings the same one again. */
+  /** Id of the assertion, which is valid for one use. */
   readonly id: string;
   readonly assertion: SamlAssertion;
   /** When the provider's own session ends, in milliseconds since 1970. Undefined: it does not say. */
@@ -28,7 +28,7 @@ export interface ReadAssertion {
 }
 
 const NAME_ID_MAX = 256;
-/** Characters that are not seen, or turn others around. */
+/** Characters that are invisible, or change the reading direction. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
 /**
@@ -39,7 +39,7 @@ const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 export function readAssertion(element: XmlElement, expected: ExpectedAnswer & { readonly issuer: string }): ReadAssertion {
   if (attributeOf(element, "Version") !== "2.0") throw unproven("the assertion is not of SAML 2.0");
   const subject = elementNamed(element, ASSERTION, "Subject");
-  if (subject === undefined) throw unproven("the assertion is about nobody");
+  if (subject === undefined) throw unproven("the assertion has no subject");
   const nameId = nameIdOf(subject, expected);
   demandConfirmed(subject, expected);
   const audiences = audiencesOf(element, expected.nowMs);
@@ -65,7 +65,7 @@ function nameIdOf(subject: XmlElement, { nameIdFormat: asked, issuer }: Expected
   const isAsked = format === asked || [format, asked].includes(UNSPECIFIED);
   if (format === TRANSIENT || !isAsked) throw unproven(`the NameID has the format ${quoted(format)}, not the one that was asked for`);
   const qualifier = attributeOf(element, "NameQualifier");
-  // The same name of another provider behind this one is somebody else.
+  // The same name of another provider behind this one is another user.
   if (qualifier !== undefined && qualifier !== issuer) throw unproven(`the NameID is one of ${quoted(qualifier)}`);
   const text = plainTextOf(element);
   if (text === "" || text.length > NAME_ID_MAX || text.trim() !== text || UNSEEN.test(text))
@@ -79,7 +79,7 @@ function demandConfirmed(subject: XmlElement, { redirectUri, requestId, nowMs }:
   if (bearers.length !== 1) throw unproven(`the subject has ${bearers.length} confirmations for who brings it, not 1`);
   const data = elementNamed(bearers[0]!, ASSERTION, "SubjectConfirmationData");
   if (data === undefined) throw unproven("the confirmation says nothing");
-  // Another name there is that of somebody who acts for the subject, and a key would have to be shown.
+  // A name there is that of a third party who acts for the subject, and a key would have to be presented.
   if (elementsIn(bearers[0]!).length > 1 || elementsIn(data).length > 0) throw unproven("the confirmation demands more than to bring it");
   const recipient = attributeOf(data, "Recipient");
   if (recipient !== redirectUri) throw unproven(`the assertion is for ${quoted(recipient)}`);
@@ -108,7 +108,7 @@ function audiencesOf(assertion: XmlElement, nowMs: number): readonly string[] {
   return first.filter((audience) => sets.every((set) => set.has(audience)));
 }
 
-/** The first end of a session that the assertion speaks of. */
+/** The earliest end of a session that the assertion names. */
 function sessionEndOf(assertion: XmlElement, nowMs: number): number | undefined {
   const statements = elementsNamed(assertion, ASSERTION, "AuthnStatement");
   if (statements.length === 0) throw unproven("the assertion does not say that anyone has signed in");
@@ -121,7 +121,7 @@ function sessionEndOf(assertion: XmlElement, nowMs: number): number | undefined 
   return endMs;
 }
 
-/** The values of the attributes that are wanted, and which of them are there more than once. */
+/** The values of the wanted attributes, and which of them occur more than once. */
 function attributesIn(assertion: XmlElement, wanted: ReadonlySet<string>): Pick<SamlAssertion, "attributes" | "repeated"> {
   const values = new Map<string, string[]>();
   const repeated = new Set<string>();

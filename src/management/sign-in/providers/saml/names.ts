@@ -17,14 +17,14 @@ export const ENVELOPED = `${SIGNATURES}enveloped-signature`;
 
 /** How a browser brings a form. */
 export const POST_BINDING = "urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST";
-/** What the person who brings an assertion proves by bringing it. */
+/** The confirmation method whose only proof is that the user presents the assertion. */
 export const BEARER = "urn:oasis:names:tc:SAML:2.0:cm:bearer";
-/** Before the words of a status. */
+/** Prefix of the words of a status. */
 export const STATUS = "urn:oasis:names:tc:SAML:2.0:status:";
 
-/** A name that means the same person each time. */
+/** A name that means the same user each time. */
 export const PERSISTENT = "urn:oasis:names:tc:SAML:2.0:nameid-format:persistent";
-/** A name that is another one each time, and so no id. */
+/** A name that differs each time, and so is no id. */
 export const TRANSIENT = "urn:oasis:names:tc:SAML:2.0:nameid-format:transient";
-/** A name of which nothing is said. */
+/** A name of unspecified kind. */
 export const UNSPECIFIED = "urn:oasis:names:tc:SAML:1.1:nameid-format:unspecified";

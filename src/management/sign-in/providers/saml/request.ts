@@ -5,16 +5,16 @@ function escaped(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 }
 
-/** A request that somebody be signed in. */
+/** A request to sign a user in. */
 export interface AuthnRequest {
   /** Begins with a letter or `_`. The answer names it. */
   readonly id: string;
   readonly ssoURL: string;
   /** Where the answer is posted. */
   readonly redirectUri: string;
-  /** Who asks; "" does not say. */
+  /** Issuer of the request; "" leaves it out. */
   readonly issuer: string;
-  /** The whole name of the format; "" is persistent. */
+  /** The full name of the format; "" means persistent. */
   readonly nameIdFormat: string;
   /** The time, in milliseconds since 1970. */
   readonly nowMs: number;
@@ -33,7 +33,7 @@ export function requestXml({ id, ssoURL, redirectUri, issuer, nameIdFormat, nowM
   return `<samlp:AuthnRequest${written.join("")}>${by}${policy}</samlp:AuthnRequest>`;
 }
 
-/** What an administrator of the provider needs to know of the platform, as SAML metadata. There is no secret in it. */
+/** What an administrator of the provider needs to know about the platform, as SAML metadata. It contains no secret. */
 export function metadataXml({
   entityId,
   redirectUri,

@@ -11,14 +11,14 @@ import { PERSISTENT, TRANSIENT } from "./names.ts";
 import { metadataXml, requestXml } from "./request.ts";
 import { readResponse } from "./response.ts";
 
-/** A login lasts no longer, in milliseconds: the provider cannot be asked again about the person. */
+/** Longest login, in milliseconds: the provider cannot be asked again about the user. */
 const LOGIN_MS = 30 * 24 * 60 * 60_000;
 
 /**
  * A SAML 2.0 provider: the browser takes a request there in a form, and brings the signed answer back in another. The provider cannot be
- * asked again without the person, so that logins end: with the session that the provider speaks of, or after 30 days.
+ * asked again without the user, so that logins end: with the session that the provider names, or after 30 days.
  *
- * @throws API_UNAVAILABLE when `ssoURL` or the certificates cannot be used, or the format of names is one that nobody can come back by.
+ * @throws API_UNAVAILABLE when `ssoURL` or the certificates cannot be used, or the format of names does not identify a returning user.
  */
 export async function openSaml(provider: Provider<"saml">, { readFile, clock }: ProviderContext): Promise<FormClient> {
   const { settings } = provider;
@@ -51,13 +51,13 @@ export async function openSaml(provider: Provider<"saml">, { readFile, clock }: 
 function addressIn(ssoURL: string): URL {
   const url = URL.canParse(ssoURL) ? new URL(ssoURL) : undefined;
   const isSafe = url?.protocol === "https:" || (url?.protocol === "http:" && isLoopback(url));
-  // The host stands in the policy of the page.
+  // The page's policy names the host.
   const isPlain = url !== undefined && url.username === "" && url.password === "" && /^[\w.:[\]-]+$/.test(url.host);
   if (!isSafe || !isPlain) throw unavailable("ssoURL is no address by https");
   return url;
 }
 
-/** The certificates that are pinned; undefined where the settings say that nothing is checked. */
+/** The pinned certificates; undefined if the settings switch the check off. */
 async function certificatesIn(
   { caData = "", ca = "", insecureSkipSignatureValidation = false }: SamlSettings,
   readFile: ProviderContext["readFile"],
