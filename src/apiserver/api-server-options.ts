@@ -22,13 +22,13 @@ export interface ApiServerOptions {
   readonly logger: Logger;
   readonly authenticate: Authenticate;
   /**
-   * Who makes a request, by all that the server knows at this moment; asked again at the moment of each write. It throws as `authenticate`
-   * does. Default: the caller who was known then stays known.
+   * Identifies the caller of a request by what the server knows now; called again at the moment of each write. It throws as `authenticate`
+   * does. Default: the caller identified first stays the caller.
    */
   readonly known?: (request: IncomingMessage) => UserInfo;
-  /** Who may use the requests that are kept for administrators. Default: the group `system:masters`. */
+  /** Tells whether a user may make requests reserved for administrators. Default: the group `system:masters`. */
   readonly administers?: (user: UserInfo) => boolean;
-  /** Who may do what, and who may act as somebody else. Default: everybody who is known may do everything, as himself. */
+  /** Decides what callers may do, impersonation included. Default: every known caller may do everything, but not impersonate. */
   readonly authorizer?: Authorizer;
   readonly version: VersionInfo;
   /** Certificate and key as PEM texts; plain HTTP when left out. */
@@ -40,7 +40,7 @@ export interface ApiServerOptions {
   readonly limits?: ServerLimits;
   /** Where a request comes from, to share what there is among those who are not known. Default: the address of its connection. */
   readonly addressOf?: AddressOf;
-  /** Default: nobody counts. */
+  /** Default: nothing is counted. */
   readonly metrics?: Metrics;
   /**
    * Everything of Kubernetes lives below it, as `/kubernetes/management`; health and version also outside, and what `routes` know below
@@ -56,7 +56,7 @@ export interface ApiServerOptions {
   readonly ownDocuments?: (exchange: Exchange) => Promise<object | undefined>;
   /**
    * The objects of a kind that are there for a user: lists, watches and the deletion of collections leave the others out. An
-   * object that a watch showed and may show no longer is DELETED there. Default: all are there for everybody.
+   * object that a watch showed and may show no longer is DELETED there. Default: every user sees all of them.
    */
   readonly visible?: Visible;
   /** Why `/readyz` and `/healthz` are to say no; asked while the server serves. Must not reject. Default: for no reason. */
@@ -65,8 +65,8 @@ export interface ApiServerOptions {
   readonly isAlive?: () => boolean;
   /** Told of every watch while it is open, so that it can be ended. */
   readonly onWatch?: OnWatch;
-  /** What comes before the first request, once the port is taken; requests wait for it. Default: nothing. */
+  /** Runs once the server listens; requests wait for it. Default: nothing. */
   readonly onListening?: () => Promise<void>;
-  /** Told of every request, those that are refused among them. Default: nobody is told. */
+  /** Called for every request, refused ones included. Default: no audit. */
   readonly audit?: Audit;
 }

@@ -276,7 +276,7 @@ class Serving {
     if (authorizer !== undefined && !isOpenPath(path)) demandAllowed(authorizer, user, attributes);
     if (target !== undefined && isWatch(exchange, target))
       return this.#inFlight.during("watches", share, () => this.#watch(exchange, target, passage.counted));
-    // Who asks whether the server lives has no share to use up.
+    // Health checks count against no share.
     if (isOpenPath(path)) return this.#document(exchange);
     return this.#inFlight.during(sharedBy(open.method), share, async () => {
       try {

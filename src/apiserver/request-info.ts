@@ -18,18 +18,18 @@ export interface RequestInfo {
   readonly counted: CountedRequest;
 }
 
-/** Who asks, and as whom. */
+/** The caller, and the impersonated user. */
 export interface RequestCaller {
   readonly caller: UserInfo;
   readonly user: UserInfo;
 }
 
-/** What the audit is told of a request, as far as it is known. */
+/** Facts about a request for the audit, as far as they are known. */
 interface Told extends Partial<RequestCaller> {
   readonly attributes: Attributes;
 }
 
-/** Tells the metrics what a request wants, and begins its record, if somebody wants one. */
+/** Reports a request's attributes to the metrics, and begins its audit record, if wanted. */
 export function beginRecord(audit: Audit | undefined, passage: RequestInfo, requestURI: string, { attributes, caller, user }: Told): void {
   passage.counted.attributes = attributes;
   if (audit === undefined) return;

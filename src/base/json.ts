@@ -12,7 +12,7 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 }
 
 /**
- * What kind of value this is, in words for messages.
+ * Names the kind of a value, for messages.
  *
  * @example
  * typeInWords([]); // "a list"
@@ -48,7 +48,7 @@ export function isDeeperThan(value: unknown, depthMax: number): boolean {
  */
 export function parseJson(text: string, depthMax: number): unknown {
   const value: unknown = JSON.parse(text);
-  // What a cluster answers all day has fewer brackets than it may have levels, and finding that out is cheap.
+  // Ordinary answers of a cluster have fewer brackets than the limit has levels, and counting brackets is cheap.
   if (hasMoreBracketsThan(text, depthMax) && isDeeperThan(value, depthMax)) throw new SyntaxError(`it has more than ${depthMax} levels`);
   return value;
 }

@@ -44,14 +44,14 @@ const MAY_QUOTE = ["API_BAD_REQUEST", "API_INVALID", "API_ERROR"] as const;
 const DENIED = /denied the request: [^]*$/;
 
 /**
- * The message of an error without what it may quote of an object, which somebody in a cluster has chosen. Names stay.
+ * The message of an error without quoted parts of objects, whose content users of the cluster choose. Names stay.
  *
  * @example
  * loggableMessage(new EngineError("API_INVALID", 'Endpoints "web": Invalid value: "10.0.0.x": wrong')); // 'Endpoints "…": wrong'
  */
 export function loggableMessage(error: unknown): string {
   const message = messageOf(error);
-  // From the first quote to the last: what is quoted may have quotes in it.
+  // From the first quote to the last: quoted text may contain quotes.
   if (isEngineError(error, ...MAY_QUOTE)) return message.replace(/"[^]*"/, '"…"').replace(/`[^]*`/, "`…`");
   return message.replace(DENIED, "denied the request");
 }
@@ -90,7 +90,7 @@ export function createLineLogger(options: LineLoggerOptions): Logger {
   return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
 }
 
-/** What every line has. */
+/** Fields of every line. */
 interface LineHead {
   readonly time: string;
   readonly level: LogLevel;

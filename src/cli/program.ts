@@ -11,7 +11,7 @@ import { readVersion } from "./process/version.ts";
 /** Gives a command its arguments, options, help and action. */
 type Define = (command: Command, context: CommandContext) => void;
 
-/** One command. Its module is loaded when it is needed: what some of them import takes longer to load than others to run. */
+/** One command. Its module is loaded when it is needed: imports of some take longer to load than others take to run. */
 interface CommandEntry {
   readonly name: string;
   readonly summary: string;

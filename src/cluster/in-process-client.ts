@@ -146,7 +146,7 @@ async function* read(watch: OpenWatch, signal: AbortSignal): AsyncGenerator<Watc
   }
 }
 
-/** What JSON leaves of a body: no undefined members, no classes, and nothing shared with the caller. */
+/** Converts a body through JSON: no undefined members, no classes, and nothing shared with the caller. */
 function overTheWire(body: unknown): unknown {
   return JSON.parse(JSON.stringify(body) ?? "null");
 }

@@ -6,7 +6,7 @@ import { defaultOf } from "./schema.ts";
 import type { Infer, ListSchema, MapSchema, NumberSchema, ObjectSchema, Schema, StringSchema } from "./schema.ts";
 import { suggest } from "../base/suggest.ts";
 
-/** What a decoder knows of the place that it is at. */
+/** The decoder's position and its surroundings. */
 interface Context {
   readonly report: Report;
   readonly field: string;

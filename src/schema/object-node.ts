@@ -8,8 +8,8 @@ import { DOCUMENT_DEPTH_MAX, OBJECT_VALUES_MAX } from "./limits.ts";
 /**
  * The nodes of data that was never text; every position in it is 0:0. Members that are `undefined` are left out.
  *
- * What JSON cannot say is reported: CONFIG_TYPE for functions, symbols, BigInts, non-finite numbers and class instances,
- * CONFIG_SYNTAX for cycles and for what is too deep or too large. Only own enumerable properties are read.
+ * Values that JSON cannot express are reported: CONFIG_TYPE for functions, symbols, BigInts, non-finite numbers and class instances,
+ * CONFIG_SYNTAX for cycles and for values that are too deep or too large. Only own enumerable properties are read.
  *
  * @example
  * objectToNode({ sync: {} }, { file: "<object>", report }); // a map node

@@ -11,15 +11,15 @@ export interface Position {
 export interface Problem extends Position {
   readonly code: Code;
   readonly severity: "error" | "warning";
-  /** What was found and what was wanted. */
+  /** The value found and the value expected. */
   readonly message: string;
   /** Where in the data, as `sync.toHost.endpoints.patches[1].path`; "" is the whole document. */
   readonly field: string;
-  /** What to write instead; "" where the message says it all. */
+  /** The correction; "" if the message is sufficient. */
   readonly hint: string;
 }
 
-/** What a {@link Report} is told. */
+/** Input of a {@link Report}. */
 export interface ProblemInput {
   readonly code: Code;
   readonly message: string;

@@ -10,7 +10,7 @@
 import type { JsonObject } from "../base/json.ts";
 
 interface Common {
-  /** For people: what the value means, with its unit. Shown by editors and by `explain`. */
+  /** Human-readable meaning of the value, with its unit. Shown by editors and by `explain`. */
   readonly description: string;
   /** Absent is an error. Such a field has no default. */
   readonly required?: true;
@@ -66,7 +66,7 @@ export interface ListSchema extends Common {
 export interface MapSchema extends Common {
   readonly type: "map";
   readonly values: Schema;
-  /** What keys must be; any text when left out. */
+  /** Constraint on keys. Default: any text. */
   readonly keys?: StringSchema;
   /** `{}`: absent is an empty map. */
   readonly default?: Readonly<Record<string, never>> | null;
@@ -123,7 +123,7 @@ type Fields<F> = { readonly [K in keyof F as IsPresent<F[K]> extends true ? K : 
 type IsPresent<S> = S extends { required: true } | { default: unknown } ? true : false;
 
 /**
- * What an absent value decodes to; `undefined` when it stays absent.
+ * Result of decoding an absent value; `undefined` if it stays absent.
  *
  * @example
  * defaultOf({ type: "object", description: "…", default: {}, fields: { on: { type: "boolean", description: "…", default: true } } });

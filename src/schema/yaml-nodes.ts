@@ -7,7 +7,7 @@ import type { Report } from "./problem.ts";
 import { positionAt } from "./source.ts";
 import type { Source } from "./source.ts";
 
-/** What ends the reading of a document, with the offset of the cause. Never leaves `readYaml`. */
+/** Error that stops reading a document, with the offset of the cause. Never leaves `readYaml`. */
 export class YamlRefusal extends Error {
   readonly offset: number;
   readonly hint: string;
@@ -25,7 +25,7 @@ export const TOO_DEEP = `Values are nested more than ${DOCUMENT_DEPTH_MAX} level
 type EventOf<Type extends number> = Extract<Event, { type: Type }>;
 type CollectionEvent = EventOf<typeof EVENT_ID.MAPPING> | EventOf<typeof EVENT_ID.SEQUENCE>;
 
-/** What aliases multiply: how many values a node stands for when written out, and how deep it is. */
+/** Expanded size of a node, which aliases multiply: number of values and depth. */
 interface Extent {
   readonly values: number;
   readonly depth: number;

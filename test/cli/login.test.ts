@@ -85,7 +85,7 @@ describe("login", () => {
     const running = run();
     await signIn(await addressOf(running), "refuse");
     expect(await running.code).toBe(1);
-    expect(running.terminal.stderr).toContain("Nobody was signed in");
+    expect(running.terminal.stderr).toContain("Sign-in failed");
     expect(() => readFileSync(running.file)).toThrow();
   });
 

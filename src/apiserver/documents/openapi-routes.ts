@@ -5,11 +5,11 @@ import type { OpenApiDocument } from "./openapi.ts";
 import type { ResourceDefinition } from "../types/resource-definition.ts";
 import { methodNotAllowed, noSuchPath } from "../types/status.ts";
 
-/** What the routes of schemas work with. */
+/** Dependencies of the schema routes. */
 export interface OpenApiRoutesOptions {
   readonly definitions: readonly ResourceDefinition[];
   readonly answering: Answering;
-  /** What stands before every path on the outside; "" for nothing. */
+  /** Prefix of every path as clients see it; "" for none. */
   readonly basePath: string;
 }
 

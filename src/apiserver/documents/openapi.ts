@@ -1,5 +1,5 @@
 /**
- * OpenAPI v3: what clients validate with before they write, and explain kinds from.
+ * OpenAPI v3, which clients use to validate before they write, and to explain kinds.
  *
  * @module
  */

@@ -62,10 +62,10 @@ function readInteger(query: URLSearchParams, name: string): number | undefined {
   throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax (parameter ${name})`);
 }
 
-/** What the parameters of a write say. */
+/** Parameters of a write. */
 export interface WriteParameters {
   readonly dryRun: boolean;
-  /** Left out when the request names nobody. */
+  /** Absent if the request names none. */
   readonly fieldManager?: string;
   readonly fieldValidation: FieldValidation;
 }
@@ -102,7 +102,7 @@ function dryRunErrors(values: readonly string[]) {
   return values.every((value) => value === "All" || value === "") ? [] : [notSupported("dryRun", values, ["All"])];
 }
 
-/** What a DELETE asks for. */
+/** Parameters of a DELETE. */
 export interface DeleteParameters extends DeletionTerms {
   readonly preconditions: DeletePreconditions;
   readonly dryRun: boolean;

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 
-/** Longest of all warnings of one answer together, in bytes; what is beyond is cut or left out. Source: the API server's warning recorder. */
+/** Maximum size of all warnings of one answer, in bytes; the excess is cut or left out. Source: the API server's warning recorder. */
 const WARNINGS_BYTES_MAX = 4_096;
 const WARNING_LENGTH_MAX = 256;
 
@@ -25,7 +25,7 @@ export class Warnings {
   /** To be called before the headers are sent. */
   add(text: string): void {
     if (this.#cut > WARNINGS_BYTES_MAX) return;
-    // What is longer than all warnings together is cut in any case.
+    // A text longer than the limit of all warnings is cut in any case.
     const plain = text.slice(0, WARNINGS_BYTES_MAX + 1).replace(/[^\x20-\x7e]/g, "?");
     if (this.#texts.has(plain)) return;
     const fitted = this.#whole <= WARNINGS_BYTES_MAX;

@@ -66,7 +66,7 @@ function namesIn(patch: JsonObject): Set<string> {
   return new Set(names.map((name) => (isDirective(name) ? name.slice(name.indexOf("/") + 1) : name)));
 }
 
-/** What a patch says of one member. */
+/** Change of one member by a patch. */
 interface MemberChange {
   readonly value: unknown;
   readonly order: readonly unknown[] | undefined;
@@ -140,7 +140,7 @@ function mergeList(list: ListShape, original: readonly unknown[], patch: readonl
   return arrange(mergeItems(list, kept, items), { wanted: items, known: original, idOf });
 }
 
-/** What tells items apart; undefined when nothing does. */
+/** Computes the identity of an item; undefined if it has none. */
 type IdOf = (item: unknown) => string | undefined;
 
 const scalarId: IdOf = (item) => JSON.stringify(item);
@@ -193,7 +193,7 @@ function withoutDeleted(list: ListShape, original: readonly unknown[], deletions
 
 /**
  * Items meet by the first key. Of several original items with the same one, as Services have for two protocols on one port,
- * the one that agrees in every key comes first. Each is met once: what is named again is another item.
+ * the one that agrees in every key comes first. Each is matched once: a second mention is another item.
  */
 function mergeItems(list: ListShape, original: readonly unknown[], patch: readonly JsonObject[]): unknown[] {
   const idOf = list.merge?.as === "map" ? keyId(list.merge.keys[0]!) : scalarId;

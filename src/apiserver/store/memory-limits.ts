@@ -20,7 +20,7 @@ export const HISTORY_BYTES = 32 * 1024 * 1024;
 const OPENS_WITH = 1.25;
 const MIB = 1024 * 1024;
 
-/** What the objects of a store take. */
+/** Memory that the objects of a store take. */
 export interface HeldObjects {
   /** All of them. */
   heldBytes(): number;

@@ -1,6 +1,6 @@
 /**
- * Stores that seal their values with keys that can be replaced. A new key seals what is written from then on; what older keys have
- * sealed is sealed again step by step while the store is in use.
+ * Stores that seal their values with keys that can be replaced. A new key seals later writes; values that older keys have
+ * sealed are resealed step by step while the store is in use.
  *
  * Consistency, each a case of `test/conformance/resealable.ts`:
  * - A step changes no object, and neither loses nor repeats a write that happens at the same time. Where revisions are not the store's
@@ -11,7 +11,7 @@
  * @module
  */
 
-/** What one step did. */
+/** Result of one step. */
 export interface ResealStep {
   /** Values that are sealed with the first key since this step. */
   readonly resealed: number;

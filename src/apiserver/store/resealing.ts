@@ -3,7 +3,7 @@ import { messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Resealable } from "./resealable.ts";
 
-/** What is sealed again, and how fast. */
+/** What to reseal, and how fast. */
 export interface ResealingOptions {
   readonly store: Resealable;
   readonly clock: Clock;

@@ -1,6 +1,6 @@
 import type { StatusCause } from "../../kube/object/status.ts";
 
-/** What is wrong with one field of an object; its message is complete. */
+/** Error in one field of an object; its message is complete. */
 export interface FieldError extends StatusCause {
   readonly reason: string;
   readonly field: string;

@@ -4,7 +4,7 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const YEAR = 365 * DAY;
 
-/** Below a limit, a duration is told in one unit, or in two when the second one is not zero. */
+/** Below a limit, a duration is written in one unit, or in two if the second one is not zero. */
 const STEPS: readonly { readonly below: number; readonly units: readonly [string, number][] }[] = [
   { below: 2 * MINUTE, units: [["s", SECOND]] },
   { below: 10 * MINUTE, units: [["m", MINUTE], ["s", SECOND]] }, // prettier-ignore

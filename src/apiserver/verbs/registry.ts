@@ -29,7 +29,7 @@ import { watch } from "./watch/watch.ts";
 import type { WatchRequest } from "./watch/watch.ts";
 import type { WatchQueue } from "./watch/watch-queue.ts";
 
-/** What a registry is made of. */
+/** Parts of a registry. */
 export interface RegistryOptions {
   readonly store: Store;
   readonly definitions: readonly ResourceDefinition[];
@@ -122,7 +122,7 @@ async function deleteCollection(
     try {
       deleted.push((await remove(context, keyOf(item), options)).object);
     } catch (error) {
-      // Somebody else was faster, which is what was wanted.
+      // Another caller was faster, which is just as good.
       if (!isEngineError(error, "API_NOT_FOUND")) throw error;
     }
   }

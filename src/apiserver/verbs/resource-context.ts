@@ -37,7 +37,7 @@ export interface Storing {
  */
 export type Reserve = (storing: Storing) => () => void;
 
-/** What the verbs of one resource work with. */
+/** Dependencies of the verbs of one resource. */
 export interface ResourceContext {
   readonly definition: ResourceDefinition;
   readonly store: Store;
@@ -47,7 +47,7 @@ export interface ResourceContext {
   readonly reserve: Reserve;
 }
 
-/** What happens to fields that a kind does not have. */
+/** Handling of fields that a kind does not have. */
 export type FieldValidation = "Ignore" | "Warn" | "Strict";
 
 /** How a write is carried out. */
@@ -58,9 +58,9 @@ export interface WriteOptions {
   readonly fieldValidation?: FieldValidation;
   /** Default {@link SYSTEM_USER}. */
   readonly user?: UserInfo;
-  /** Asked when the object is read and at the moment of the write, since rights may have ended meanwhile. Default: the user may still do what he asked for. */
+  /** Called when the object is read and at the moment of the write, since permissions may have ended meanwhile. Default: still allowed. */
   readonly judge?: Judge;
-  /** Who writes, for `metadata.managedFields`. Default: the one that `userAgent` names. */
+  /** The manager for `metadata.managedFields`. Default: the one that `userAgent` names. */
   readonly fieldManager?: string;
   /** The client's own name, as `kubectl/v1.33.1 (linux/amd64)`. */
   readonly userAgent?: string;
@@ -78,7 +78,7 @@ export interface WriteResult {
   readonly old: KubeObject | undefined;
 }
 
-/** On what terms a verb writes: its author, with what the kind demands of him, is judged in the moment of the write. */
+/** The terms of a verb's write: its author is judged at the moment of the write, by the kind's requirements as well. */
 export function termsOf(
   { definition: { strategy } }: ResourceContext,
   { judge }: Pick<WriteOptions, "judge">,
@@ -121,7 +121,7 @@ export function storeKey(type: ResourceType, { namespace, name }: ObjectKey): st
   return `${storePrefix(type, namespace)}${name}`;
 }
 
-/** What keeps an object from going away once it is deleted. */
+/** Finalizers that keep an object once it is deleted. */
 export function pendingFinalizers({ strategy }: ResourceDefinition, object: KubeObject): readonly string[] {
   return [...(object.metadata.finalizers ?? []), ...(strategy.finalizers?.(object) ?? [])];
 }

@@ -51,7 +51,7 @@ export async function secure({ type }: ResourceDefinition, { claim, object }: Fi
   if (errors.length > 0) throw invalidObject(type, object.metadata.name ?? "", errors);
 }
 
-/** What the author of a write is answered, given what is stored. */
+/** Answer to the author of a write, given the stored object. */
 export function answered(definition: ResourceDefinition, claim: Claim, stored: KubeObject): KubeObject {
   if (claim.answer === undefined) return stored;
   const answer = seal(definition, claim.answer(stored));
@@ -61,13 +61,13 @@ export function answered(definition: ResourceDefinition, claim: Claim, stored: K
 
 const untold = new WeakMap<KubeObject, KubeObject>();
 
-/** The stored object behind what the author of a write was answered: what others may be told of it. */
+/** The stored object behind the answer to the author of a write, which others may see. */
 export function withoutAnswer(object: KubeObject): KubeObject {
   return untold.get(object) ?? object;
 }
 
 /**
- * What a creation of `body` would be refused for, as far as the body alone tells: nothing is allotted, looked up or stored. Unknown
+ * Errors for which a creation of `body` would be refused, judged by the body alone: nothing is allotted, looked up or stored. Unknown
  * fields are dropped, as the verb drops them.
  *
  * @throws API_BAD_REQUEST when the body is no object of the kind.
@@ -85,7 +85,7 @@ function validationErrors({ type, strategy }: ResourceDefinition, object: KubeOb
   ];
 }
 
-/** The one text that equal objects have: what hooks added in any order and shape is brought into the kind's own. */
+/** Brings an object into the kind's canonical form, in which equal objects have equal texts whatever hooks added. */
 export function seal({ shape, type }: ResourceDefinition, object: KubeObject): KubeObject {
   const sealed = decodeObject(shape, object, {
     root: type.kind,

@@ -21,7 +21,7 @@ export interface SubresourceRequest {
   readonly key: ObjectKey;
   /** One of the kind's `views`. */
   readonly part: string;
-  /** What is written; it is only read when left out. */
+  /** The write. Default: the subresource is only read. */
   readonly write?: { readonly kind: "replace" | PatchKind; readonly body: unknown };
 }
 
@@ -66,7 +66,7 @@ interface Writing {
   readonly options: PatchRequestOptions;
 }
 
-/** What the author wants to see, and who then owns what in the object behind it. */
+/** The requested state, and the field owners in the object behind it. */
 interface Wanted {
   readonly wanted: KubeObject;
   readonly managers: ManagersFrom;
@@ -124,6 +124,6 @@ function written({ definition, apply }: View, wanted: KubeObject, stored: KubeOb
   const errors = definition.strategy.validate?.(wanted, undefined) ?? [];
   if (errors.length > 0) throw invalidObject(definition.type, stored.metadata.name ?? "", errors);
   const { uid, resourceVersion } = wanted.metadata;
-  // What the author says that he has seen is demanded of the object itself.
+  // The version that the author has seen becomes a precondition on the object itself.
   return withMetadata(apply(wanted, stored), { uid, resourceVersion });
 }

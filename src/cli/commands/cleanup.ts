@@ -114,7 +114,7 @@ async function confirm(
   const table = owners.map((owner) => `${describeOwner(translator, owner)}:\n${tableOf(owner.copies)}`).join("\n");
   if (output === undefined) terminal.out(table);
   if (yes === true) return;
-  // Nobody says yes to what he has not seen.
+  // Users see the list before they confirm.
   if (output !== undefined) terminal.err(table.trimEnd());
   const answer = await terminal.ask?.(`Remove ${objectsOf(copies.length)} from the host? Type yes: `);
   if (answer?.trim() === "yes") return;
@@ -134,7 +134,7 @@ function tableOf(copies: readonly MarkedCopy[]): string {
 }
 
 /**
- * The owners whose copies go. Those of other virtual clusters of the name are told and left alone.
+ * The owners whose copies are deleted. Owners from other virtual clusters of the name are reported and left alone.
  *
  * @throws USAGE when there are copies from several tenant clusters and none was named, or from none that was named.
  */

@@ -60,7 +60,7 @@ async function why({ terminal, exit }: CommandContext, { output }: InspectionFla
   const key = tenantKeyOf(about);
   const preview = await inspection.preview({ ids: [syncId(resource.plural, key)] });
   const explanation = explainObject(preview, resource, key);
-  if (explanation === undefined) throw new EngineError("INTERNAL", `Broken invariant: nobody looked at ${formatKey(key)}`);
+  if (explanation === undefined) throw new EngineError("INTERNAL", `Broken invariant: ${formatKey(key)} was not inspected`);
   const uid = explanation.tenant?.uid;
   const slowed = uid === undefined ? [] : await inspection.slowed({ namespace: key.namespace, uid });
   const service = serviceOf(inspection, resource, key);
@@ -73,7 +73,7 @@ async function why({ terminal, exit }: CommandContext, { output }: InspectionFla
   if (service !== undefined) terminal.out(visible(describeTellers(inspection, service)));
 }
 
-/** Who tells readers on the host of the Service, where that is decided Service by Service. */
+/** Names what informs readers on the host of the Service, if that is decided per Service. */
 function describeTellers({ rules, host }: Inspection, service: ObjectKey): string {
   const slices = rules.find(({ kind, decidesBackends }) => kind.resource === ENDPOINT_SLICES && decidesBackends === true);
   const hostKey = slices?.translator.toHost(service, SERVICES);

@@ -17,7 +17,7 @@ import type { Terminal } from "../process/terminal.ts";
 
 /** The demonstration gives up when it has not converged after this time, in milliseconds. */
 const CONVERGENCE_MS = 60_000;
-/** What the demonstration copies; its Secret is one that an annotation names. */
+/** Kinds that the demonstration copies; its Secret is one that an annotation names. */
 const COPIED_KINDS = [ENDPOINTS, SERVICES, SECRETS];
 /** Between two looks while it converges, in milliseconds. */
 const LOOK_MS = 50;
@@ -50,7 +50,7 @@ export async function runDemo(context: CommandContext, mode: "once" | "live"): P
   }
 }
 
-/** What the record of an object is known by; a Namespace has none. */
+/** Key of the record of an object; a Namespace has none. */
 function recordName({ kind, metadata: { namespace = "", name = "" } }: KubeObject): readonly string[] {
   const resource = COPIED_KINDS.find((copied) => copied.kind === kind);
   return resource === undefined ? [] : [`${resource.plural} ${namespace}/${name}`];

@@ -1,13 +1,13 @@
 import { open, readFile, rename } from "node:fs/promises";
 import { EngineError, messageOf } from "../../base/errors.ts";
 
-/** What a file of ours is to hold. */
+/** Description of a state file. */
 export interface KeptFile<Kept> {
   readonly path: string;
   readonly isKept: (value: unknown) => value is Kept;
-  /** What the file holds when it is whole, for people. */
+  /** Content of an intact file, for people. */
   readonly what: string;
-  /** What happens when the file is removed, for people. */
+  /** Effect of removing the file, for people. */
   readonly hint: string;
 }
 

@@ -12,7 +12,7 @@ export interface KubeconfigFile {
 
 /**
  * Refuses a file that holds anything but an earlier kubeconfig of the same name: `--kubeconfig ~/.kube/config` must not cost
- * anybody the access to their clusters.
+ * users the access to their clusters.
  *
  * @throws CONFIG_FILE when the file holds something else, or cannot be looked at.
  */
@@ -50,7 +50,7 @@ function contextsOf(text: string): readonly unknown[] | undefined {
     const document = load(text);
     return isRecord(document) && Array.isArray(document["contexts"]) ? document["contexts"] : undefined;
   } catch {
-    // What does not parse is no kubeconfig of ours.
+    // A text that does not parse is no earlier kubeconfig.
     return undefined;
   }
 }

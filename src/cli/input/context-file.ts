@@ -1,5 +1,5 @@
 /**
- * Contexts: what the flags of a virtual cluster would say, written down once under a name.
+ * Contexts: saved values for the flags of a virtual cluster, under a name.
  *
  * @module
  */
@@ -45,7 +45,7 @@ const CONTEXTS = {
   },
 } as const satisfies ObjectSchema;
 
-/** What one context says in the place of flags. */
+/** Values of one context, used in place of flags. */
 export type SavedContext = Infer<(typeof CONTEXTS)["fields"]["contexts"]["values"]>;
 
 /** The whole file. */

@@ -21,7 +21,7 @@ export interface FollowedCluster {
   stop(): Promise<void>;
 }
 
-/** What everything in one process shares. */
+/** Resources shared within one process. */
 export interface Runtime {
   readonly clock: Clock;
   readonly chance: Chance;
@@ -36,7 +36,7 @@ export type KubeConfig = HttpClientOptions["kubeConfig"];
 export interface FollowClusterOptions {
   readonly side: "tenant" | "host";
   readonly kubeConfig: KubeConfig;
-  /** What of it is followed. Default everything. */
+  /** The part that is followed. Default everything. */
   readonly scope?: ListScope;
   /** Most writes a second; no limit when left out. */
   readonly qps?: number | undefined;
@@ -44,7 +44,7 @@ export interface FollowClusterOptions {
   readonly mayWrite?: (() => boolean) | undefined;
   /** Told when the cluster says that something is not allowed. */
   readonly onForbidden?: () => void;
-  /** What credential plugins inherit. */
+  /** Environment that credential plugins inherit. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
   readonly runtime: Runtime;
 }
@@ -79,7 +79,7 @@ export function followCluster(options: FollowClusterOptions): FollowedCluster {
   };
 }
 
-/** What has to be followed on the host: one namespace, or all of them when copies spread over several. */
+/** Scope to follow on the host: one namespace, or all of them if copies spread over several. */
 export function hostScope(translator: Translator): ListScope {
   const namespaces = translator.targetNamespaces();
   return namespaces !== "all" && namespaces.length === 1 ? { namespace: namespaces[0]! } : {};

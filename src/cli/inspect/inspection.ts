@@ -26,10 +26,10 @@ import { preview } from "../../engine/sync/inspect/preview.ts";
 import type { Preview } from "../../engine/sync/inspect/preview.ts";
 import { hostScope } from "../input/followed-cluster.ts";
 
-/** What of a client only reads. `get` is for namespaces, of which roles often allow no more. */
+/** The reading part of a client. `get` is for namespaces, of which roles often allow no more. */
 export type ReadClient = Pick<ClusterClient, "get" | "list">;
 
-/** What is looked at. */
+/** Scope of an inspection. */
 export interface InspectionOptions extends EngineOptions {
   readonly tenant: ReadClient;
   readonly host: ReadClient;
@@ -58,8 +58,8 @@ export interface Inspection {
   /** Plays the next run on both views, which can be done once; `ids` are looked at in any case. @throws API_… when a referenced object cannot be read. */
   preview(options?: { readonly ids?: readonly string[] }): Promise<Preview>;
   /**
-   * What the syncer that runs has told of a tenant object in Events, for it alone knows it: that its writes are slowed, since when, and
-   * until when. Nothing once that must be over, or where Events may not be read.
+   * What the running syncer has reported about a tenant object in Events, since it alone knows: that writes are slowed, since when, and
+   * until when. Nothing once that time is over, or if Events may not be read.
    */
   slowed(object: Looked): Promise<readonly Note[]>;
   /** Frees the sandbox. */
@@ -133,7 +133,7 @@ async function slowed({ tenant, clock }: InspectionOptions, engine: Engine, { na
     throw error;
   });
   const told = events.items.map((event) => ({ at: String(event["lastTimestamp"]), message: String(event["message"]) }));
-  // Each wait is told as it begins, none is longer, and who has needed no write for a minute after it is slowed no more.
+  // Each wait is reported as it begins, none is longer, and an object that needs no write for a minute afterwards is no longer slowed.
   const longestMs = (engine.settings.loopGuard.slowestMinutes + 1) * 60_000;
   const [last] = told.filter(({ at }) => clock.now() - Date.parse(at) <= longestMs).sort((a, b) => Date.parse(b.at) - Date.parse(a.at));
   return last === undefined ? [] : [{ code, message: last.message }];

@@ -26,7 +26,7 @@ import { noteClosed, readServerFile, readServerText } from "./server-file.ts";
 import { namesEtcd, openStoreFromFlags, storeName } from "./store-flags.ts";
 import type { StoreFlags } from "./store-flags.ts";
 
-/** What is read, and what it says of itself. */
+/** A source of data, and what it states about itself. */
 export interface DataSource {
   readonly contents: Contents;
   readonly copy: CopyState | undefined;
@@ -34,20 +34,20 @@ export interface DataSource {
   readonly backups: ReadonlyMap<string, string>;
   /** The text of `server.json`; undefined when there is none. */
   readonly serverFile: string | undefined;
-  /** What makes `server.json` unusable. */
+  /** Why `server.json` is unusable. */
   readonly serverFault: string | undefined;
   /** How the source is called, for messages. */
   readonly place: string;
 }
 
-/** What was found when a source was looked at. */
+/** Result of checking a source. */
 export interface SourceCheck extends Findings {
-  /** What the source is. Rows of a backup whose manifest is gone are a backup all the same. */
+  /** State of the source. Rows of a backup whose manifest is missing are still a backup. */
   readonly state: "data" | CopyState["state"];
   readonly manifest: Manifest | undefined;
   /** Why it is not what was backed up or stored, a sentence for each; they are the first of the faults. */
   readonly broken: readonly string[];
-  /** What nothing proves, a sentence for each, though nothing speaks against it. */
+  /** Facts that cannot be proven or disproven, one sentence each. */
   readonly unproven: readonly string[];
 }
 
@@ -65,9 +65,9 @@ export async function readSource(context: CommandContext, flags: StoreFlags, cip
 }
 
 /**
- * Opens the store of a source that no server has told of.
+ * Opens the store of a source without a running server.
  *
- * @throws CONFIG_FILE when there is nothing, or a server opens it meanwhile; what `act` throws.
+ * @throws CONFIG_FILE if there is nothing, or a server opens it meanwhile; errors of `act`.
  */
 export async function withSource<T>(
   { terminal }: CommandContext,
@@ -78,7 +78,7 @@ export async function withSource<T>(
   if (namesEtcd(flags) || flags.data === undefined) return closing(await openStoreFromFlags(flags, { terminal, cipher }), act);
   const path = join(flags.data, DATABASE_FILE);
   const before = timesOf(path);
-  // What is in a log must be brought into the file, under a lock. Without one nobody writes, and nobody has to.
+  // A log must be merged into the file, under a lock. Without a log nothing has to be written.
   if (before === undefined) {
     const details = { hint: "Name the folder of a backup, or that of management --data" };
     throw new EngineError("CONFIG_FILE", `There are no data of the management API in "${flags.data}": ${DATABASE_FILE} is missing`, {

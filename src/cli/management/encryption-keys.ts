@@ -16,7 +16,7 @@ export interface EncryptionKeyOptions {
   readonly terminal: Pick<Terminal, "read" | "env">;
 }
 
-/** What seals the data of the management API. */
+/** Cipher for the data of the management API. */
 export interface PlatformCipher {
   readonly cipher: Cipher & { readonly keys: SealingKeys };
   /** The key lies beside what it encrypts. */

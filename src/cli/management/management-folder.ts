@@ -104,7 +104,7 @@ function signOfData(folder: string, hasServerFile: boolean): string | undefined 
   return (readRevisionFile(folder) ?? 1) > 1 ? `${REVISION_FILE} says that a server has written` : undefined;
 }
 
-/** Before it is closed: a log that is gone would be missed by the next start, and one that is there harms nobody. */
+/** Before it is closed: the next start would miss a log that is gone, while an extra one does no harm. */
 function noteWhenClosed(store: Store, folder: string): void {
   const close = store.close.bind(store);
   store.close = async () => {

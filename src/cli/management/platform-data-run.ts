@@ -201,7 +201,7 @@ async function putServerFile(folder: string, text: string | undefined, isThere: 
 
 interface Telling {
   readonly cipher: KeyedCipher;
-  /** What it must be. Default: a backup or data. */
+  /** Required kind. Default: a backup or data. */
   readonly wanted?: string | undefined;
 }
 

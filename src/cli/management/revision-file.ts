@@ -48,8 +48,8 @@ export function demandProgress(folder: string): Progress {
 }
 
 /**
- * Remembers what a server comes to. With `acceptDataLoss` a database that is behind is taken, and counts on from far above what anybody may
- * have seen. Where the file cannot be written it is behind, which refuses nothing that is whole.
+ * Records the revision that a server reaches. With `acceptDataLoss` a database that is behind is accepted, and continues far above any
+ * revision clients may have seen. Where the file cannot be written it is behind, which refuses nothing that is whole.
  */
 export function keepProgress(folder: string, acceptDataLoss: boolean): Progress {
   const path = join(folder, REVISION_FILE);

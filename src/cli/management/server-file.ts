@@ -1,5 +1,5 @@
 /**
- * What a server keeps beside its data: certificate and port. That it is there says that a server has run on the folder, and `open` that one
+ * State that a server keeps beside its data: certificate and port. Its presence means that a server has run on the folder, `open` that one
  * runs, or was killed: then the database has a log beside it, which holds what was written last.
  *
  * @module
@@ -14,7 +14,7 @@ import { readKeptFile, writeKeptFile } from "../files/kept-file.ts";
 /** The name of the file. */
 export const SERVER_FILE = "server.json";
 
-/** What is in the file. */
+/** Content of the file. */
 export interface KeptServer extends ServerCertificate {
   readonly port: number;
   /** A server has the data open, or has not closed them. Default false. */
@@ -22,7 +22,7 @@ export interface KeptServer extends ServerCertificate {
 }
 
 /**
- * What a folder keeps; undefined when there is none.
+ * Reads the state of a folder; undefined if there is none.
  *
  * @throws CONFIG_FILE when it cannot be read, or holds something else.
  */

@@ -1,5 +1,5 @@
 /**
- * What people read on standard error: errors and warnings, each with its code, its place and what to do next.
+ * Messages on standard error: errors and warnings, each with its code, its place and what to do next.
  *
  * @module
  */

@@ -5,7 +5,7 @@
  * @module
  */
 
-/** What of a process decides how it is started. `process` is one. */
+/** The parts of a process that decide how it is started. `process` is one. */
 export interface StartedProcess {
   readonly argv: readonly string[];
   readonly execArgv: readonly string[];
@@ -13,11 +13,11 @@ export interface StartedProcess {
   readonly execPath: string;
   /** Undefined where the system cannot replace a process. */
   readonly execve?: ((file: string, args: readonly string[], env: NodeJS.ProcessEnv) => never) | undefined;
-  /** There when a process of Node has forked this one: what it says would not reach a replaced one. */
+  /** Present if a Node process has forked this one: its messages would not reach a replaced process. */
   readonly send?: unknown;
 }
 
-/** What a process with little memory is started with. */
+/** Settings for a process with little memory. */
 export const LEAN = {
   /**
    * Megabytes of half the room for short-lived objects: left alone, V8 takes up to 16 and never gives any back. And a way to collect

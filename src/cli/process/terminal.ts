@@ -34,7 +34,7 @@ export interface Terminal {
    * the second one does, and so does a stop that takes too long. Commands that end by themselves never ask for it.
    */
   stopSignal(): AbortSignal;
-  /** Asks the person at the terminal and answers their line; undefined when nobody is there to ask. */
+  /** Asks the person at the terminal and answers their line; undefined if the session is not interactive. */
   readonly ask: ((question: string) => Promise<string>) | undefined;
   /** Calls `listener` at every SIGHUP, which no longer ends the process then. Returns a function that ends that. */
   onHangUp(listener: () => void): () => void;
@@ -97,7 +97,7 @@ async function askPerson(question: string): Promise<string> {
   }
 }
 
-/** A reader that went away, as `head` does, ends what runs; what is still written goes nowhere. A full disk is a failure. */
+/** A reader that goes away, as `head` does, stops the command; later output is discarded. A full disk is a failure. */
 function surviveClosedPipes(stop: AbortController): void {
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code === "EPIPE") return stop.abort();

@@ -107,7 +107,7 @@ function followConfiguration(terminal: Terminal, { options, loaded }: Parts, { s
     ...runtime,
     tell: problemTeller(terminal, options, runtime.logger),
     async apply(changed) {
-      // What is followed of the host is decided at the start.
+      // The scope followed on the host is decided at the start.
       if (!jsonEqual(hostScope(createTranslatorFor(changed)), scope))
         throw new EngineError("CONFIG_VALUE", "Cannot change which host namespaces are followed while the syncer runs", {
           details: { hint: "Restart it with the new configuration" },
@@ -125,7 +125,7 @@ function followConfiguration(terminal: Terminal, { options, loaded }: Parts, { s
   });
 }
 
-/** What a sidecar is made of. */
+/** Parts of a sidecar. */
 interface Parts {
   readonly options: SidecarOptions;
   readonly loaded: LoadedConfiguration;
@@ -289,7 +289,7 @@ interface Working {
   readonly runtime: Runtime;
   /** Undefined with `--no-laws`. */
   readonly laws: LawWatch | undefined;
-  /** Undefined where no Endpoints are read: what is copied is what is seen. */
+  /** Undefined where no Endpoints are read: copies are then all that readers see. */
   readonly backends: BackendWatch | undefined;
 }
 

@@ -1,5 +1,5 @@
 /**
- * What this process sees of the two clusters: since when one cannot be reached or followed, for `/readyz`, and whether another process
+ * Reachability of both clusters from here: since when one cannot be reached or followed, for `/readyz`, and whether another process
  * should lead that sees more, for the election.
  *
  * @module
@@ -19,14 +19,14 @@ export interface SightTimes {
   readonly clearAfterMs: number;
 }
 
-/** One cluster, as this process sees it. Told of each question that somebody asks it anyway. */
+/** One cluster, as this process sees it. Updated by every request that is made anyway. */
 export interface ClusterSight extends Reach {
   readonly sight: Sight;
   /** A line for each thing that is out of sight, with the time since when. */
   lost(): readonly string[];
 }
 
-/** What is looked at. */
+/** A cluster to observe. */
 export type SeenCluster = Pick<FollowedCluster, "side"> & {
   readonly access: Pick<FollowedCluster["access"], "lost" | "retryNow" | "identity">;
 };
@@ -104,7 +104,7 @@ class WatchedCluster implements ClusterSight {
 
 const RANK: Readonly<Record<Sight, number>> = { clear: 0, unsteady: 1, blind: 2 };
 
-/** What can be done with all of them: as much as with the one that is seen least. */
+/** The sight of all clusters: that of the one seen least. */
 export function leastOf(clusters: readonly Pick<ClusterSight, "sight">[]): Sight {
   return clusters.map(({ sight }) => sight).reduce((least, sight) => (RANK[sight] > RANK[least] ? sight : least), "clear");
 }
@@ -112,7 +112,7 @@ export function leastOf(clusters: readonly Pick<ClusterSight, "sight">[]): Sight
 /** How a cluster is asked. */
 export interface ClusterProbe {
   readonly reach: Reach;
-  /** Rejects when nobody answers. */
+  /** Rejects if there is no answer. */
   readonly ask: () => Promise<unknown>;
   /** Between two questions, in milliseconds. */
   readonly everyMs: number;

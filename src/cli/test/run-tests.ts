@@ -21,7 +21,7 @@ export interface RunTestsOptions {
   readonly coverage?: boolean;
 }
 
-/** What files are run with. */
+/** Tools for running files. */
 export interface RunTools {
   readonly terminal: Pick<Terminal, "read" | "err">;
   readonly engines: EngineCache;

@@ -10,7 +10,7 @@ export interface ClusterController {
   stop(): void;
 }
 
-/** What a controller works with. */
+/** Dependencies of a controller. */
 export interface ClusterControllerOptions {
   readonly registry: Registry;
   readonly store: Store;

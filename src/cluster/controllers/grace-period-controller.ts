@@ -8,7 +8,7 @@ import { createClusterController } from "./controller.ts";
 import type { ClusterController, ClusterControllerOptions } from "./controller.ts";
 import { createKeyWorker } from "./key-worker.ts";
 
-/** What this controller works with. */
+/** Dependencies of this controller. */
 export interface GracePeriodOptions extends ClusterControllerOptions {
   readonly clock: Clock;
 }

@@ -9,7 +9,7 @@ export interface KeyWorker {
   stop(): void;
 }
 
-/** What a worker does with its keys. */
+/** Options of a worker. */
 export interface KeyWorkerOptions {
   readonly name: string;
   readonly logger: Logger;

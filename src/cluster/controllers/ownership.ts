@@ -1,6 +1,6 @@
 import type { KubeObject } from "../../kube/object/types.ts";
 
-/** Who belongs to whom, kept up to date with the store. */
+/** Index of owners and dependents, kept up to date with the store. */
 export interface Ownership {
   get(uid: string): KubeObject | undefined;
   /** The objects whose references name this one as an owner that they may have: one of no namespace, or of their own. */

@@ -30,7 +30,7 @@ const VIEW: readonly PolicyRule[] = [
   inGroup("policy", READ, "poddisruptionbudgets", "poddisruptionbudgets/status"),
 ];
 
-/** Endpoints can only be read: who writes them redirects other people's traffic (CVE-2021-25740; so since Kubernetes 1.22). */
+/** Endpoints can only be read: writing them can redirect other users' traffic (CVE-2021-25740; so since Kubernetes 1.22). */
 const EDIT: readonly PolicyRule[] = [
   core(READ, "pods/attach", "pods/exec", "pods/portforward", "pods/proxy", "secrets", "services/proxy"),
   core(["impersonate"], "serviceaccounts"),

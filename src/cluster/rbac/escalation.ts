@@ -1,5 +1,5 @@
 /**
- * Nobody gives away what he does not have. Source: the escalation checks of Kubernetes' RBAC storage.
+ * Users cannot grant permissions that they do not have. Source: the escalation checks of Kubernetes' RBAC storage.
  *
  * @module
  */
@@ -52,7 +52,7 @@ const FULL_AUTHORITY: readonly PolicyRule[] = [
   { verbs: ["*"], nonResourceURLs: ["*"] },
 ];
 
-/** What of a role gives permissions. */
+/** The parts of a role that grant permissions. */
 function powers(role: KubeObject): unknown {
   return [rulesIn(role), role["aggregationRule"]];
 }
@@ -100,7 +100,7 @@ function demandHeld({ policy, user, type, object, rules }: Demand): void {
 }
 
 /**
- * What `wanted` allows and `held` does not: one rule for each resource and name, with all its verbs.
+ * Permissions of `wanted` that `held` lacks: one rule for each resource and name, with all its verbs.
  *
  * @example
  * missingRules([], [{ verbs: ["get", "list"], apiGroups: [""], resources: ["pods"] }]); // the same rule

@@ -4,7 +4,7 @@ import type { UserInfo } from "../../apiserver/types/user-info.ts";
 import type { Store, StoreEvent } from "../../apiserver/store/store.ts";
 import { CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, RBAC_GROUP, ROLE_BINDINGS, ROLES } from "./resources.ts";
 
-/** Somebody to whom a role is given. */
+/** A subject to which a role is granted. */
 export interface Subject {
   readonly kind: string;
   readonly apiGroup?: string;
@@ -26,7 +26,7 @@ export interface Binding extends KubeObject {
   readonly roleRef: RoleRef;
 }
 
-/** What a binding gives to a user: the rules of its role, and how people are told of it. */
+/** Grant of a binding to a user: the rules of its role, and its description for people. */
 export interface Grant {
   readonly rules: readonly PolicyRule[];
   readonly reason: string;
@@ -34,7 +34,7 @@ export interface Grant {
 
 /** All roles and bindings, ready to be asked. */
 export interface Policy {
-  /** What a user has in a namespace; "" is what he has everywhere. Bindings whose role is missing give nothing. */
+  /** Grants of a user in a namespace; "" for those that apply everywhere. Bindings whose role is missing grant nothing. */
   grantsOf(user: UserInfo, namespace: string): Iterable<Grant>;
   /** The rules of a role, seen from a namespace; undefined when there is none. */
   rulesOf(roleRef: Pick<RoleRef, "kind" | "name">, namespace: string): readonly PolicyRule[] | undefined;
@@ -76,7 +76,7 @@ interface Bound {
 class PolicyIndex {
   /** Rules by namespace and name; the namespace of ClusterRoles is "". */
   readonly #rules = new Map<string, readonly PolicyRule[]>();
-  /** By place and subject, then by binding: what a question looks up and what an event replaces. */
+  /** By place and subject, which requests look up, then by binding, which events replace. */
   readonly #bound = new Map<string, Map<string, Bound>>();
 
   follow({ type, object, previous }: StoreEvent): void {

@@ -1,5 +1,5 @@
 /**
- * What a single rule allows. Source: the evaluation helpers of Kubernetes' RBAC authorizer.
+ * Evaluates a single rule. Source: the evaluation helpers of Kubernetes' RBAC authorizer.
  *
  * @module
  */

@@ -1,9 +1,9 @@
 import type { Attributes } from "../../apiserver/access/authorization.ts";
 
-/** What clients read before they do anything, with everything below it. */
+/** Paths that clients read before they do anything, with everything below. */
 const OPEN_PATHS = ["/api", "/apis", "/healthz", "/livez", "/openapi", "/readyz", "/version"];
 
-/** Resources by which somebody asks about himself. */
+/** Resources by which users ask about themselves. */
 const SELF_REVIEWS = new Set([
   "authentication.k8s.io/selfsubjectreviews",
   "authorization.k8s.io/selfsubjectaccessreviews",

@@ -1,12 +1,12 @@
 /**
- * What a token for a cluster says: written by the platform that signs it, read by the clusters that accept it. Both keep to
- * this page, and neither needs the other to run.
+ * Claims of a token for a cluster: written by the platform that signs it, read by the clusters that accept it. Both keep to
+ * this module, and neither needs the other to run.
  *
  * @module
  */
 import type { AccessScope } from "./types.ts";
 
-/** Whom the platform answers for, in the claim `platform` of a token. Groups and roles are those of the moment of signing. */
+/** The identity in the claim `platform` of a token. Groups and roles are those of the moment of signing. */
 export interface PlatformClaim {
   /** The platform's user; of `user`, `team` and `subject` at most one is there. */
   readonly user?: string;

@@ -67,7 +67,7 @@ function isIn(box: Box, point: readonly string[]): boolean {
 const CACHE = new TextCache<CompiledScope>({ entries: 1000, characters: 4_000_000 });
 
 /**
- * The scopes that limit a user, in order; none when nothing limits him. A text that is no scope allows nothing, because one that is
+ * The scopes that limit a user, in order; none if the user is unlimited. A text that is no scope allows nothing, because one that is
  * not understood must not open anything.
  */
 export function scopesOf(user: UserInfo, options: ScopeOptions = {}): readonly CompiledScope[] {

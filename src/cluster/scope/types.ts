@@ -1,5 +1,5 @@
 /**
- * What an access key or a token may reach. Absent, it limits nothing; present, one of its entries has to allow a request.
+ * Scope of an access key or a token. Absent, it limits nothing; present, one of its entries has to allow a request.
  *
  * @module
  */
@@ -48,7 +48,7 @@ export interface ScopeCluster {
   readonly cluster?: string;
 }
 
-/** What requests have to be like; an empty list, or none, does not restrict. */
+/** Conditions on requests; an empty or absent list does not restrict. */
 export interface ScopeRule {
   readonly verbs?: readonly string[];
   readonly resources?: readonly ScopeResources[];

@@ -70,7 +70,7 @@ class FollowedKeys implements PlatformKeys {
   async find(kid: string): Promise<PublicKey | undefined> {
     const now = this.#options.clock.monotonic();
     if (!this.#known.has(kid)) await this.#readAgain(now);
-    // Nobody waits for that: the platform may be slow to answer, or gone.
+    // Not awaited: the platform may be slow to answer, or gone.
     else if (now - this.#freshAt >= KEYS_FRESH_MS) void this.#readAgain(now);
     return this.#known.get(kid);
   }

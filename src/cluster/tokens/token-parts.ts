@@ -11,7 +11,7 @@ import type { TokenAlgorithm } from "../scope/cluster-token.ts";
 import { repeatedFields } from "../../apiserver/http/body/repeated-fields.ts";
 import { unauthorized } from "../../apiserver/types/status.ts";
 
-/** What a token says of itself; nothing of it is proven. */
+/** Unverified content of a token. */
 export interface TokenParts {
   readonly algorithm: TokenAlgorithm;
   readonly kid: string;

@@ -11,14 +11,14 @@ export interface Answer {
   /** Value of the Retry-After header, if there was one. */
   readonly retryAfter: string | undefined;
   readonly text: string;
-  /** What was asked, for messages: `GET /api/v1/…`. */
+  /** The request, for messages: `GET /api/v1/…`. */
   readonly request: string;
 }
 
 /** No message quotes more of an answer than this. */
 const EXCERPT_MAX = 200;
 /**
- * What is nested deeper is not read: whatever walks objects later could overflow the stack. The kinds of Kubernetes have some ten
+ * Deeper nesting is refused: code that walks objects later could overflow the stack. The kinds of Kubernetes have some ten
  * levels; an embedded cluster takes 200, and a list with the managed fields of such an object doubles them.
  */
 export const ANSWER_DEPTH_MAX = 500;
@@ -42,7 +42,7 @@ export function parseAnswer(answer: Answer): Record<string, unknown> {
   );
 }
 
-/** What an answer must be of. */
+/** Expected type of an answer. */
 export interface Expected {
   readonly resource: ResourceType;
   /** Left out where the server makes up the name, or keeps nothing. */
@@ -77,7 +77,7 @@ function isObjectOf({ apiVersion, kind, metadata }: Record<string, unknown>, { r
 /**
  * Makes sure that a delete happened: a server answers with a Status of success, or with the object as it was or as it is going.
  *
- * @throws API_UNAVAILABLE when the answer says neither: what became of the object is not known then.
+ * @throws API_UNAVAILABLE when the answer says neither: the fate of the object is then unknown.
  */
 export function checkDeleted(answer: Answer, expected: Expected): void {
   const body = parseAnswer(answer);

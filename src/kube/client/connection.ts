@@ -1,7 +1,7 @@
 import type { Cluster, Context, User } from "@kubernetes/client-node/dist/config_types.js";
 import { EngineError } from "../../base/errors.ts";
 
-/** What is read of a kubeconfig; client-node's `KubeConfig` has it, too. */
+/** The parts of a kubeconfig that are read; client-node's `KubeConfig` has them, too. */
 export interface KubeConfigView {
   /** Name of the current context; "" when there is none. */
   getCurrentContext(): string;

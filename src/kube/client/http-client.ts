@@ -92,7 +92,7 @@ const PATCH_CONTENT_TYPE: Readonly<Record<PatchType, string>> = {
   merge: "application/merge-patch+json",
 };
 
-/** A header is a quoted text; what is quoted in that may be a value of an object. */
+/** A header is a quoted text; a quotation inside it may be a value of an object. */
 const QUOTED_IN_WARNING = /\\"[^]*\\"/;
 
 /** Different warnings of a server that are logged; it repeats the same ones with every answer. */
@@ -285,7 +285,7 @@ function listFromAnswer(answer: Answer, { apiVersion, kind }: ResourceType): Obj
       `Cannot read the answer to ${answer.request}: wanted a complete ${kind}List, found kind ${JSON.stringify(body["kind"])}`,
     );
   }
-  // Items of a list come without these two. The objects were parsed a moment ago and nobody else has seen them.
+  // Items of a list come without these two. The objects were parsed a moment ago and are not shared yet.
   for (const item of items as unknown[]) {
     if (!isRecord(item) || !isRecord(item["metadata"]) || typeof item["metadata"]["name"] !== "string")
       throw new EngineError("API_UNAVAILABLE", `Cannot read the answer to ${answer.request}: an item is no object`);

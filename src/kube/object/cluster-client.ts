@@ -54,7 +54,7 @@ export interface WatchEvent {
   readonly object: KubeObject;
 }
 
-/** What must still hold for a delete to happen. */
+/** Preconditions of a delete. */
 export interface DeletePreconditions {
   readonly uid?: string;
   readonly resourceVersion?: string;

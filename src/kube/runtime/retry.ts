@@ -1,7 +1,7 @@
 import { backoffDelay, type BackoffOptions } from "../../base/backoff.ts";
 import { isEngineError } from "../../base/errors.ts";
 
-/** What happens to a key whose reconcile failed. */
+/** Handling of a key whose reconcile failed. */
 export interface RetryDecision {
   /** When the key is tried again, in milliseconds. */
   readonly afterMs: number;

@@ -1,7 +1,7 @@
 import { EngineError } from "../../base/errors.ts";
 import type { ClusterClient } from "../object/cluster-client.ts";
 
-/** What a gate lets through or refuses. */
+/** Calls that a gate controls. */
 export type GatedCalls = Pick<ClusterClient, "get" | "create" | "update" | "delete">;
 
 /**

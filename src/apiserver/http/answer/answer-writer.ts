@@ -18,7 +18,7 @@ export interface AnswerHead {
 export interface AnswerWriter {
   /**
    * Writes a text whose parts are made while it is written. A short one is written at once. A long one waits for the caller's others,
-   * lets everybody have a turn after each piece, and keeps no more than one piece of it in memory.
+   * lets other requests proceed after each piece, and keeps no more than one piece of it in memory.
    */
   write(response: ServerResponse, head: AnswerHead, parts: Iterable<string>): Promise<void>;
   /** Writes what is encoded already, at once. */

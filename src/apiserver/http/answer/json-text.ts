@@ -15,7 +15,7 @@ function jsonTextOf(object: object): string {
   return text;
 }
 
-/** Remembers what was made of objects, as long as it fits: what was made first goes first. */
+/** Caches what was made of objects within a size limit; the oldest entries are evicted first. */
 class Kept<Made extends { readonly bytes: number }> {
   readonly #made = new Map<object, Made>();
   readonly #max: number;
@@ -75,7 +75,7 @@ export function listingOf(object: object): Listing | undefined {
   return { head, name, elements: elements as readonly object[] };
 }
 
-/** What an element of a list is written as. */
+/** Maps an element of a list to what is written. */
 export type Each = (element: object) => object;
 
 const asItIs: Each = (element) => element;
@@ -130,7 +130,7 @@ function elementsText(elements: readonly object[], each: Each): Buffer | undefin
   return text;
 }
 
-/** What is stored is read again and again; everything else is made for one answer. */
+/** Stored objects are read repeatedly; everything else is made for one answer. */
 function elementText(object: object): string {
   return Object.isFrozen(object) ? jsonTextOf(object) : JSON.stringify(object);
 }

@@ -50,7 +50,7 @@ const ENVELOPE: ObjectShape = {
   numbers: { typeMeta: 1, raw: 2 },
 };
 
-/** What follows a field's number: a number, or so many bytes. */
+/** Content after a field's number: a number, or bytes. */
 type Wire = bigint | Buffer;
 
 function readMessage({ fields, numbers = {}, inlined = {} }: ObjectShape, bytes: Buffer): JsonObject {

@@ -10,7 +10,7 @@ interface Connection {
   busy: number;
 }
 
-/** Counts the connections of a server, so that nobody keeps others out by opening many. */
+/** Counts the connections of a server, so that no client keeps others out by opening many. */
 export interface Connections {
   /** To be called for each that is made. Where there are too many, one ends: see {@link createConnections}. */
   add(socket: Socket): void;

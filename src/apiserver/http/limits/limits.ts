@@ -1,10 +1,10 @@
 import type { InFlightLimits } from "./in-flight.ts";
 
-/** What a server refuses because there is too much of it. */
+/** Limits beyond which a server refuses requests. */
 export interface ServerLimits extends InFlightLimits {
   /** Largest request body. Default 3 MiB. */
   readonly bodyBytes?: number;
-  /** Fields and items that a request body may have; what each costs is the server's time. Default 1,000,000. */
+  /** Fields and items that a request body may have; each costs the server time. Default 1,000,000. */
   readonly bodyValues?: number;
   /** Connections that may be open; the address that has most gives up idle ones first. Default 4,000. */
   readonly connections?: number;

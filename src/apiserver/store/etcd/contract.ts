@@ -28,6 +28,6 @@ export interface EtcdStore extends Store, Resealable {
   readonly recovers: boolean;
   /** How far this process is, for the next one's `seen`; also after `close`. */
   readonly known: KnownState;
-  /** Has `listener` called when everything was read again because etcd went back in time: after watches that cannot end were told. */
+  /** Calls `listener` after a full reload because etcd went back in time, once watches that cannot end were updated. */
   onRestored(listener: () => void): void;
 }

@@ -8,7 +8,7 @@ import { EtcdFailure, withHint } from "./client/failure.ts";
 import { encodeWire, prefixEnd } from "./client/protocol.ts";
 import type { WireEvent, WireWatch } from "./client/protocol.ts";
 
-/** What a feed works with, and whom it tells. */
+/** Dependencies and listeners of a feed. */
 export interface FeedOptions {
   readonly client: EtcdClient;
   readonly layout: EtcdLayout;
@@ -42,7 +42,7 @@ export class Feed {
   #fruitless = 0;
   /** Events of a revision of which more may come. */
   #rest: readonly WireEvent[] = [];
-  /** What a stream has told before it is known whether it goes on from what is known here. */
+  /** Events of a stream, held until it is known whether they continue the local state. */
   #held: WireWatch[] | undefined;
   /** Why the stream was given up, where that was found out later than in its own call. */
   #failure: unknown;
@@ -126,7 +126,7 @@ export class Feed {
       key: encodeWire(layout.prefix),
       range_end: prefixEnd(layout.prefix),
       start_revision: String(known() + 1),
-      // What was missed may be more than fits into memory at once.
+      // The missed events may not fit into memory at once.
       fragment: true,
     };
     this.#rest = [];
@@ -180,7 +180,7 @@ export class Feed {
 
   #canceled(compactRevision = "0", reason = "etcd canceled it"): Error {
     if (compactRevision !== "0") return new Compacted();
-    // A token that is not taken is told in words only.
+    // A refused token is reported in words only.
     this.#options.client.forgetToken();
     return new EtcdFailure(`the watch was canceled: ${reason}`, { mayHaveHappened: false });
   }

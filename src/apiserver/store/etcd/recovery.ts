@@ -2,8 +2,8 @@
  * Everything is read again when what is known here does not go on: events were lost on the way, etcd has forgotten them, or etcd was put back
  * to another past by the restoration of a backup.
  *
- * After a restoration nothing is answered from before it, and it is finished in this order: watches end; what is there now is admitted, as
- * at a start; the fence is raised, which makes void what counts on the past that is no more, wherever it is on its way; etcd is raised until it
+ * After a restoration nothing is answered from before it. Steps, in order: watches end; the present contents are admitted, as
+ * at a start; the fence is raised, which voids in-flight writes that rely on the discarded past; etcd is raised until it
  * counts from above all that was known here, so that no revision stands for two states; then everything is read. Until it is admitted nothing
  * is written: a copy may be on its way into etcd.
  *
@@ -28,7 +28,7 @@ import type { KnownState, Present } from "./past/question.ts";
 import { raiseAbove, tellLost } from "./past/raise.ts";
 import type { Replica } from "./replica.ts";
 
-/** What a recovery works with. */
+/** Dependencies of a recovery. */
 export interface RecoveryOptions {
   readonly client: EtcdClient;
   readonly layout: EtcdLayout;
@@ -109,7 +109,7 @@ export class Recovery {
     if (lost === undefined) metrics.count("management_etcd_reloads_total", { reason: why });
     if (present.last.revision === 0 && known.last.revision > 0) await this.#tellEmptied();
     await admit(glanceAt(this.#options));
-    // What only this server has missed ends nobody else's watches.
+    // Events that only this server missed do not end the watches of others.
     if (lost === "restored") await raiseAbove(known.revision, this.#options);
     const contents = await loadContents({ client, layout, cipher, memory });
     if (!(await this.#isWhole(contents, lost === undefined ? known : undefined))) return false;

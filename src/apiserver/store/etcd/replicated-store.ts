@@ -28,7 +28,7 @@ import { shareCalls } from "./client/share-calls.ts";
 import { EtcdWriter } from "./writer.ts";
 import type { EtcdWrite } from "./writer.ts";
 
-/** What a replicated store is made of. */
+/** Parts of a replicated store. */
 export interface ReplicatedStoreOptions {
   readonly connection: EtcdConnection;
   readonly client: EtcdClient;
@@ -195,7 +195,7 @@ export class ReplicatedStore implements EtcdStore {
     try {
       await this.#options.client.call("/v3/kv/compaction", { revision: String(revision) });
     } catch (error) {
-      // Somebody else was faster, which is what was wanted.
+      // Another process was faster, which is just as good.
       if (!(error instanceof EtcdFailure && error.compacted)) throw storeError(error);
     }
   }
@@ -245,7 +245,7 @@ export class ReplicatedStore implements EtcdStore {
     if (write.object !== undefined) demandRoom(this.#replica.view, this.#options.memory, write.key, write.object);
     const answered = { late: false };
     const demand = () => {
-      if (answered.late) throw unavailable("nobody waits for this write any more");
+      if (answered.late) throw unavailable("the caller no longer waits for this write");
       write.demand?.();
     };
     const writing = this.#writer.write({ ...write, demand });
@@ -295,7 +295,7 @@ export class ReplicatedStore implements EtcdStore {
   async #readPresent(): Promise<Omit<Present, "past"> & { readonly of: number }> {
     const { client, layout } = this.#options;
     const replica = this.#replica;
-    // As it is when the question is asked: what the watch tells meanwhile may be younger than the answer.
+    // The state at the time of the question: later events of the watch may be newer than the answer.
     const { past: of, known } = replica;
     const ask = async () => {
       const present = await askPresent(known, { layout, call: (path, body) => client.call(path, body) });
@@ -377,7 +377,7 @@ interface WireAlarms {
   readonly alarms?: readonly { readonly alarm?: string }[];
 }
 
-/** What the caller does to the object while it waits is no longer part of the write. */
+/** Keeps the caller's later changes to the object out of the write. */
 function keep(object: KubeObject): KubeObject {
   return deepFreeze({ ...object, metadata: { ...object.metadata } });
 }

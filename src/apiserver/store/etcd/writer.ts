@@ -2,13 +2,13 @@
  * Writes as transactions. Each happens only if the object is still at the revision that its author saw, the fence where the writer knows it
  * to be, and nothing that the writer has seen is gone, and leaves its id in `last`.
  *
- * A write by which somebody may lose a right raises the fence as well. So whatever is on its way was judged with that loss in sight, or is
+ * A write that may revoke a permission raises the fence as well. So every write in flight was judged after that revocation, or is
  * void: then this process comes to know of it, and the author is judged again before the next try.
  *
- * A request that brings no answer may have been carried out, or may be later: etcd and the network can hold it for seconds. Then the
- * fence is raised, which makes void whatever counts on the old one, and the watch is read up to there. If it has told of the write, the
- * write has happened; if not, it never will, and is tried again. So nobody is told of a failure that was none, and nothing happens
- * behind anybody's back. Only when etcd stays out of reach for as long as anybody waits, nobody can tell.
+ * A request without an answer may have been carried out, or may be later: etcd and the network can hold it for seconds. Then the
+ * fence is raised, which voids everything that relies on the old one, and the watch is read up to there. If it shows the write, the
+ * write has happened; if not, it never will, and is tried again. So no caller gets a failure for a write that succeeded, and no write
+ * succeeds after a reported failure. The outcome stays unknown only if etcd is out of reach for as long as the caller waits.
  *
  * @module
  */
@@ -36,7 +36,7 @@ export interface EtcdWrite extends WriteTerms {
   readonly expected: number;
 }
 
-/** What a writer works with. */
+/** Dependencies of a writer. */
 export interface WriterOptions {
   readonly client: EtcdClient;
   readonly layout: EtcdLayout;
@@ -49,7 +49,7 @@ export interface WriterOptions {
   readonly giveUpMs: number;
   /** Waits until this process knows the state of a revision. */
   readonly reach: (revision: number) => Promise<void>;
-  /** What is known here is no part of etcd's history, and nothing else is known yet. */
+  /** Tells whether the local state is no part of etcd's history, and no other is known yet. */
   readonly isLost: () => boolean;
   /** Brings this process to the present of etcd. */
   readonly catchUp: () => Promise<void>;
@@ -61,7 +61,7 @@ interface Attempt extends EtcdWrite {
   readonly id: string;
   readonly own: OwnWrite;
   readonly request: object;
-  /** What a deletion takes away, if it is known. */
+  /** The object that a deletion removes, if known. */
   readonly before: KubeObject | undefined;
 }
 
@@ -80,7 +80,7 @@ export class EtcdWriter {
   /**
    * Answers what is stored, once this process knows of it; undefined when the condition did not hold.
    *
-   * @throws API_UNAVAILABLE when etcd cannot be reached and nothing was written, or nobody can tell (the message says which); the
+   * @throws API_UNAVAILABLE when etcd cannot be reached and nothing was written, or the outcome is unknown (the message says which); the
    *   error of {@link storeError} when etcd refuses.
    */
   async write(write: EtcdWrite): Promise<StoredObject | undefined> {
@@ -126,7 +126,7 @@ export class EtcdWriter {
         if (answer.succeeded === true) return await this.#confirmed(attempt, answer);
         if (holds(known, answer)) return await this.#refused(attempt, answer);
         await this.#options.catchUp();
-        // What it counts on is what is known still: it does not help to ask at once.
+        // The write relies on the current state: asking again at once does not help.
         if (replica.fence !== known.fence || replica.last.revision !== known.last) continue;
         await client.pause(tried);
         tried += 1;
@@ -156,7 +156,7 @@ export class EtcdWriter {
   /** Anyone who reads the object again is to find the state that the write was refused for, or would be refused again without end. */
   async #refused({ key, expected }: Attempt, { responses = [] }: WireTransaction): Promise<undefined> {
     await this.#options.reach(Math.max(...responses.map(revisionIn)));
-    // Somebody has removed it past the store, and the watch has not told of it yet.
+    // It was removed past the store, and the watch has not reported that yet.
     if (expected > 0 && this.#options.replica.view.get(key)?.revision === expected) await this.#options.readAgain();
   }
 
@@ -198,7 +198,7 @@ export class EtcdWriter {
   }
 }
 
-/** What a transaction counts on beside its object: the revisions of the fence and of the last write. */
+/** Preconditions of a transaction beside its object: the revisions of the fence and of the last write. */
 interface Known {
   readonly fence: number;
   readonly last: number;

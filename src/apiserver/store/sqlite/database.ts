@@ -26,8 +26,8 @@ const SCHEMA = 1;
 /**
  * `body` is the object as it was given to the store; its resourceVersion is `revision`, whatever the body says.
  *
- * The history tells what was before: `previous` and its revision are the state that an event replaced, absent for creations.
- * What an event led to is what the next one of its key replaced, or what is there now. So nothing is stored twice.
+ * The history keeps earlier states: `previous` and its revision are the state that an event replaced, absent for creations.
+ * The result of an event is the state that the next one of its key replaced, or the present one. So nothing is stored twice.
  */
 const tables = (firstRevision: number) => `
   CREATE TABLE meta(name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
@@ -38,11 +38,11 @@ const tables = (firstRevision: number) => `
 
 /** How a file is opened. */
 export interface OpenDatabaseOptions {
-  /** What a file that is made counts from. Default 1. */
+  /** First revision of a new file. Default 1. */
   readonly firstRevision?: number | undefined;
   /** The file must be there and hold tables of ours: none is made. Default false. */
   readonly existing?: boolean | undefined;
-  /** Nothing is written, and no lock taken: for files that nobody has open, on media that may be read-only. It must exist. Default false. */
+  /** Nothing is written, and no lock taken: for files that are not open elsewhere, on media that may be read-only. It must exist. Default false. */
   readonly readOnly?: boolean | undefined;
 }
 

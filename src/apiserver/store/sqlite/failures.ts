@@ -109,7 +109,7 @@ export function lostFile(path: string, { file, what }: { readonly file: string; 
   });
 }
 
-/** The error for whatever a write threw. Nothing of the write is stored. The caller is told, without the path. */
+/** The error for whatever a write threw. Nothing of the write is stored. The caller sees it without the path. */
 export function writeFailure(path: string, error: unknown): EngineError {
   if (isEngineError(error)) return error;
   const full = resultCode(error) === FULL;

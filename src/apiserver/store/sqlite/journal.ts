@@ -82,7 +82,7 @@ export interface JournalOptions extends OpenDatabaseOptions {
   readonly progress?: Progress | undefined;
 }
 
-/** What a character takes on the disk once it is sealed, rather too much. */
+/** Bytes of a sealed character on disk, estimated generously. */
 const SEALED_BYTES = 2;
 const FILLER = "CREATE TABLE IF NOT EXISTS probe(filler BLOB)";
 
@@ -165,7 +165,7 @@ class SqliteJournal implements Journal {
   probe(): void {
     const last = this.#revision;
     const bytes = (this.#failed?.characters ?? 0) * SEALED_BYTES;
-    // What failed takes its room in the file, and gives it back.
+    // A failed write takes its room in the file, and gives it back.
     if (bytes > 0)
       this.#transact(bytes / SEALED_BYTES, () => this.#changeNothing(`${FILLER}; INSERT INTO probe VALUES (zeroblob(${bytes}))`));
     this.#transact(0, () => {

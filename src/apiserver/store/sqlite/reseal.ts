@@ -22,7 +22,7 @@ interface Row {
   readonly body: string | null;
 }
 
-/** What a step will write. */
+/** A value that a step will write. */
 export interface ResealedValue {
   readonly statement: StatementSync;
   readonly revision: number;
@@ -30,7 +30,7 @@ export interface ResealedValue {
   readonly body: string;
 }
 
-/** What a file is sealed again with. */
+/** Dependencies of resealing a file. */
 export interface SqliteResealerOptions {
   readonly path: string;
   readonly cipher: Cipher & { readonly keys: SealingKeys };
@@ -54,7 +54,7 @@ export class SqliteResealer {
     this.#database = database;
     this.#options = options;
     this.#statements = prepareStatements(database);
-    // What is written from now on may free space that another key's values were in.
+    // Later writes may free space that held values of another key.
     if (options.readOnly !== true) this.#statements.forgetSweep.run(this.#sweepMark);
   }
 
@@ -87,14 +87,14 @@ export class SqliteResealer {
     const statement = this.#table === "objects" ? this.#statements.replaceBody : this.#statements.replacePrevious;
     const rows = this.#read(most);
     for (const { key, revision, body } of rows) {
-      if (body !== null && keys.sealerOf(body) !== keys.first) found.push({ statement, key, revision, body: this.#anew(key, body) });
+      if (body !== null && keys.sealerOf(body) !== keys.first) found.push({ statement, key, revision, body: this.#reseal(key, body) });
     }
     return found;
   }
 
   /** Writes the file again without what is free in it. It must not be within a transaction. */
   sweep(): void {
-    // What is on its way from the old place to the new one does not go through other files.
+    // Moved pages do not go through other files.
     this.#database.exec("PRAGMA temp_store = MEMORY; VACUUM");
     this.#database.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get();
     this.#statements.noteSweep.run(this.#sweepMark);
@@ -122,7 +122,7 @@ export class SqliteResealer {
     return read;
   }
 
-  #anew(key: string, body: string): string {
+  #reseal(key: string, body: string): string {
     const { path, cipher } = this.#options;
     try {
       return cipher.seal(key, cipher.open(key, body));

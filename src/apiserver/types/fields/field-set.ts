@@ -178,7 +178,7 @@ export function leavesOf(set: FieldSet): readonly (readonly FieldStep[])[] {
 }
 
 /**
- * Reads FieldsV1 that somebody wrote into the one spelling of the set; undefined when it is none, also when it has one item
+ * Reads FieldsV1 of a client into the canonical spelling of the set; undefined if it is invalid, also if it has one item
  * in two spellings. Steps of a kind that is
  * not known are left out: later versions may have some.
  *
@@ -190,7 +190,7 @@ export function decodeFieldsV1(fieldsV1: unknown): FieldSet | undefined {
   return decoded && fieldSet(decoded.members);
 }
 
-/** What a record of FieldsV1 says; without self and members, only things that are not known. */
+/** A decoded record of FieldsV1; without self and members it has only unknown entries. */
 interface Decoded {
   readonly self: boolean;
   readonly members: readonly [FieldStep, FieldSet][];

@@ -11,7 +11,7 @@ import type { ListShape, ObjectShape, Shape } from "../objects/shape.ts";
 import { isScalar, keyStep, valueStep } from "./step.ts";
 import type { Scalar, FieldStep } from "./step.ts";
 
-/** A value in parts, or one whose parts nobody owns by themselves. A missing or null map counts as an empty one. */
+/** A value in parts, or one whose parts have no owners of their own. A missing or null map counts as an empty one. */
 export type Division =
   | { readonly by: "members"; readonly members: JsonObject }
   | { readonly by: "items"; readonly items: readonly unknown[]; readonly list: ListShape }
@@ -66,7 +66,7 @@ export function ownMember(record: JsonObject, name: string): unknown {
 }
 
 /**
- * What identifies an item of a list that is merged; undefined when it has no identity.
+ * Identity of an item of a merged list; undefined if it has none.
  *
  * @example
  * itemStep(list(PORT, { as: "map", keys: ["port", "protocol"], defaults: { protocol: "TCP" } }), { port: 80 }); // 'k:{"port":80,"protocol":"TCP"}'

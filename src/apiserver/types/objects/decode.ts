@@ -4,7 +4,7 @@ import { JSON_DEPTH_MAX } from "./json-data.ts";
 import { canonicalQuantity } from "./quantity.ts";
 import type { Field, ListShape, MapShape, NumberShape, ObjectShape, Shape, TextShape } from "./shape.ts";
 
-/** What decoding does besides. */
+/** Options of decoding. */
 export interface DecodeOptions {
   /** Name of the outermost type, for messages. */
   readonly root: string;
@@ -69,7 +69,7 @@ class Decoder {
     return presence === "omitEmpty" && isEmpty(decoded) ? undefined : decoded;
   }
 
-  /** What an absent value looks like where it must show. */
+  /** The value shown for an absent one where it must appear. */
   #zero(shape: Shape, path: string): unknown {
     switch (shape.type) {
       case "text":

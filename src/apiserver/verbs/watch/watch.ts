@@ -14,7 +14,7 @@ import { demandReached, LIST_OPTIONS, requestedRevision } from "../read/revision
 import { recordSelected, recordVisible } from "./watch-records.ts";
 import type { Recorder } from "./watch-records.ts";
 
-/** What a watch request asks for. */
+/** Options of a watch request. */
 export interface WatchRequest extends ListScope {
   /** Events after this state. Unset or "0": everything that is there first, as ADDED. */
   readonly resourceVersion?: string;
@@ -87,7 +87,7 @@ interface Initial {
   /** The watch begins after this state. */
   readonly revision: number;
   readonly records: readonly WatchRecord[];
-  /** What the watcher has seen of it, as far as that matters. */
+  /** Objects that the watcher has seen, as far as relevant. */
   readonly seen: readonly StoredObject[];
 }
 
@@ -108,7 +108,7 @@ async function initialState(context: ResourceContext, request: WatchRequest, mat
   const prefix = storePrefix(definition.type, request.namespace);
   if (!wantsState) {
     const present = await store.revision();
-    // Nobody has read it here: what is served was restored from a backup, or comes from elsewhere, and counts again.
+    // No reader got it here: the data was restored from a backup, or comes from elsewhere, and revisions start over.
     if (requested > present) throw tooOldVersion(requested, present);
     const start = requested === 0 ? present : requested;
     const past = request.visible === undefined ? [] : await stateAt(store, prefix, start);
@@ -124,7 +124,7 @@ async function initialState(context: ResourceContext, request: WatchRequest, mat
   return { revision, records, seen: present };
 }
 
-/** What a watcher from a state on has read of it. */
+/** Objects that a watcher starting at a state has read. */
 async function stateAt(store: Store, prefix: string, revision: number): Promise<readonly StoredObject[]> {
   try {
     return (await store.list({ prefix, revision })).objects;

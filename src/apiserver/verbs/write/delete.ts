@@ -21,7 +21,7 @@ export interface DeleteOptions extends DeletionTerms {
   readonly judge?: Judge;
 }
 
-/** What became of a deletion. */
+/** Result of a deletion. */
 export interface Deleted {
   /** The last state, or the state in which something keeps the object. */
   readonly object: KubeObject;

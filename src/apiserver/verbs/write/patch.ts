@@ -80,7 +80,7 @@ export async function patch(
 /**
  * A patch made ready, so that it can be tried on several states.
  *
- * @throws API_BAD_REQUEST when it cannot be read; what is returned throws API_INVALID when it does not apply.
+ * @throws API_BAD_REQUEST when it cannot be read; the returned function throws API_INVALID if it does not apply.
  */
 export function compilePatch(kind: Exclude<PatchKind, "apply">, definition: Pick<ResourceDefinition, "shape">, body: unknown): Apply {
   demandShallow(body);

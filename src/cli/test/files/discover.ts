@@ -18,7 +18,7 @@ export interface Discovery {
 
 /** How names are taken. */
 export interface DiscoverOptions {
-  /** What becomes of something named that does not exist. Default "refused". */
+  /** Handling of a named file that does not exist. Default "refused". */
   readonly missing?: "refused" | "passed over";
 }
 
@@ -74,7 +74,7 @@ function isPassedOver(name: string): boolean {
   return name === "node_modules" || name === "dist" || name.startsWith(".");
 }
 
-/** A path as it is told: relative to the working folder if it is below it, and with `/`. */
+/** A path as it is shown: relative to the working folder if it is below it, and with `/`. */
 function shownName(path: string): string {
   const near = relative(".", path);
   if (near === "") return ".";

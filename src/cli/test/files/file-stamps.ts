@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
-/** What a file looked like when it was last read, without its text. */
+/** State of a file when it was last read, without its text. */
 type Stamp = string;
 
 /** A file that is not there. */

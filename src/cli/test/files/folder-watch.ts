@@ -50,7 +50,7 @@ export class FolderWatch {
   }
 }
 
-/** What tells a folder from another one of its name; 0 where there is none. */
+/** Distinguishes a folder from another one of its name; 0 if there is none. */
 function inodeOf(folder: string): number {
   return statSync(folder, { throwIfNoEntry: false })?.ino ?? 0;
 }

@@ -13,11 +13,11 @@ import type { RanSuite, TestReport } from "./report.ts";
 import { sarifReport } from "./sarif-report.ts";
 import { tapReport } from "./tap-report.ts";
 
-/** How a run is told. */
+/** A format for reports of a run. */
 interface Reporter {
-  /** What is told of a file once it has run. Default: nothing. */
+  /** Report of a file once it has run. Default: nothing. */
   suite?(ran: RanSuite, paint: Paint): string;
-  /** What is told in the end. */
+  /** Report at the end. */
   end(report: TestReport, paint: Paint): string;
   /** Whether it is lines that others may stand between, and no document. */
   readonly lines?: true;
@@ -42,7 +42,7 @@ export interface ChosenReporter {
   readonly file?: string;
 }
 
-/** What tells a run to all who asked. */
+/** Reports a run to all requested outputs. */
 export interface Reporting {
   suite(ran: RanSuite): void;
   /** @throws CONFIG_FILE when a report cannot be written. */
@@ -57,7 +57,7 @@ export function parseReporter(text: string, before: readonly ChosenReporter[] = 
 }
 
 /**
- * What tells a run.
+ * Creates the reporting of a run.
  *
  * @throws USAGE when a document would share standard output with something else.
  */

@@ -15,7 +15,7 @@ interface Finding {
   readonly place: TestPlace;
 }
 
-/** What failures without a code of their own are called. */
+/** Rules for failures without a code of their own. */
 const RULES: Readonly<Record<TestResult["kind"], { readonly id: string; readonly text: string }>> = {
   test: { id: "patch-test", text: "A test of a patch does not hold" },
   law: { id: "patch-law", text: "A law of a patch does not hold" },

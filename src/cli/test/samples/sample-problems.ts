@@ -1,5 +1,5 @@
 /**
- * What a configuration makes of objects, as far as a cluster would not take it or the host would have no use for it.
+ * Finds results of a configuration that a cluster would refuse or that would be useless on the host.
  *
  * @module
  */
@@ -61,7 +61,7 @@ export async function sampleProblems(
   }
 }
 
-/** What the author gave comes first: nothing need be said of a sample then. */
+/** Objects from the author come first: samples are then not reported. */
 function* triedObjects({ config }: LoadedConfiguration, patcher: Patcher, objects: readonly KubeObject[]): Generator<Tried> {
   const samples = samplesFor(config);
   for (const object of objects) {

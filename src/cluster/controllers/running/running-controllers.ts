@@ -53,7 +53,7 @@ const STARTS: Readonly<Record<ControllerName, (options: ClusterControllerOptions
 export function createControllerSet(options: ClusterControllerOptions): ControllerSet {
   const running = new Map<ControllerName, ClusterController>();
   let ended = false;
-  /** What was asked for is done one after the other, so that a controller never runs twice. */
+  /** Requests are carried out one after the other, so that a controller never runs twice. */
   let turn: Promise<void> = Promise.resolve();
   const inTurn = (step: () => Promise<void>) => {
     const result = turn.then(step);

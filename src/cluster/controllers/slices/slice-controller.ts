@@ -16,7 +16,7 @@ import { createSliceIndex, MANAGED_BY_LABEL, SERVICE_NAME_LABEL } from "./slice-
 import type { SliceIndex } from "./slice-index.ts";
 import type { SliceContent } from "../../../kube/object/endpoints/slices-of-endpoints.ts";
 
-/** What the slices of one Service are to be. */
+/** Desired slices of one Service. */
 export interface DesiredSlices {
   readonly owner: KubeObject;
   /** Besides those that say whose slices they are. */
@@ -93,7 +93,7 @@ interface Pairs {
   readonly missing: readonly SliceContent[];
 }
 
-/** By what a slice is chosen to say something; what comes later fits less well, but saves a write. */
+/** Criteria for choosing a slice for some content; later ones fit less well, but save a write. */
 const FITS: readonly ((slice: SliceContent) => string)[] = [
   ({ addressType, ports, endpoints }) => canonicalJson([addressType, ports, endpoints]),
   ({ addressType, ports }) => canonicalJson([addressType, ports]),

@@ -26,7 +26,7 @@ export function isScopeWithin(inner: AccessScope | undefined, outer: AccessScope
   return new Comparison(grantsOf(outer, options)).hold(asked);
 }
 
-/** What is left to compare: an entry that the outer scope has too allows no more than that. */
+/** The entries left to compare: an entry that the outer scope has too allows no more than that. */
 function withoutShared(inner: AccessScope, outer: AccessScope): AccessScope {
   const lists = Object.entries(inner).map(([field, entries]: [string, unknown]) => {
     const known = outer[field as keyof AccessScope];
@@ -37,7 +37,7 @@ function withoutShared(inner: AccessScope, outer: AccessScope): AccessScope {
   return Object.fromEntries(lists) as AccessScope;
 }
 
-/** What requests are for; each sort has coordinates of its own. */
+/** Sorts of requests; each has coordinates of its own. */
 const SORTS = ["resources", "paths"] as const;
 type Sort = (typeof SORTS)[number];
 
@@ -116,7 +116,7 @@ function sizeOf(pattern: Pattern): number {
 
 /**
  * Texts of a pattern such that any other text of it is in the same of the outer patterns as one of them: all that are named, and for
- * each beginning one that nobody names.
+ * each prefix one that is named nowhere.
  */
 function representatives(pattern: Pattern, outers: readonly Pattern[]): string[] {
   if ("these" in pattern) return [...pattern.these];

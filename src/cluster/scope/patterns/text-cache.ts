@@ -16,7 +16,7 @@ export class TextCache<T> {
     this.#limits = limits;
   }
 
-  /** What was made of the text, or is made now. */
+  /** Returns the cached result for the text, or makes it. */
   get(text: string, make: () => T): T {
     const found = this.#entries.get(text);
     const value = found ?? make();

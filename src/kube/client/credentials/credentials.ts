@@ -1,5 +1,5 @@
 /**
- * What a request carries to be let in, kept fresh: certificates and tokens are read from their files every minute, plugins run
+ * Credentials of requests, kept fresh: certificates and tokens are read from their files every minute, plugins run
  * when their credential is about to expire or was refused, and never twice at the same time.
  *
  * @module
@@ -13,7 +13,7 @@ import type { Connection, KubeConfigView } from "../connection.ts";
 import { runExecPlugin, type ExecCredential, type ExecSpec } from "./exec-plugin.ts";
 import { asClientNode, authenticateByProvider } from "./provider-auth.ts";
 
-/** What a TLS connection is made with. PEM. */
+/** Certificates and key of a TLS connection, as PEM. */
 export interface TlsMaterial {
   readonly ca?: Buffer;
   readonly cert?: Buffer;
@@ -43,7 +43,7 @@ export interface CredentialOptions {
 
 /** Files are read again after so long, as client-go does. */
 const REREAD_MS = 60_000;
-/** What other providers answered is asked for again after so long; they have caches of their own. */
+/** Interval for asking other providers again; they have caches of their own. */
 const PROVIDER_REREAD_MS = 10_000;
 /** A credential is replaced so long before it expires. */
 const EXPIRY_SKEW_MS = 30_000;

@@ -14,7 +14,7 @@ export interface ExecSpec {
   readonly provideClusterInfo?: boolean;
 }
 
-/** What a plugin is run with. */
+/** Options for running a plugin. */
 export interface ExecOptions {
   readonly exec: ExecSpec;
   /** The environment that the plugin inherits, PATH above all. */
@@ -28,7 +28,7 @@ export interface ExecOptions {
   readonly signal: AbortSignal;
 }
 
-/** What a plugin answers. */
+/** Answer of a plugin. */
 export interface ExecCredential {
   readonly token: string | undefined;
   /** PEM. */
@@ -101,7 +101,7 @@ function collect(stream: NodeJS.ReadableStream, tooLong: () => void): () => stri
   return () => Buffer.concat(chunks).toString("utf8");
 }
 
-/** What the plugin wrote is secret: no message quotes it. */
+/** The plugin's output is secret: no message quotes it. */
 function parseCredential(text: string): ExecCredential {
   const answer = parse(text);
   const status = isRecord(answer) && isRecord(answer["status"]) ? answer["status"] : undefined;

@@ -19,7 +19,7 @@ export interface RateLimit {
  */
 export function createRateLimit({ perSecond, burst = Math.max(1, perSecond) }: RateLimit, clock: Clock): () => number {
   const intervalMs = 1000 / perSecond;
-  // Instead of counting tokens: the time at which the bucket will be full again if nobody takes one.
+  // Instead of counting tokens: the time at which the bucket will be full again if no more are taken.
   let fullAtMs = clock.monotonic();
   return () => {
     const now = clock.monotonic();

@@ -24,7 +24,7 @@ export interface ApiRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What a sender works with. */
+/** Dependencies of a sender. */
 export interface SenderOptions {
   readonly connection: Connection;
   readonly credentials: CredentialSource;
@@ -133,7 +133,7 @@ export class Sender {
     return body;
   };
 
-  /** Runs `attempt`, and once more with new credentials when the server does not know these: what it refused, it has not done. */
+  /** Runs `attempt`, and once more with new credentials when the server does not know these: a refused request has not been carried out. */
   async #exchange<Result extends Stream | Answer>({ request, ending, attempt }: Exchange<Result>): Promise<Result> {
     const known = await this.#credentials(ending);
     const first = await attempt({ request, credentials: known, ending });
@@ -143,7 +143,7 @@ export class Sender {
     return sameCredentials(fresh, known) ? first : attempt({ request, credentials: fresh, ending });
   }
 
-  /** A plugin may take a minute; who does not want the answer any more need not wait for it. */
+  /** A plugin may take a minute; a caller that no longer wants the answer need not wait for it. */
   async #credentials(ending: RequestEnd): Promise<Credentials> {
     const { credentials } = this.#options;
     const known = credentials.peek();

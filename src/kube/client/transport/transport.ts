@@ -23,7 +23,7 @@ export interface Dispatchers {
   readonly calls: Dispatcher;
   /** The connections of `calls`, for what changes something. */
   readonly writes: Dispatcher;
-  /** For lists of single objects, of which there may be a thousand: when nobody answers these, everything else goes on. */
+  /** For lists of single objects, of which there may be a thousand: if these get no answer, everything else goes on. */
   readonly singles: Dispatcher;
   readonly watches: Dispatcher;
 }
@@ -41,7 +41,7 @@ const PROBE_MS = 30_000;
  */
 export class Transport {
   readonly #options: TransportOptions;
-  /** What `#current` was opened with. */
+  /** TLS material of `#current`. */
   #tls: TlsMaterial | undefined;
   #current: Dispatchers | undefined;
   /** Former dispatchers that still carry an answer. */
@@ -151,7 +151,7 @@ export class Transport {
   }
 }
 
-/** Asks when a connection is there and nothing has been sent: what throws then fails the request and spares the connection. */
+/** Asks once connected, before anything is sent: an error then fails the request and keeps the connection. */
 class GuardedHandler extends DecoratorHandler {
   readonly #inner: Dispatcher.DispatchHandler;
   readonly #beforeWrite: () => void;

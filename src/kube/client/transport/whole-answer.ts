@@ -36,7 +36,7 @@ export interface Received {
 }
 
 /**
- * Collects one answer to its end. undici's own `request` opens a stream for each answer, which nobody here reads piece by piece.
+ * Collects one answer to its end. undici's own `request` opens a stream for each answer, which this client never reads in pieces.
  * How long an answer may be is a setting of the dispatcher.
  */
 export class WholeAnswer implements Dispatcher.DispatchHandler {
@@ -75,7 +75,7 @@ export class WholeAnswer implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
-    // What is below 200 only announces an answer.
+    // A status below 200 only announces an answer.
     if (status < 200) return;
     this.#status = status;
     this.#headers = headers;

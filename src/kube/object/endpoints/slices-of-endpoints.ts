@@ -1,6 +1,6 @@
 import type { EndpointAddress, EndpointPort, Endpoints, EndpointSlice, EndpointSubset } from "../types.ts";
 
-/** What one slice says, in the form in which slices are stored. */
+/** Content of one slice, in its stored form. */
 export type SliceContent = Pick<EndpointSlice, "addressType" | "endpoints" | "ports">;
 
 /** How addresses become endpoints. */
@@ -9,7 +9,7 @@ export interface SliceRules {
   readonly addressesMax: number;
   /** Endpoints of one slice. */
   readonly endpointsMax: number;
-  /** What a slice says of an address besides that it is ready or not. */
+  /** Conditions of an address besides its readiness. */
   readonly conditions: (ready: boolean) => Readonly<Record<string, boolean>>;
 }
 

@@ -1,5 +1,5 @@
 /**
- * What an Endpoints object says, independent of how it is written down.
+ * Content of an Endpoints object, independent of its notation.
  *
  * An API server before Kubernetes 1.36 repacks subsets on every write (`RepackSubsets`), a later one stores them as they are written.
  * Nothing that is compared may depend on which of the two it is. Repacked, each port collects its addresses, and ports that end up
@@ -16,7 +16,7 @@
  * the server drops them, and a comparison that saw them would differ forever.
  *
  * Nothing here throws on a shape that no server stores, since expressions can return one. A subset, address or port that is
- * no object is one without fields, what is no list is a list of one such thing, and a field of a wrong type is equal to none
+ * no object counts as one without fields, a value that is no list as a list of that value, and a field of a wrong type equals none
  * of the right type. So an address or port that is wrong does not pass for one that is stored.
  *
  * @module
@@ -36,7 +36,7 @@ interface Group {
   readonly ports: EndpointPort[];
 }
 
-/** What one port was given, subset by subset. */
+/** Addresses of one port, collected subset by subset. */
 interface Collected {
   readonly port: EndpointPort | undefined;
   readonly parts: Members[];
@@ -186,7 +186,7 @@ function ipOf(address: EndpointAddress): string {
   return typeof address.ip === "string" ? address.ip : "";
 }
 
-/** What makes an address distinct. */
+/** Identity of an address. */
 function identityOf(address: EndpointAddress): string {
   return `${textOf(address.ip)} ${textOf(address.targetRef?.uid)}`;
 }

@@ -250,7 +250,7 @@ class KeyedQueue implements WorkQueue {
 
   done(key: string, cost = 1): void {
     const running = this.#running.get(key);
-    assert(running !== undefined, `done was called for ${JSON.stringify(key)}, which nobody took`);
+    assert(running !== undefined, `done was called for ${JSON.stringify(key)}, which was not taken`);
     this.#running.delete(key);
     const left = this.#runs(running.flow) - 1;
     if (left > 0) this.#runningOf.set(running.flow, left);

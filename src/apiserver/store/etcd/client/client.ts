@@ -11,7 +11,7 @@ export interface EtcdCredentials {
   readonly password: string;
 }
 
-/** What a client works with. */
+/** Dependencies of a client. */
 export interface EtcdClientOptions {
   readonly connection: EtcdConnection;
   /** Default: etcd asks for none. */
@@ -101,7 +101,7 @@ export class EtcdClient {
     } catch (error) {
       this.#token = undefined;
       if (!(error instanceof EtcdFailure)) throw error;
-      // What the token was wanted for was not sent.
+      // The request that needs the token was not sent.
       throw new EtcdFailure(error.message, { ...(error.grpc !== undefined && { grpc: error.grpc }), mayHaveHappened: false, cause: error });
     }
   }

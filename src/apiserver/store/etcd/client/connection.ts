@@ -52,7 +52,7 @@ export interface WireRequest {
 
 interface Endpoint {
   readonly url: URL;
-  /** Settles once the endpoint has shown that it belongs to the cluster; undefined until somebody asks. */
+  /** Settles once the endpoint has shown that it belongs to the cluster; undefined until first needed. */
   checked?: Promise<void> | undefined;
   /** The other cluster to which it belonged when it was last asked, since a member of the known one answered last. */
   foreign?: string | undefined;
@@ -177,7 +177,7 @@ export class EtcdConnection {
     request.end(text);
     return new Promise((resolve, reject) => {
       request.once("response", resolve);
-      // Stays: an error after the answer has begun is told by the answer as well.
+      // Stays: an error after the answer has begun is reported by the answer as well.
       request.on("error", (error) => {
         reject(new EtcdFailure(`${url.host}: ${messageOf(error)}`, { mayHaveHappened: sending.sent, cause: error }));
       });

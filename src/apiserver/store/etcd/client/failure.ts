@@ -15,7 +15,7 @@ const GRPC = {
   unauthenticated: 16,
 } as const;
 
-/** After these nothing was carried out, whatever the request was. Of all other codes it cannot be told. */
+/** Codes after which nothing was carried out, whatever the request was. All other codes leave it open. */
 const NOT_CARRIED_OUT = new Set<number>([
   GRPC.invalid,
   5,
@@ -24,7 +24,7 @@ const NOT_CARRIED_OUT = new Set<number>([
   GRPC.unauthenticated,
 ]);
 
-/** What a request to etcd came to that brought no answer, or a refusal. */
+/** Failure of a request to etcd: no answer, or a refusal. */
 export interface EtcdFailureOptions {
   /** The code of gRPC; absent when etcd did not answer. */
   readonly grpc?: number;
@@ -104,7 +104,7 @@ export function storeError(error: unknown): unknown {
   return refused(error);
 }
 
-/** The error for a write of which nobody can tell whether it was carried out. */
+/** The error for a write whose outcome is unknown. */
 export function unknownOutcome(error: unknown): EngineError {
   return timedOut(`etcd did not confirm the write in time, which may or may not have been carried out: ${messageOf(error)}`);
 }
@@ -112,13 +112,13 @@ export function unknownOutcome(error: unknown): EngineError {
 /** The error for a store that cannot be opened. */
 export function openError(error: unknown): unknown {
   const hint = "Check the addresses, the certificates, and that etcd runs";
-  // What is advised for that code concerns the clients of a server.
+  // The usual hint for that code concerns the clients of a server.
   if (isEngineError(error, "API_UNAVAILABLE")) return new EngineError(error.code, error.message, { cause: error, details: { hint } });
   if (!(error instanceof EtcdFailure) || !error.passing) return storeError(error);
   return new EngineError("STORE_FAILED", `Cannot reach etcd: ${error.message}`, { cause: error, details: { hint } });
 }
 
-/** What an error says, and what it advises, in one line. */
+/** Message and hint of an error, in one line. */
 export function withHint(error: unknown): string {
   const hint = isEngineError(error) ? error.details["hint"] : undefined;
   return typeof hint === "string" ? `${messageOf(error)}. ${hint}` : messageOf(error);

@@ -1,5 +1,5 @@
 /**
- * What goes over the wire to etcd's gateway: JSON in which keys and values are base64 and 64-bit numbers are text.
+ * Wire format of etcd's gateway: JSON in which keys and values are base64 and 64-bit numbers are text.
  * Source: etcd's `api/etcdserverpb/rpc.proto`.
  *
  * @module

@@ -11,7 +11,7 @@ import { EtcdFailure } from "../client/failure.ts";
 import { encodeWire } from "../client/protocol.ts";
 import type { WireKeyValue, WireTransaction } from "../client/protocol.ts";
 
-/** What a process knows of a store. */
+/** State of a store as a process knows it. */
 export interface KnownState {
   /** The state. */
   readonly revision: number;
@@ -34,7 +34,7 @@ export interface Present {
   readonly last: LastWrite;
   /** The revision of the fence; 0 before there is one. */
   readonly fence: number;
-  /** What is known here is a part of its history, or of none that etcd has, or nobody can tell because etcd has forgotten what was then. */
+  /** Whether the local state is part of etcd's history, is not, or this is unknown because etcd has compacted that time. */
   readonly past: "same" | "other" | "forgotten";
 }
 

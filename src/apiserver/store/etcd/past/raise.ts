@@ -1,6 +1,6 @@
 /**
- * Makes a past that is no more harmless, no matter who has noticed that etcd was restored. Clients have seen revisions of it. So etcd is raised until
- * it counts from above them, and says from where on its history may be told: by servers that were not there as well.
+ * Makes a discarded past harmless, whichever server noticed that etcd was restored. Clients have seen its revisions, so etcd is raised until
+ * it counts from above them, and records from where on its history may be served, by all servers.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import type { WireRange } from "../client/protocol.ts";
 import { askPresent } from "./question.ts";
 import type { KnownState, Present, SeenState } from "./question.ts";
 
-/** What etcd is raised with. */
+/** Dependencies of raising etcd. */
 export interface RaiseOptions {
   readonly client: EtcdClient;
   readonly layout: EtcdLayout;
