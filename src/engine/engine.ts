@@ -32,13 +32,13 @@ import type { VCluster } from "./translate/name.ts";
 import { createTranslator } from "./translate/translator.ts";
 import type { Translator } from "./translate/translator.ts";
 
-/** What an engine is made of. */
+/** Options of an engine. */
 export interface EngineOptions {
   readonly config: Config;
   /** Default: DEFAULT_SETTINGS. */
   readonly settings?: Settings;
   readonly vcluster: VCluster;
-  /** Who makes host Services. Default "managed". */
+  /** The writer of host Services. Default "managed". */
   readonly services?: ServicesMode;
   /** Prefix of the markers of another syncer whose copies are taken over, `vcluster.loft.sh/` for example. Default none. */
   readonly adopt?: string;
@@ -81,7 +81,7 @@ export function createTranslatorFor({ config, settings = DEFAULT_SETTINGS, vclus
   });
 }
 
-/** What is read once, at the start: clients, caches, workers and the names of markers are made by it, and kinds given up by way of it. */
+/** Settings that are read once, at the start: clients, caches, workers, marker names and released kinds depend on them. */
 const READ_ONCE = ["backends", "markerPrefix", "hostQps", "leaderElection", "workers"] as const satisfies readonly (keyof Settings)[];
 
 /** Tells that two configurations mean the same. */
@@ -148,7 +148,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
   });
   const all = [
     ...(services === "managed" ? [rules(SERVICES_KIND, config.services, shared.servicesEnabled)] : []),
-    // Slices come before the Endpoints whose mirror they replace; switched off, nobody may even be allowed to look at them.
+    // Slices come before the Endpoints whose mirror they replace; if they are off, reading them may not even be permitted.
     ...(backends.readsSlices ? [rules(ENDPOINT_SLICES_KIND, config.endpointSlices, backends.slices)] : []),
     ...(backends.readsEndpoints ? [rules(ENDPOINTS_KIND, config.endpoints, backends.endpoints)] : []),
   ];
@@ -177,7 +177,7 @@ function hasExpressions({ services, endpointSlices, endpoints }: Config): boolea
   return patches.some(({ expression, reverseExpression }) => expression !== undefined || reverseExpression !== undefined);
 }
 
-/** Where nothing is ever evaluated, nobody pays for an engine: 10 to 20 MB, and 100 ms of a start. */
+/** Without evaluations no engine is loaded: it takes 10 to 20 MB, and 100 ms of a start. */
 const NO_SANDBOX = {
   compile: noExpression,
   evaluate: noExpression,

@@ -1,15 +1,15 @@
 /**
- * What the setting `backends` and the sections `endpoints` and `endpointSlices` of `sync.toHost` mean together.
+ * Combines the setting `backends` with the sections `endpoints` and `endpointSlices` of `sync.toHost`.
  *
  * @module
  */
 import type { Config } from "./config.ts";
 import type { Settings } from "./settings.ts";
 
-/** What stands on the host for the backends of a Service. */
+/** Kind of object on the host that carries the backends of a Service. */
 export type BackendsMode = Settings["backends"];
 
-/** What becomes of each kind. */
+/** Handling of each kind. */
 export interface SyncedBackends {
   /** Endpoints are copied. */
   readonly endpoints: boolean;

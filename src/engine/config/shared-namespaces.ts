@@ -11,7 +11,7 @@ export interface SharedNamespace {
 }
 
 const NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
-/** What a `*` may stand for, of which one is tried that no other entry speaks of. */
+/** Texts that a `*` may stand for; one is tried that no other entry mentions. */
 const RESTS = [..."z0123456789abcdefghijklmnopqrstuvwxy"];
 
 /**

@@ -43,7 +43,7 @@ export function placesOfOffsets(text: string, offsets: readonly number[]): TextP
 }
 
 /**
- * What stands around a place, on one line, with `▸` at the place itself.
+ * Excerpt around a place, on one line, with `▸` at the place itself.
  *
  * @example
  * excerptOf("value.map(x => x)", { line: 1, column: 10 }); // "value.map▸(x => x)"

@@ -1,7 +1,7 @@
 /**
  * Which names an expression declares and which it uses.
  *
- * Scopes are not told apart: a name that is declared anywhere counts as declared everywhere. That is enough for warnings.
+ * Scopes are not distinguished: a name that is declared anywhere counts as declared everywhere. That is enough for warnings.
  *
  * @module
  */

@@ -22,7 +22,7 @@ const BEFORE = '"use strict";(';
 /** The line end closes a line comment at the end of the text. */
 const AFTER = "\n)";
 
-/** What nests deeper than this could overflow the stack of anyone who walks or compiles it. */
+/** Maximum nesting. Deeper trees could overflow the stack of code that walks or compiles them. */
 export const EXPRESSION_DEPTH_MAX = 200;
 
 /** Each try parses the text once more. */
@@ -33,7 +33,7 @@ const OPTIONS: Options = { ecmaVersion: 2023, sourceType: "script", allowHashBan
 /** A tree whose offsets count from the start of {@link text}, not of the expression. */
 export interface ParsedExpression {
   readonly root: Expression;
-  /** What was parsed: the expression in its enclosure. */
+  /** The parsed text: the expression in its enclosure. */
   readonly text: string;
   /** Where the expression starts in it. */
   readonly start: Offset;
@@ -59,7 +59,7 @@ export function parseExpression(text: string): ParsedExpression | SyntaxProblem 
 
 /**
  * The parenthesis that nests too deeply. Parentheses leave no trace in the tree, and how many the parser bears depends on the
- * machine, but the answer must not. Those in strings are counted too: nobody will miss two hundred of them.
+ * machine, but the answer must not. Those in strings are counted too: two hundred of them are never needed.
  */
 function findDeepParenthesis(text: string): SyntaxProblem | undefined {
   let depth = 0;

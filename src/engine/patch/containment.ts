@@ -1,5 +1,5 @@
 /**
- * What becomes of a value whose patch fails. Failing has to stay local: the rest of the object is synced.
+ * Contains the failure of a patch on a value. Failing has to stay local: the rest of the object is synced.
  *
  * Source of the rule: `onError` in the settings. Its default keep-last never lets an unpatched value through to the host, where
  * it could mean something else:

@@ -1,5 +1,5 @@
 /**
- * What a patch may write. Two things are guarded, whatever an expression returns:
+ * Guards the writes of patches. Two things are guarded, whatever an expression returns:
  *
  * - Protected fields and markers are put back, and the attempt is recorded.
  * - A value that would make the API server refuse the whole object because of its labels or annotations is a failure of that

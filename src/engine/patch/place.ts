@@ -4,7 +4,7 @@ import type { Segment } from "../path/path.ts";
 /** The two maps of an object's metadata that patches may change. */
 export type MapField = "labels" | "annotations";
 
-/** What a matched value is to the object it stands in; `path` is its concrete path. */
+/** Role of a matched value in its object; `path` is its concrete path. */
 export type ValueRole =
   /** A field that the engine owns, or a part of one; and the object itself. */
   | { readonly role: "protected"; readonly path: string }
@@ -19,10 +19,10 @@ export type ValueRole =
 /** A place whose last written value can be kept. */
 export type MetadataPlace = Extract<ValueRole, { role: "map" | "entry" }>;
 
-/** What identifies the kind of an object; no patch changes it. */
+/** Fields that identify the kind of an object; no patch changes them. */
 const PROTECTED_FIELDS: readonly string[] = ["apiVersion", "kind"];
 
-/** What an API server or the engine decides in metadata; no patch changes it. */
+/** Metadata that an API server or the engine decides; no patch changes it. */
 export const PROTECTED_METADATA: readonly string[] = [
   "name",
   "namespace",

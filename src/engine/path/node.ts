@@ -9,7 +9,7 @@
 import { isRecord } from "../../base/json.ts";
 import type { PathStep } from "./syntax/segment.ts";
 
-/** What an update answers to have the matched member or element removed. */
+/** Result of an update that removes the matched member or element. */
 export const REMOVE: unique symbol = Symbol("REMOVE");
 
 /** The own member `key` of an object, else `undefined`. */

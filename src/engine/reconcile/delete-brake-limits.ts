@@ -6,7 +6,7 @@ export interface DeleteBrakeLimits {
   readonly count: number;
 }
 
-/** The limits when nobody sets others. */
+/** The default limits. */
 export const DEFAULT_DELETE_BRAKE_LIMITS: DeleteBrakeLimits = { percent: 30, count: 20 };
 
 /** One kind's copies on the host. */

@@ -25,7 +25,7 @@ export interface PlanInput extends Surroundings {
   readonly copyConfirmed?: boolean;
   /** True when the tenant cluster has just refused what host edits come to: they stay on the host, and wait. */
   readonly editsWait?: boolean;
-  /** True when this process has seen the copy, the last time or when it came back, and somebody else has deleted it. */
+  /** True when this process has seen the copy, the last time or when it came back, and another client has deleted it. */
   readonly vanished?: boolean;
 }
 
@@ -51,14 +51,14 @@ export type Operation =
       readonly preconditions: DeletePreconditions;
       readonly reason: string;
       /**
-       * What a live read of the source has to find before the delete: nothing ("absent"), or the very version that the plan was
+       * Required result of a live read of the source before the delete: nothing ("absent"), or the very version that the plan was
        * made of ("unchanged"). The source is the tenant object of the planned key, for all but references. "none": the source
        * has no say in it.
        */
       readonly confirm: "absent" | "unchanged" | "none";
     };
 
-/** What must be known of the tenant object before a delete. */
+/** Required knowledge of the tenant object before a delete. */
 export type Confirm = Extract<Operation, { action: "delete" }>["confirm"];
 
 /** Something that people should know: shown in `why` and, unless it is a passing state, as an Event on the tenant object. */
@@ -67,7 +67,7 @@ export interface Note {
   readonly message: string;
 }
 
-/** What the plan amounts to. */
+/** Result of the plan. */
 export type PlanState =
   /** The copy exists and is right once the operations are done. */
   | "copied"

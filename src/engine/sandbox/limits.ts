@@ -1,7 +1,7 @@
 import { EngineError } from "../../base/errors.ts";
 import { INITIAL_PAGES, PAGE_BYTES } from "./quickjs/engine.ts";
 
-/** What an expression may use. */
+/** Resource limits of an expression. */
 export interface SandboxLimits {
   /** Steps of one evaluation. Default 4,000,000, that is tens of milliseconds. */
   readonly fuel: number;
@@ -35,7 +35,7 @@ export const DEFAULT_LIMITS: SandboxLimits = {
 
 /** The smallest and the largest value of each limit. */
 export const LIMIT_RANGES: Readonly<Record<keyof SandboxLimits, readonly [minimum: number, maximum: number]>> = {
-  // What the engine's counter can hold.
+  // Range of the engine's counter.
   fuel: [10_000, 500_000_000],
   objectFuel: [10_000, Number.MAX_SAFE_INTEGER],
   configurationFuel: [10_000, Number.MAX_SAFE_INTEGER],

@@ -1,5 +1,5 @@
 /**
- * The syncer without promises: what it knows, and reconciles that say what to ask a cluster next. Its driver sends the
+ * The syncer without promises: its state, and reconciles that return the next request to a cluster. Its driver sends the
  * requests, in real life or in a simulation.
  *
  * @module
@@ -42,7 +42,7 @@ import { beginReconcile } from "./run/reconcile.ts";
 import type { SharedState, SyncHooks, Tracked, ReconcileRun } from "./run/reconcile.ts";
 import { createWriteLimiter } from "./guards/write-limiter.ts";
 
-/** What the syncer needs to know before it begins. */
+/** Options of the syncer's core. */
 export interface SyncCoreOptions {
   readonly tenant: ClusterCaches;
   readonly host: ClusterCaches;
@@ -59,19 +59,19 @@ export interface SyncCoreOptions {
   readonly deletesConfirmed?: DeleteConfirmation;
   /** Hears when the delete brake engages. */
   readonly braked?: (note: Note) => void;
-  /** What an earlier core over the same caches knew. Default nothing. */
+  /** State of an earlier core over the same caches. Default none. */
   readonly memory?: SyncState;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly hooks?: SyncHooks;
-  /** What decides in the place of `plan`: for tests of the tests, which must notice a planner that is wrong. */
+  /** Replaces `plan`: for tests of the tests, which must notice a wrong planner. */
   readonly planner?: Planner;
   /** Receives the keys to reconcile. */
   enqueue(id: string): void;
 }
 
-/** What the syncer knows, and what it does with that. */
+/** State of the syncer, and operations on it. */
 export interface SyncCore {
   /**
    * Begins to bring one object to its wanted state, from the present state only. The id is one that `enqueue` was given; at
@@ -84,14 +84,14 @@ export interface SyncCore {
   readonly found?: (kind: ReferenceKind, copy: KubeObject) => void;
   /** Hands what was made of copies back to the host's mirror; there is none where who tells readers is decided. */
   readonly handBack?: HandBack["run"];
-  /** What is known of every object that was looked at. */
+  /** Status of every object that was looked at. */
   records(): readonly SyncRecord[];
   /** Ids of the objects of which a cluster has said otherwise than its cache for a while. */
   contradicted(): readonly string[];
   close(): void;
 }
 
-/** What belongs to one reconcile only. */
+/** Context of one reconcile. */
 export interface TurnContext {
   readonly logger?: Logger | undefined;
   /** Hears what the reconcile costs the thread, in milliseconds. */

@@ -13,12 +13,12 @@ import { namespaceOfId } from "./state/sync-id.ts";
 
 /** After so much work in a row everything else has its turn, in milliseconds. */
 const BREATH_MS = 10;
-/** A piece that takes longer is counted and told, in milliseconds. */
+/** Time beyond which a piece is counted and logged, in milliseconds. */
 export const LONG_PIECE_MS = 50;
-/** Objects of which it is remembered that a long piece was told. */
+/** Maximum number of objects remembered as logged for a long piece. */
 const TOLD_MAX = 1_000;
 
-/** What a piece belongs to. */
+/** Owner of a piece. */
 export interface PieceOf {
   /** The id of the object. */
   readonly id: string;
@@ -35,7 +35,7 @@ export interface Pieces {
   runAll<Result>(of: PieceOf, work: Iterator<undefined, Result>): Promise<Result>;
 }
 
-/** What pieces are measured with. */
+/** Dependencies of measuring pieces. */
 export interface PiecesOptions {
   readonly clock: Clock;
   readonly logger: Logger;
@@ -50,7 +50,7 @@ export function createPieces({ clock, logger, metrics, breathe = nextMacrotask }
   const waiting = new FairQueue<() => void>(flowOfPlace);
   let places = 0;
   let workedMs = 0;
-  /** Somebody is about to work, or everything else has its turn. */
+  /** A task is about to run, or other work is proceeding. */
   let taken = false;
   metrics.count("endpoint_sync_long_pieces_total", {}, 0);
 

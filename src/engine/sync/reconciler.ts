@@ -28,7 +28,7 @@ import { sameClusterOnly, verifiedOnly } from "./cluster/same-cluster.ts";
 import { createSyncLoop } from "./syncer.ts";
 import type { SyncHooks } from "./run/reconcile.ts";
 
-/** What a compiled configuration says about the sync; what `createEngine` answers is one. */
+/** The sync part of a compiled configuration; `createEngine` returns one. */
 export interface SyncEngine {
   readonly rules: readonly Rules[];
   readonly references: ReferenceRules | undefined;
@@ -37,7 +37,7 @@ export interface SyncEngine {
   readonly settings: { readonly setOwner: boolean; readonly loopGuard: LoopGuardLimits; readonly deleteBrake: DeleteBrakeLimits };
 }
 
-/** What a reconciler is made of. */
+/** Options of a reconciler. */
 export interface ReconcilerOptions {
   /** From `createEngine`. Its creator disposes of it, after {@link Reconciler.close}. */
   readonly engine: SyncEngine;
@@ -47,7 +47,7 @@ export interface ReconcilerOptions {
   readonly host: ClusterAccess;
   /**
    * Receives the key of every object that has to be looked at; at the start, of all. A key is plain text that a queue can hold; what it
-   * looks like is nobody's business. It may be given several times, and must be reconciled once more after the last time.
+   * looks like is an internal detail. It may be given several times, and must be reconciled once more after the last time.
    */
   enqueue(key: string): void;
   readonly hooks?: SyncHooks;
@@ -63,7 +63,7 @@ export interface ReconcilerOptions {
   readonly metrics?: Metrics;
 }
 
-/** What a reconcile that went well asks for. */
+/** Result of a successful reconcile. */
 export interface Reconciled {
   /** Reconcile the key again after this many milliseconds. */
   readonly requeueAfterMs?: number;
@@ -82,7 +82,7 @@ export interface Reconciler {
    * @throws API_… when a cluster cannot answer now.
    */
   reconcile(key: string): Promise<Reconciled>;
-  /** What is known of every object that was looked at. */
+  /** Status of every object that was looked at. */
   records(): readonly SyncRecord[];
   /** Hears no more changes. Reconciles that run are finished by their caller. */
   close(): void;
@@ -119,7 +119,7 @@ export async function createReconciler(options: ReconcilerOptions): Promise<Reco
   });
   let checked = false;
 
-  /** Copies of somebody else can be told from ours only when all of them are known. */
+  /** Foreign copies can be distinguished from ours only when all of them are known. */
   function check(): void {
     checkIdentity({ tenant, host, hostUid }, wired.rules);
     checkOtherSyncers(host, wired.rules);
@@ -141,7 +141,7 @@ export async function createReconciler(options: ReconcilerOptions): Promise<Reco
   };
 }
 
-/** What an engine says to a sync loop. */
+/** The parts of an engine that a sync loop needs. */
 export type EngineParts = Pick<SyncCoreOptions, "rules" | "references" | "ownerService" | "loopGuard"> & {
   readonly deleteBrake: DeleteBrakeLimits;
 };

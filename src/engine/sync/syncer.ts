@@ -17,7 +17,7 @@ import { createEventRecorder } from "./report/events.ts";
 import { FIND_COPIES, findCopies } from "./references/find-copies.ts";
 import { createPieces } from "./pieces.ts";
 
-/** What a syncer is made of. */
+/** Options of a sync loop. */
 export interface SyncLoopOptions extends SyncCoreOptions {
   readonly tenant: ClusterAccess;
   readonly host: ClusterAccess;
@@ -105,7 +105,7 @@ export function createSyncLoop(options: SyncLoopOptions): SyncLoop {
   };
 }
 
-/** What stands for the virtual cluster on the host: what its operators should know is said about its own Service. */
+/** The object that represents the virtual cluster on the host: Events for its operators are about its own Service. */
 function virtualCluster({ rules }: SyncLoopOptions): KubeObject {
   const { name, namespace } = rules[0]!.translator.vcluster;
   return { apiVersion: "v1", kind: "Service", metadata: { namespace, name } };

@@ -8,7 +8,7 @@ import type { ResourceType } from "../../kube/object/resource.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 import { formatKind, managedByValue, MANAGED_BY, NAMESPACE } from "./markers.ts";
 
-/** What another syncer's markers say about a host object. */
+/** Source of a host object according to another syncer's markers. */
 export interface ForeignSource {
   /** Where its keys live, with the slash at the end. */
   readonly prefix: string;
@@ -55,8 +55,8 @@ export function namesAnotherCluster(
 }
 
 /**
- * What the markers of other syncers say, of those that name this virtual cluster, the object's kind and the object itself: an object
- * that merely inherited them is nobody's copy. All of one prefix must be there and agree. A syncer that copies annotations may have
+ * Reads the markers of other syncers that name this virtual cluster, the object's kind and the object itself: an object
+ * that merely inherited them is no copy. All of one prefix must be there and agree. A syncer that copies annotations may have
  * brought further ones along that a tenant wrote: those of the family's first product come first.
  *
  * @example

@@ -50,7 +50,7 @@ function isInOurPlace({ translator }: VClusterIdentity, { namespace, hostNamespa
 }
 
 /**
- * What the markers of a host object say, if they name its own kind, name and namespace, whosever copy it is. An object that merely
+ * Reads the markers of a host object if they name its own kind, name and namespace, whichever syncer made it. An object that merely
  * inherited the markers of another one is no copy.
  */
 export function readCopyMarkers(
@@ -65,7 +65,7 @@ export function readCopyMarkers(
 }
 
 /**
- * What the markers say of a host object that this virtual cluster's syncer wrote; undefined for every other object.
+ * Reads the markers of a host object that this virtual cluster's syncer wrote; undefined for every other object.
  *
  * @example
  * ourMarkers(rules, host, ENDPOINTS)?.name; // "db"

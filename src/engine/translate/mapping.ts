@@ -26,7 +26,7 @@ interface Pairs {
   readonly tenantByHost: Map<string, string>;
 }
 
-/** Pairs of one kind that are remembered unless somebody says otherwise: a few megabytes. */
+/** Default number of pairs of one kind that are remembered: a few megabytes. */
 export const PAIRS_MAX = 10_000;
 
 /**

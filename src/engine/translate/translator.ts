@@ -13,7 +13,7 @@ import { compileNamespaces, NO_NAMESPACES } from "./namespaces.ts";
 /** How tenant objects are spread over host namespaces. */
 export type NamespaceMode = "single-namespace" | "multi-namespace";
 
-/** What a translator needs to know. */
+/** Options of a translator. */
 export interface TranslatorOptions {
   readonly vcluster: VCluster;
   /** Default "single-namespace": every tenant object lands in the virtual cluster's host namespace, under a longer name. */

@@ -1,5 +1,5 @@
 /**
- * What the API says of the fields that patches reach: which can be absent.
+ * API facts about the fields that patches reach: which can be absent.
  *
  * @module
  */
@@ -90,7 +90,7 @@ export const KIND_SHAPES: Readonly<Record<PatchedSection, KnownShape>> = {
   }),
 };
 
-/** What is known of a value that a path matches. Labels and annotations are always there while patches run. */
+/** The known shape of a value that a path matches. Labels and annotations are always there while patches run. */
 export function kindShapeAt(shape: KnownShape, segments: readonly Segment[]): KnownShape {
   let at = shape;
   for (const segment of segments) {

@@ -1,5 +1,5 @@
 /**
- * What must hold between the patches of one list, and between lists.
+ * Rules between the patches of one list, and between lists.
  *
  * @module
  */

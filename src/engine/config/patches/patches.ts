@@ -1,5 +1,5 @@
 /**
- * What must hold for a `patches` list beyond its shape. Checks read the nodes and not the decoded values, so that every
+ * Rules for a `patches` list beyond its shape. Checks read the nodes and not the decoded values, so that every
  * problem of a list is found at once, whatever else is wrong in it.
  *
  * @module

@@ -7,7 +7,7 @@ import type { Report } from "../../../schema/problem.ts";
 import { KIND_SHAPES, SECTION_OF_KIND } from "./kind-shapes.ts";
 import type { PatchedSection } from "./kind-shapes.ts";
 
-/** What is wrong with a path, and what to write. */
+/** Fault of a path, and its correction. */
 interface Misfit {
   readonly message: string;
   readonly hint: string;

@@ -1,5 +1,5 @@
 /**
- * What becomes of host edits: patches that undo them, and reverse expressions that never run.
+ * Checks the handling of host edits: patches that undo them, and reverse expressions that never run.
  *
  * @module
  */
@@ -59,7 +59,7 @@ function isConstant(text: string | undefined): boolean {
 
 /**
  * Warns of patches without a way back among others that have one: edits of what they wrote are undone. Those whose way back is plain
- * are named only; what is meant to go one way (a constant, a deletion, a name) has none.
+ * are named only; a patch that is meant to go one way (a constant, a deletion, a name) has none.
  */
 export function warnOfOneWayPatches(section: PatchedSection, patches: readonly CheckedPatch[], report: Report): void {
   if (!patches.some(({ node }) => node.entries.has("reverseExpression"))) return;

@@ -145,7 +145,7 @@ const PURE: ReadonlySet<string> = new Set([
   ...["padEnd", "split", "join", "toSorted", "toReversed", "toSpliced", "with", "repeat", "normalize"],
 ]);
 
-/** What is computed and thrown away, where nothing else happens. */
+/** Warns of results that are computed and discarded without any other effect. */
 export function warnOfUnused(node: AnyNode): LintFinding[] {
   const unused =
     node.type === "SequenceExpression" ? node.expressions.slice(0, -1) : node.type === "ExpressionStatement" ? [node.expression] : [];

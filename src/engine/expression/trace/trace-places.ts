@@ -11,7 +11,7 @@ interface Stretch {
   readonly end: number;
 }
 
-/** What {@link TracePlaces} starts from. */
+/** Input of {@link TracePlaces}. */
 export interface PlacesOptions {
   /** The parsed text, which the nodes' offsets count in. */
   readonly source: string;

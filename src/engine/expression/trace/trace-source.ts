@@ -1,12 +1,12 @@
 /**
- * What stands around a watched expression: the functions that keep what its parts came to.
+ * Code around a watched expression: functions that record the values of its parts.
  *
  * They look at values without running anything of them (no getter, no `toString`, no iterator), so that watching changes nothing.
  *
  * @module
  */
 
-/** What the surrounding program has to know. */
+/** Input of the surrounding program. */
 export interface TraceSurroundings {
   /** Begins the names of all functions here; no name of the expression begins so. */
   readonly prefix: string;

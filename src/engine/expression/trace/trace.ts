@@ -27,7 +27,7 @@ export interface TracedExpression {
   readonly points: readonly TracePoint[];
 }
 
-/** What is watched. */
+/** Options of a trace. */
 export interface TraceOptions {
   /** Values of sub-expressions. Default true. */
   readonly values?: boolean;
@@ -35,18 +35,18 @@ export interface TraceOptions {
   readonly branches?: boolean;
 }
 
-/** What was seen at one point. */
+/** Observation at one point. */
 export interface Sighting {
   /** How often it ran. */
   readonly count: number;
-  /** What the value was the first and the last time, in JavaScript's notation, cut when long. Absent at branches, and where `count` is 0. */
+  /** The first and the last value, in JavaScript's notation, cut when long. Absent at branches, and where `count` is 0. */
   readonly first?: string;
   readonly last?: string;
 }
 
-/** What an evaluation of a traced expression tells. */
+/** Result of evaluating a traced expression. */
 export interface Trace {
-  /** What the original does: a value, an exception, or a result that has no JSON form. `value` is absent when it is very long. */
+  /** Outcome of the original: a value, an exception, or a result that has no JSON form. `value` is absent when it is very long. */
   readonly outcome:
     | { readonly kind: "value"; readonly value?: unknown }
     | { readonly kind: "threw"; readonly name: string; readonly message: string }
@@ -83,7 +83,7 @@ export function traceExpression(text: string, { values = true, branches = true }
   return { text: surround(body, { prefix, places: points.length, differences, values }), points };
 }
 
-/** What the value of a traced expression tells. */
+/** Reads the trace from the value of a traced expression. */
 export function readTrace(value: unknown): Trace {
   if (!isRecord(value) || !Array.isArray(value["seen"])) throw new TypeError("This is not the value of a traced expression");
   const seen = (value["seen"] as readonly (readonly [number, string?, string?])[]).map(([count, first, last]) => ({
@@ -96,7 +96,7 @@ export function readTrace(value: unknown): Trace {
   return { outcome: { kind: "value", ...(json !== undefined && { value: JSON.parse(json) as unknown }) }, seen };
 }
 
-/** What no name of the expression begins with. */
+/** A prefix that no name of the expression begins with. */
 function freePrefix(steps: readonly SyntaxStep[]): string {
   let prefix = "$";
   while (steps.some(({ node }) => node.type === "Identifier" && node.name.startsWith(prefix))) prefix += "$";

@@ -17,7 +17,7 @@ export type JsonPathSelector =
   /** `text` is the slice as written, without white space: `0:2`. */
   | { readonly kind: "slice"; readonly text: string };
 
-/** One segment: what it selects from a node, or with `descend` from the node and everything below it. */
+/** One segment: its selection from a node, or with `descend` from the node and everything below it. */
 export interface JsonPathSegment {
   readonly descend: boolean;
   readonly selectors: readonly JsonPathSelector[];

@@ -48,7 +48,7 @@ function stepsTo(root: unknown, keys: readonly PathStep[]): PathStep[] | undefin
   return steps;
 }
 
-/** What was found, once each, in document order. A node comes before what is below it. */
+/** The matches, once each, in document order. A node comes before what is below it. */
 export function matchesOf(places: JsonPathNode, root: unknown): Match[] {
   const matches: Match[] = [];
   const visit = (place: JsonPathNode, value: unknown, path: string): void => {
@@ -61,7 +61,7 @@ export function matchesOf(places: JsonPathNode, root: unknown): Match[] {
 
 /**
  * The document with `values`, in the order of {@link matchesOf}, in the places found. Where a node and something below it were both
- * found, a changed node wins as a whole; if it did not change, what is below does.
+ * found, a changed node wins as a whole; if it did not change, the nodes below win.
  */
 export function rebuildPlaces(places: JsonPathNode, root: unknown, values: readonly unknown[]): unknown {
   let taken = 0;

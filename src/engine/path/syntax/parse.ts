@@ -100,7 +100,7 @@ function readName(scanner: Scanner): Segment {
   }
   const name = take(scanner, NAME);
   if (name === "") throw characterError(scanner, "a field name");
-  // What stops a name but neither ends nor continues the path is best explained where it stands.
+  // A character that ends a name but neither ends nor continues the path is best explained in place.
   const next = peek(scanner);
   if (next === '"' || next === "'") throw misplacedQuote(scanner, name);
   if (!/^[.[]?$/.test(next)) throw characterError(scanner, '".", "[" or the end');

@@ -1,5 +1,5 @@
 /**
- * The base: what each part of an object looked like on both sides when they last agreed, as a pair of digests (tenant value,
+ * The base: each part of an object on both sides when they last agreed, as a pair of digests (tenant value,
  * host value). Parts are compared three ways with it. It travels with the host object as an annotation, so that a restart
  * forgets nothing.
  *
@@ -34,7 +34,7 @@ export function readBase(prefix: string, host: KubeObject): Base | undefined {
   return parseDigests(parseNote(text));
 }
 
-/** The digests per part; `undefined` where `value` is something else. Somebody may have edited the annotation. */
+/** The digests per part; `undefined` where `value` is something else. The annotation may have been edited. */
 export function parseDigests(value: unknown): Base | undefined {
   if (!isRecord(value) || !Object.values(value).every((item) => typeof item === "string")) return undefined;
   return new Map(Object.entries(value) as [UnitId, string][]);

@@ -26,7 +26,7 @@ export function comparedFields(
   const written = (id: Unit["id"], value: string) => base.has(id) && isAsWritten(base, id, value);
   const isMarker = (key: string) => isMarkerKey(rules.translator.markerPrefix, key);
   const ignored = (key: string) => rules.settings.excluded(key) || key === TRIGGER_TIME;
-  // What the engine alone decides has no counterpart in the tenant.
+  // Values that the engine alone decides have no counterpart in the tenant.
   const labelKey = (key: string) => (rules.kind.ownLabelKeys.includes(key) ? undefined : rules.translator.tenantLabelKey(key));
   const { metadata } = host;
   return [

@@ -19,7 +19,7 @@ export interface RefusedEdit {
   readonly message: string;
 }
 
-/** What becomes of the host edits of one object. */
+/** Handling of the host edits of one object. */
 export interface HostEdits {
   /** The tenant object with every edit that flows; the given one when none does. */
   readonly tenant: KubeObject;
@@ -31,7 +31,7 @@ export interface HostEdits {
 /**
  * Decides which host edits reach the tenant. An edit `h` flows only if `toHost(toTenant(h))` is `h` again: expressions that do not
  * cancel each other say nothing of what `h` means. A patch with nothing but a `reverseExpression` has nothing to cancel and is left
- * out of that check: what it answers is what the tenant gets, and then the host. Either way an edit is answered once.
+ * out of that check: its result goes to the tenant, and then to the host. Either way an edit is answered once.
  */
 export function planHostEdits(rules: Rules, input: ToHostInput & { readonly host: KubeObject }, edits: readonly Unit[]): HostEdits {
   return finish(planHostEditsInPieces(rules, input, edits));
@@ -52,7 +52,7 @@ export function* planHostEditsInPieces(
   for (let round = 1; ; round += 1) {
     const attempt = withUnits(rules, input.tenant, reversed.object, candidates);
     const inverse = cancelled === reversed ? attempt : withUnits(rules, input.tenant, cancelled.object, candidates);
-    // Only a body can have no way back at all; what else was edited must not suffer for it.
+    // Only a body can have no way back at all; other edits must not suffer for it.
     const found =
       attempt === undefined || inverse === undefined
         ? candidates.filter(({ id }) => id === "body")
@@ -100,7 +100,7 @@ function splitId(id: UnitId): [field: string, key: string] {
   return slash < 0 ? [id, ""] : [id.slice(0, slash), id.slice(slash + 1)];
 }
 
-/** What the patches that also go to the host make of the host object; `reversed` where those are all that do anything. */
+/** Results of the patches that also go to the host for the host object; `reversed` if no other patch has an effect. */
 function* cancelling(
   rules: Rules,
   { host, tenant }: { host: KubeObject; tenant: KubeObject },

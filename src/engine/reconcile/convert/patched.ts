@@ -1,5 +1,5 @@
 /**
- * What patches made of the objects that were looked at last. Every write is planned a second time, to prove that it left nothing
+ * Cache of patched objects that were looked at last. Every write is planned a second time, to prove that it left nothing
  * to do; evaluating all expressions again for that would double what a change costs.
  *
  * @module
@@ -43,7 +43,7 @@ interface Remembered extends PatchedBody {
   readonly forAnyHost: boolean;
 }
 
-/** What is remembered under one set of rules, oldest first. */
+/** Cached results under one set of rules, oldest first. */
 type Memory = Map<KubeObject, Remembered>;
 
 /** Tells whether an expression of the way to the host can see anything of the host object. */

@@ -14,7 +14,7 @@ import { rememberPatched, seesHostObject } from "./patched.ts";
 import type { PatchedBody, PatchedFrom } from "./patched.ts";
 import type { Rules, Surroundings } from "../rules/rules.ts";
 
-/** What a tenant object should look like on the host, without markers. */
+/** Desired host form of a tenant object, without markers. */
 export interface HostBody {
   readonly object: KubeObject;
   readonly outcomes: readonly Outcome[];
@@ -24,7 +24,7 @@ export interface HostBody {
   readonly leftOut: readonly string[];
   /** Why the object must not be written at all. */
   readonly rejected?: string;
-  /** What that is told as. Default EXPRESSION_RESULT. */
+  /** Code that reports it. Default EXPRESSION_RESULT. */
   readonly rejectedAs?: Code;
 }
 
@@ -44,7 +44,7 @@ export function* toHostInPieces(rules: Rules, input: ToHostInput): Generator<und
   return withTooManyKeys(rules, input) ?? finished(rules, input, yield* patches.patchInPieces(rules, input));
 }
 
-/** Labels and annotations of an object together; a copy has room for some 1,500. Looking at more of them would take everybody's time. */
+/** Labels and annotations of an object together; a copy has room for some 1,500. Processing more of them would delay all other objects. */
 const KEYS_MAX = 10_000;
 
 /** Rejects an object with more labels and annotations than are looked at; undefined for any other. */
@@ -74,7 +74,7 @@ function finished(rules: Rules, input: ToHostInput, { patched, admission }: Patc
   };
 }
 
-/** A write is planned once more when it is done: what its patches came to is still known then. */
+/** A write is planned once more when it is done: the results of its patches are still cached then. */
 const patches = rememberPatched({
   patch(rules, from) {
     const patched = applyPatches(rules.patches, translate(rules, from.tenant, from.hostKey), patchOptions(rules, from));
@@ -93,7 +93,7 @@ function patchOptions(rules: Rules, { tenant, host }: PatchedFrom): ApplyPatches
     direction: "toHost",
     engine: rules.engine,
     names: rules.names,
-    // What no expression can see need not be made.
+    // Values that no expression can see need not be made.
     context: {
       vcluster: rules.vcluster,
       hostObject: seesHostObject(rules) ? visibleHostObject(rules, host) : null,
@@ -169,7 +169,7 @@ function allowedProxyLabels({ tenant, hostService }: ToHostInput): StringMap {
 }
 
 /**
- * Labels and annotations that the same patches wrote for the same object before, and that nobody has touched since; a failing
+ * Labels and annotations that the same patches wrote for the same object before, and that have not been touched since; a failing
  * patch may keep them.
  */
 function lastWritten(rules: Rules, tenant: KubeObject, host: KubeObject | undefined): LastWritten {

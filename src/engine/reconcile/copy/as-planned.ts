@@ -5,8 +5,8 @@ import type { Operation, Plan } from "../plan-types.ts";
 import type { Rules } from "../rules/rules.ts";
 
 /**
- * Tells that a plan has nothing more to do or to say once its one write is stored as `stored`, so that it need not be made again to
- * find that out. Not told where a second plan might see more than the first one: what an API server or a webhook has changed, and what
+ * Tells that a plan has nothing more to do or to report once its one write is stored as `stored`, so that it need not be made again to
+ * find that out. False if a second plan might see more than the first one: changes by an API server or a webhook, and what
  * expressions make of the host object.
  */
 export function isStoredAsPlanned(rules: Rules, { state, operations, notes }: Plan, stored: KubeObject): boolean {

@@ -56,14 +56,14 @@ function isControllers({ metadata: { labels = {}, annotations = {} } }: KubeObje
 
 /**
  * Tells whether the host's controller has put its own labels and subsets into our copy, while the host Service had a selector, if
- * only for a moment. Nobody meant these as edits: flowing back they would empty the tenant's object.
+ * only for a moment. These are no edits: synced back they would empty the tenant's object.
  */
 export function isRewritten({ kind, settings }: Rules, host: KubeObject): boolean {
   const labelled = Object.hasOwn(host.metadata.labels ?? {}, MANAGED_BY_CONTROLLER) && settings.excluded(MANAGED_BY_CONTROLLER);
   return kind.resource === ENDPOINTS && labelled;
 }
 
-/** What other syncers' markers say about an object that would be ours by its name. */
+/** Markers of other syncers on an object whose name is that of a copy. */
 function foreignSources({ translator, kind }: Rules, host: KubeObject): readonly ForeignSource[] {
   const { markerPrefix, vcluster } = translator;
   return readForeignMarkers(host, { vcluster: vcluster.name, resource: kind.resource, ownPrefix: markerPrefix });

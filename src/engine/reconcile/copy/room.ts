@@ -17,7 +17,7 @@ export const BASE_LENGTH_MAX = 64 * 1024;
 /** Bytes that all annotations of one object may have, keys and values together: more is refused by API servers. */
 export const ANNOTATIONS_LENGTH_MAX = 256 * 1024;
 
-/** What stands on a copy, or is to. */
+/** Present or desired metadata of a copy. */
 export interface CopyMetadata {
   readonly units: readonly Unit[];
   /** Host edits that are to flow; the value that counts is the host's. */
@@ -47,7 +47,7 @@ export function unitsWithoutRoom(rules: Rules, wanted: CopyMetadata): ReadonlySe
   const inOrder = candidates.sort((left, right) => Number(left.isNew) - Number(right.isNew) || (left.rank < right.rank ? -1 : 1));
   let total = annotationsLength(wanted.others()) + inOrder.reduce((sum, { unit }) => sum + standing(unit), 0);
   let base = 0;
-  // Where new keys are asked for, every part counts as if both sides had digests of their own: what flows must not make room for more.
+  // For new keys, every part counts as if both sides had digests of their own: applied host edits must not make room for more.
   let widest = 0;
   const left = new Set<UnitId>();
   for (const { unit, value, isNew } of inOrder) {
@@ -106,7 +106,7 @@ function byteLength(text: string): number {
   return encoder.encode(text).length;
 }
 
-/** What people should know of parts without room; nothing where there are none. */
+/** Notes on parts without room; empty if there are none. */
 export function roomNotes(left: Iterable<UnitId>): Note[] {
   const ids = [...left].sort();
   if (ids.length === 0) return [];

@@ -10,7 +10,7 @@ import { hostServiceOwner } from "./host-service.ts";
 import { isMappedElsewhere } from "./mapped-elsewhere.ts";
 import type { Rules, Surroundings } from "../rules/rules.ts";
 
-/** What should become of an object's copy on the host. */
+/** Decision about an object's copy on the host. */
 export type CopyDecision =
   | { readonly action: "copy" }
   /** The copy must not exist. `restsOnServices`: the clusters whose Service is the reason. */

@@ -12,14 +12,14 @@ export interface ReferenceKind {
   readonly direction: Direction;
 }
 
-/** What stays the same from one referenced object to the next. */
+/** Rules shared by all referenced objects. */
 export interface ReferenceRules {
   /** Kinds that reference patches can name, but for those that are synced anyway. */
   readonly kinds: readonly ReferenceKind[];
   readonly translator: Translator;
   /** Label and annotation keys that never cross. */
   readonly excluded: KeyFilter;
-  /** A copy that nobody refers to stays so long, in milliseconds. */
+  /** Retention of an unreferenced copy, in milliseconds. */
   readonly retentionMs: number;
   /** So many objects are followed at most. */
   readonly objectsMax: number;
@@ -36,11 +36,11 @@ export interface ReferenceInput {
   readonly key: ObjectKey;
   /** Its key on the host. */
   readonly hostKey: ObjectKey;
-  /** What the copy is of. */
+  /** The source of the copy. */
   readonly source: KubeObject | undefined;
-  /** What stands where the copy belongs, no matter whose it is. */
+  /** The object in the place of the copy, whoever owns it. */
   readonly target: KubeObject | undefined;
-  /** How long nobody has referred to it, in milliseconds; undefined while somebody does. */
+  /** Time since the last reference to it, in milliseconds; undefined while it is referenced. */
   readonly unusedMs: number | undefined;
   /** Owner of copies on the host. */
   readonly owner?: OwnerReference | undefined;
@@ -50,7 +50,7 @@ export interface ReferenceInput {
   readonly namesakeExists?: boolean;
   /** The copy as it was written or seen last, unless we have deleted it since: if it is missing, a list may have left it out. */
   readonly known?: KubeObject | undefined;
-  /** uid and version of the source that was written last: should the copy differ from it again, somebody has edited the copy. */
+  /** uid and version of the source that was written last: if the copy differs from it again, it has been edited. */
   readonly writtenFrom?: string | undefined;
 }
 

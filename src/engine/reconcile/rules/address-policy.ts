@@ -20,7 +20,7 @@ export interface AddressPolicy {
   readonly allow: readonly string[];
   /** CIDRs. */
   readonly deny: readonly string[];
-  /** What a refused address does to its object. */
+  /** Effect of a refused address on its object. */
   readonly action: "drop-address" | "reject-object";
 }
 
@@ -101,7 +101,7 @@ function firstRefused(embedded: readonly IpAddress[], judge: (address: IpAddress
   return undefined;
 }
 
-/** Nobody knows which address a name will stand for; those are refused that are an address in disguise, or the machine itself. */
+/** Refuses names that are an address in disguise, or the machine itself; what other names resolve to is unknown. */
 function nameProblem(name: string): string | undefined {
   const last = name.toLowerCase().replace(/\.$/, "").split(".").at(-1)!;
   if (name.includes(":") || /^(\d+|0x[\da-f]*)$/.test(last)) return "an address in the place of a host name";

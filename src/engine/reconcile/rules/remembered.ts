@@ -1,6 +1,6 @@
 /**
- * `compute`, asked once for each argument. Arguments are told apart by identity and must not change, as nothing that a cache holds
- * does; an answer is forgotten with its argument.
+ * `compute`, called once for each argument. Arguments are distinguished by identity and must not change, as nothing that a cache holds
+ * does; a result is dropped with its argument.
  *
  * @example
  * const lengthOf = remembered((list: readonly string[]) => list.join().length);

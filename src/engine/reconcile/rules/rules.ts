@@ -24,7 +24,7 @@ export interface PlanSettings {
   readonly objectFuel: number;
 }
 
-/** Who makes the host Services: this engine, or another syncer beside it. */
+/** The writer of host Services: this engine, or another syncer beside it. */
 export type ServicesMode = "managed" | "external";
 
 /** The EndpointSlices of one tenant Service, counted. */
@@ -35,17 +35,17 @@ export interface SliceCount {
   readonly copied: number;
 }
 
-/** What was decided about the backends of the Service that an object belongs to, with `backends: auto`. */
+/** Decision about the backends of an object's Service, with `backends: auto`. */
 export interface ServedBackends {
-  /** What the object says is told to readers by a copy of it, and not by one of something else. */
+  /** Readers learn the object's content from a copy of it, not from a copy of another object. */
   readonly isSource: boolean;
-  /** The copy of an object that is gone or is no source may go: what took its place is seen. */
+  /** The copy of an object that is gone or is no source may be deleted: its replacement is seen. */
   readonly mayGo: boolean;
-  /** What the copy of Endpoints says to the host's mirror: "true" keeps it away. Undefined for nothing. */
+  /** Value of the skip-mirror label on the copy of Endpoints: "true" keeps the host's mirror away. Undefined for none. */
   readonly skipMirror: "true" | "false" | undefined;
 }
 
-/** What both sides look like around the object that is planned. */
+/** State of both sides around the planned object. */
 export interface Surroundings {
   /** The tenant Service that the object belongs to; {@link SyncedKind.serviceOf} says which that is. */
   readonly tenantService?: Service | undefined;
@@ -59,24 +59,24 @@ export interface Surroundings {
   readonly backends?: ServedBackends | undefined;
 }
 
-/** What the labels of a copy depend on besides the tenant's. */
+/** Input of a copy's labels besides the tenant's. */
 export interface LabelSurroundings extends Surroundings {
   readonly host: KubeObject | undefined;
   readonly translator: Translator;
 }
 
-/** What is special about one synced kind. The body is everything but metadata. */
+/** Specifics of one synced kind. The body is everything but metadata. */
 export interface SyncedKind {
   readonly resource: ResourceType;
   /** Tells that the body's host edits may flow back (as one value). */
   readonly bodyFlows: boolean;
   /** Label keys of which the engine alone decides what stands on a copy. They cross in neither direction. */
   readonly ownLabelKeys: readonly string[];
-  /** What the copy has under them; a key that is left out is not on the copy. Neither the tenant nor a patch has a say. */
+  /** Values of the copy under these keys; a missing key is not on the copy. Neither the tenant nor a patch has a say. */
   ownLabels(tenant: KubeObject, around: LabelSurroundings): StringMap;
   /** The tenant Service that an object belongs to; undefined when it belongs to none. */
   serviceOf(key: ObjectKey, tenant: KubeObject): ObjectKey | undefined;
-  /** Who in the tenant cluster writes this object and would undo what flows back; undefined when nobody does. */
+  /** Controller in the tenant cluster that writes this object and would undo host edits; undefined if there is none. */
   writerOf(tenant: KubeObject): string | undefined;
   /** The body of the host object, before patches. */
   translateBody(tenant: KubeObject, translator: Translator): Record<string, unknown>;
@@ -110,7 +110,7 @@ export interface AllowedBody {
 export interface Rules {
   readonly kind: SyncedKind;
   readonly enabled: boolean;
-  /** Who tells readers of the backends is decided Service by Service. Default false. */
+  /** The source that readers get backends from is decided per Service. Default false. */
   readonly decidesBackends?: boolean;
   readonly patches: readonly CompiledPatch[];
   readonly engine: PatchEngine;

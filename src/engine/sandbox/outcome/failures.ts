@@ -1,5 +1,5 @@
 /**
- * What went wrong in an evaluation, as errors with codes.
+ * Failures of evaluations, as errors with codes.
  *
  * @module
  */
@@ -16,7 +16,7 @@ import { positionInText } from "../source.ts";
 
 const MESSAGE_MAX = 500;
 
-/** What an evaluation was given. */
+/** Input of an evaluation. */
 export interface Conditions {
   readonly limits: SandboxLimits;
   readonly budget: FuelBudget | undefined;
@@ -39,7 +39,7 @@ export function evaluationError(text: string, outcome: Failed, conditions: Condi
   }
 }
 
-/** What an evaluation took, for budgets that others keep. */
+/** Cost of an evaluation, for the caller's budget. */
 function priceOf(outcome: Failed): ErrorDetails {
   return { charged: outcome.charged, ...("contextCharged" in outcome && { contextCharged: outcome.contextCharged }) };
 }
@@ -62,7 +62,7 @@ export function compileBudgetFailure(text: string, budget: FuelBudget, fuel: num
   );
 }
 
-/** What a message says behind the expression. */
+/** Parts of a message after the expression. */
 interface Words {
   readonly what: string;
   readonly hint: string | undefined;

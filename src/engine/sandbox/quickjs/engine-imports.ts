@@ -1,10 +1,10 @@
 /**
- * What the engine's module imports: a system that has no clock, no files, no environment, and stands in UTC.
+ * Imports of the engine's module: a system that has no clock, no files, no environment, and stands in UTC.
  *
  * @module
  */
 
-/** What the imports need of the instance that they serve. */
+/** The instance, as the imports need it. */
 export interface ImportHost {
   readonly memory: WebAssembly.Memory;
   /** Makes the memory hold `bytes`, or throws: a refusal must not reach the guest as a catchable error. */
@@ -14,7 +14,7 @@ export interface ImportHost {
 }
 
 const NOT_SUPPORTED = 52;
-/** `struct tm`: all zero but for the fields that nobody reads; the offset to UTC is one of the zeros. */
+/** `struct tm`: all zero but for the fields that are never read; the offset to UTC is one of the zeros. */
 const TM_BYTES = 44;
 
 /** The import object; the build names its members by letters. */

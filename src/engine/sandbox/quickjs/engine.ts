@@ -53,9 +53,9 @@ export interface QuickJsInstanceOptions {
   readonly memoryBytes: number;
   /** The engine refuses calls that nest deeper than this, in bytes of its own stack. */
   readonly stackBytes: number;
-  /** What the guest can call. All instances of one image have the same. */
+  /** Functions that the guest can call. All instances of one image have the same. */
   readonly functions: readonly HostFunction[];
-  /** What those ask of the owner of the sandbox. */
+  /** Functions of the sandbox's owner that they call. */
   readonly outside: Outside;
 }
 
@@ -137,7 +137,7 @@ export class QuickJsInstance {
     this.#raw.refuel(fuel, this.#given.overhead);
   }
 
-  /** What was taken since the last {@link refuel}; at most what was given, also after a trap. */
+  /** Steps taken since the last {@link refuel}; at most those given, also after a trap. */
   get taken(): Steps {
     const { fuel, overhead } = this.#given;
     return { fuel: Math.min(fuel, fuel - this.fuel), overhead: Math.min(overhead, overhead - this.#raw.overheadLeft()) };
@@ -153,7 +153,7 @@ export class QuickJsInstance {
     return this.#bytes.length;
   }
 
-  /** What stopped the instance, given what one of its methods threw. */
+  /** Reason why the instance stopped, given the error of one of its methods. */
   trapReason(error: unknown): TrapReason {
     if (this.#growthRefused) return "memory";
     if (this.fuel < 0) return "fuel";
@@ -192,7 +192,7 @@ export class QuickJsInstance {
     return this.#raw.ma(context, callee, this.undefined, ARGUMENTS, scratch);
   }
 
-  /** What the exception `value` threw. */
+  /** The thrown value of the exception `value`. */
   takeThrown(value: Handle): Handle {
     return this.#raw.na(this.#layout.context, value);
   }
@@ -274,7 +274,7 @@ export class QuickJsInstance {
     return header >= 0 ? this.#bytes.subarray(address, address + length) : new Uint16Array(this.#bytes.buffer, address, length);
   }
 
-  /** A string value of Latin-1 text, NUL included: one of as many letters is made, and written over before anybody has seen it. */
+  /** A string value of Latin-1 text, NUL included: one of as many letters is made, and overwritten before it is visible. */
   #newLatin1(units: Uint8Array): Handle {
     const address = this.#raw.v(units.length + 1);
     this.#bytes.fill(FILLER, address, address + units.length)[address + units.length] = 0;
@@ -342,7 +342,7 @@ export class QuickJsInstance {
       return converted === undefined ? 0 : this.#newLatin1(converted);
     }
     const text = answer.fromText(this.readText(values), this.#options.outside);
-    // What functions answer has no such characters; what has is hardly worth a way around.
+    // Results of functions rarely have such characters; these are not worth a special path.
     return this.newText(text) ?? this.newPlainText(text.replace(NOT_PLAIN, "\ufffd"));
   }
 
@@ -355,7 +355,7 @@ export class QuickJsInstance {
 }
 
 const FILLER = 0x61;
-/** What {@link QuickJsInstance.newText} cannot bring in. */
+/** Characters that {@link QuickJsInstance.newText} cannot bring in. */
 const NOT_PLAIN = /[\0\p{Surrogate}]/gu;
 /** The fields of a runtime that are looked through, and the value of the one that starts its collector, as an unsigned size. */
 const RUNTIME_WORDS = 64;

@@ -31,7 +31,7 @@ export const OVERHEAD_POINTS: OverheadPoints = new Map<number, "call" | readonly
   [763, "call"],
   // Finding the entry of a Map or Set: objects are keys by their address.
   [153, "call"],
-  // Of the compiler: what it allocates, and equal constants.
+  // Of the compiler: its allocations, and equal constants.
   [199, "call"],
   [874, "call"],
   // Chains of hash tables where the lookup is part of a larger function.

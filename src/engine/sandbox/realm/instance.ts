@@ -16,7 +16,7 @@ import { chargeOf, EVALUATION_FUEL, FREE_TEXT_MAX, inputAllowance, InputTooDear,
 import type { InputCost } from "./price.ts";
 import { EXPRESSION_FILE, functionSource, probeSource } from "../source.ts";
 
-/** What one evaluation is given: the value, its surroundings, and how many steps it may take and bytes of JSON it may answer. */
+/** Input of one evaluation: the value, its surroundings, and how many steps it may take and bytes of JSON it may answer. */
 export interface Evaluation {
   readonly value: unknown;
   readonly valueExists: boolean;
@@ -25,9 +25,9 @@ export interface Evaluation {
   readonly resultBytes: number;
 }
 
-/** What came of compiling an expression. */
+/** Result of compiling an expression. */
 export interface Compilation {
-  /** What the engine's parser found wrong with it. */
+  /** Error of the engine's parser. */
   readonly problem: Thrown | undefined;
   /** Steps that it took. */
   readonly fuel: number;
@@ -80,7 +80,7 @@ export class Instance {
     this.#tools = image.tools;
   }
 
-  /** False until the first evaluation: what fails in an unused instance would fail in any other. */
+  /** False until the first evaluation: a failure in an unused instance would occur in any other. */
   get used(): boolean {
     return this.#used;
   }
@@ -90,7 +90,7 @@ export class Instance {
     return this.#fallback;
   }
 
-  /** What an evaluation had taken when it stopped, and why it did, given what {@link evaluate} threw. */
+  /** Cost and reason of a stopped evaluation, given the error of {@link evaluate}. */
   stopped(cause: unknown): { readonly reason: TrapReason | "input"; readonly charged: number; readonly inputLength: number } {
     const found = this.engine.trapReason(cause);
     const byData = this.#phase === "input" && (found === "fuel" || found === "overhead" || cause instanceof InputTooDear);

@@ -1,5 +1,5 @@
 /**
- * What an evaluation costs beside the steps of its expression: what it is given, what it answers, and what the host does for it.
+ * Cost of an evaluation beside the steps of its expression: its input, its result, and the host's work.
  *
  * @module
  */
@@ -26,13 +26,13 @@ export function inputAllowance(length: number): Steps {
   };
 }
 
-/** Price of an evaluation for its own sake: what the host does before and after, about a microsecond. */
+/** Base price of an evaluation: the host's work before and after, about a microsecond. */
 export const EVALUATION_FUEL = 500;
 /** Price of one code unit of a result, which the host reads, parses and compares. */
 export const RESULT_UNIT_FUEL = 4;
 
 /**
- * What a stopped evaluation costs beyond its steps, besides compiling its expression again: its instance has to be replaced, which
+ * Cost of a stopped evaluation beyond its steps, besides compiling its expression again: its instance has to be replaced, which
  * takes about as long as so many steps. Otherwise an expression that stops at once could do so a thousand times for one object.
  */
 const REPLACEMENT_FUEL = 1_000_000;
@@ -45,7 +45,7 @@ export function replacementFuel(grownBytes: number): number {
   return REPLACEMENT_FUEL + (GROWTH_FUEL_PER_MIB / (1024 * 1024)) * grownBytes;
 }
 
-/** What it took to bring something in. */
+/** Cost of bringing in a value. */
 export interface InputCost {
   /** Of both counters together. */
   readonly steps: number;

@@ -19,7 +19,7 @@ export interface ClusterCaches {
   follow?(resource: ResourceType, key: ObjectKey): FollowedSource;
 }
 
-/** A cache that somebody asked for and stops when it is not needed any more. */
+/** A cache that its requester stops when it is no longer needed. */
 export interface FollowedSource extends ObjectSource {
   stop(): Promise<void> | void;
 }
@@ -41,7 +41,7 @@ export interface ClusterIdentity {
    * Asks if there is a reason to, as after a connection that broke.
    *
    * @throws CLUSTER_IDENTITY when another cluster answers.
-   * @throws API_… when nobody answers.
+   * @throws API_… if there is no answer.
    */
   verify(): Promise<void>;
   /** CLUSTER_IDENTITY, from when another cluster has answered until the right one does. */

@@ -3,12 +3,12 @@
  * balancer that leads elsewhere.
  *
  * The uid of `kube-system` is compared
- * - after each list, before anybody sees it;
+ * - after each list, before it is used;
  * - once a watch is open that follows a failure, or an end that came too early, before its first event is passed on;
  * - before the first event of any other watch, so that nothing is asked at rest;
  * - before the first call after a failure.
  *
- * Who asks at the same time shares one request.
+ * Concurrent callers share one request.
  *
  * @module
  */
@@ -118,7 +118,7 @@ class GuardedCluster implements ClusterGuard {
       await this.#ask();
       return undefined;
     } catch (error) {
-      // Nobody can tell; nothing is worse than before.
+      // The identity is unknown; nothing is worse than before.
       if (isEngineError(error, "API_FORBIDDEN")) return this.wrong && { error: this.wrong };
       return { error };
     }
@@ -219,7 +219,7 @@ class GuardedCluster implements ClusterGuard {
     } finally {
       stream.close();
       const early = clock.monotonic() - startedMs < agreedMs;
-      // What the caller ends before its time, nobody needs any more.
+      // A watch that the caller ends early is no longer needed.
       if (scope.signal.aborted ? !early : early || !ended) this.#troubles += 1;
     }
   }

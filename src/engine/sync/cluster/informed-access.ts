@@ -38,7 +38,7 @@ export interface LostKind {
   readonly sinceMs: number;
 }
 
-/** What the informers need. */
+/** Dependencies of the informers. */
 export interface InformedAccessOptions {
   readonly client: ClusterClient;
   /** Which objects of each kind are followed: one namespace, or all. */
@@ -106,8 +106,8 @@ function scopeOf({ namespace, name }: ObjectKey): ListScope {
 }
 
 /**
- * What is followed one by one may be a Secret: an error of the API server, or of reading what it sent, might quote it. Gauges
- * speak of all objects of a kind, which nobody knows here.
+ * An object that is followed singly may be a Secret: an error of the API server, or of reading what it sent, might quote it. Gauges
+ * speak of all objects of a kind, which are unknown here.
  */
 function discreet({ logger, metrics }: { logger: Logger; metrics: Metrics }): { logger: Logger; metrics: Metrics } {
   const without = ({ error: _error, ...fields }: LogFields = {}): LogFields => fields;

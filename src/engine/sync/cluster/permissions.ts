@@ -1,5 +1,5 @@
 /**
- * What a configuration needs to be allowed on both clusters, and whether it is.
+ * Permissions that a configuration needs on both clusters, and a check of them.
  *
  * @module
  */
@@ -28,7 +28,7 @@ export interface Permission {
   readonly required: boolean;
 }
 
-/** What the permissions follow from. An engine is one. */
+/** Input from which the permissions follow. An engine is one. */
 export interface PermissionOptions {
   readonly rules: readonly Pick<Rules, "kind" | "enabled" | "decidesBackends">[];
   readonly references?: Pick<ReferenceRules, "kinds"> | undefined;
@@ -75,7 +75,7 @@ export function requiredPermissions({ rules, references, translator }: Permissio
 }
 
 /**
- * What taking part in an election needs besides.
+ * Further permissions for taking part in an election.
  *
  * @example
  * electionPermissions({ namespace: "vc-blue", name: "endpoint-sync-blue" }).map(({ verb }) => verb); // ["create", "get", "update"]
@@ -110,7 +110,7 @@ function serviceReads(written: readonly ResourceType[], targets: Targets): Permi
   return [...tenant, ...permissions("host", ["get"], { resource: SERVICES, namespaces: targets.written, required: targets.known })];
 }
 
-/** Reading may be granted name by name, which nobody can ask for before the names are known. */
+/** Reading may be granted name by name, which cannot be checked before the names are known. */
 function referencePermissions(kind: ReferenceRules["kinds"][number], targets: Targets): readonly Permission[] {
   const { resource } = kind;
   const [from, to] = [sourceSide({ kind }), targetSide({ kind })];
@@ -143,7 +143,7 @@ const ACCESS_REVIEWS: ResourceType = {
 };
 
 /**
- * Asks a cluster whether something is allowed, by a SelfSubjectAccessReview, which everybody may create.
+ * Asks a cluster whether something is allowed, by a SelfSubjectAccessReview, which every user may create.
  *
  * @throws API_… when the cluster does not say.
  */

@@ -6,7 +6,7 @@ import { readClusterUid } from "./identity.ts";
 /** For so long the tenant cluster counts as the same, after it was asked who it is, in milliseconds. */
 const SAME_CLUSTER_MS = 1_000;
 
-/** What a guarded writer knows of its cluster. */
+/** Knowledge of a guarded writer about its cluster. */
 export interface SameClusterOptions {
   /** uid of `kube-system` at the start; undefined when it could not be seen, and then what is absent is not doubted. */
   readonly clusterUid: string | undefined;

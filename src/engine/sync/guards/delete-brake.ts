@@ -20,7 +20,7 @@ export interface DeleteBrake {
   close(): void;
 }
 
-/** What the brake watches and whom it tells. */
+/** Dependencies and listeners of the brake. */
 export interface DeleteBrakeOptions {
   readonly tenant: ClusterCaches;
   readonly host: ClusterCaches;
@@ -95,7 +95,7 @@ class WatchingBrake implements DeleteBrake {
     for (const end of this.#unsubscribe) end();
   }
 
-  /** What was there before anybody listened. */
+  /** Counts the objects that existed before the listeners. */
   #look(): void {
     const { tenant, host } = this.#options;
     const sources = this.#rules.flatMap(({ kind }) => [tenant.source(kind.resource), host.source(kind.resource)]);

@@ -33,7 +33,7 @@ export interface Restraint {
 
 /** See the module comment. */
 export interface WriteLimiter {
-  /** What holds for a reconcile that begins with this version of the source. */
+  /** Restraint for a reconcile that begins with this version of the source. */
   restraint(id: string, version: string): Restraint;
   /** Counts a write to the copy, made of this version of the source. */
   wrote(id: string, version: string): void;
@@ -47,7 +47,7 @@ export interface WriteLimiter {
   readonly remembered: number;
 }
 
-/** What a brake works with. */
+/** Dependencies of a limiter. */
 export interface WriteLimiterOptions {
   readonly clock: Clock;
   readonly limits: WriteLimits;
@@ -168,7 +168,7 @@ class CountingBrake implements WriteLimiter {
     this.#options.logger.warn("Writes slowed", { id, writes: entry.times.length });
   }
 
-  /** What is remembered of a slowed object, unless it has rested. */
+  /** Entry of a slowed object, unless it has rested. */
   #slowedNow(id: string): Entry | undefined {
     const entry = this.#slowed.get(id);
     const now = this.#options.clock.monotonic();

@@ -1,5 +1,5 @@
 /**
- * A copy of one cluster in memory that takes writes in its place: what the syncer would do can be carried out on it to the end,
+ * A copy of one cluster in memory that takes writes in its place: the syncer's work can be carried out on it to the end,
  * and the cluster itself is only read.
  *
  * @module
@@ -29,19 +29,19 @@ export interface ClusterView extends ClusterAccess {
   loaded(): Promise<boolean>;
 }
 
-/** What a view is made of. */
+/** Options of a view. */
 export interface ClusterViewOptions {
   /** Complete lists; a kind that is not among them is read object by object. */
   readonly lists: readonly { readonly resource: ResourceType; readonly items: readonly KubeObject[] }[];
   readonly reads: ClusterReads;
   /** Tells whether a namespace is there, or cannot be seen. Asked before something is created in it. */
   namespaceExists(name: string): Promise<boolean>;
-  /** What the cluster would refuse an object with, before it is written; undefined when it takes it. Default: it takes everything. */
+  /** The error with which the cluster would refuse an object; undefined if it accepts it. Default: it accepts everything. */
   readonly refusalOf?: (object: KubeObject) => EngineError | undefined;
 }
 
 /**
- * A view that nobody has written to yet.
+ * A view without writes yet.
  *
  * @example
  * const view = createClusterView({ lists: [{ resource: ENDPOINTS, items }], reads, namespaceExists });
@@ -146,7 +146,7 @@ class MemoryView implements ClusterView {
   }
 
   async #create(resource: ResourceType, object: KubeObject): Promise<KubeObject> {
-    // What would be said is no part of the picture.
+    // Events are no part of the view.
     if (resource === EVENTS) return object;
     const key = keyOf(object);
     if (!(await this.#options.namespaceExists(key.namespace))) {

@@ -31,9 +31,9 @@ export interface SeenObject {
   readonly isGoing: boolean;
 }
 
-/** What stands at the host key. */
+/** Object at the host key. */
 export interface SeenOnHost extends SeenObject {
-  /** `copy`: of this very object. `other-copy`: of another one, which `markers` name. `foreign`: somebody else's. */
+  /** `copy`: of this very object. `other-copy`: of another one, which `markers` name. `foreign`: not a copy. */
   readonly whose: "copy" | "other-copy" | "foreign";
   readonly markers: CopySource | undefined;
   /** Whether it says what both sides last agreed on. */
@@ -116,7 +116,7 @@ function seenOnHost({ rules, input }: FirstLook, host: KubeObject): SeenOnHost {
   return { ...seen(host), whose, markers: readMarkers(markerPrefix, host), base };
 }
 
-/** What the first look said, and what came out only when its plan was carried out. */
+/** Notes of the first plan, and those that appeared only when it was carried out. */
 function notesOf({ records }: Preview, { rules, input, plan }: FirstLook): readonly Note[] {
   const record = records.find(
     ({ resource, tenantKey }) => resource === rules.kind.resource.plural && formatKey(tenantKey) === formatKey(input.key),

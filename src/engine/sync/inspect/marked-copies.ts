@@ -22,7 +22,7 @@ export interface HiddenKind {
   readonly error: EngineError;
 }
 
-/** What was found. */
+/** The copies found. */
 export interface MarkedCopies {
   readonly copies: readonly MarkedCopy[];
   /** Kinds that could not be listed, and why. */

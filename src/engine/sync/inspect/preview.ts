@@ -1,5 +1,5 @@
 /**
- * What the syncer would do now, found by letting it do it: the same core and the same planner, on copies of both clusters in
+ * Previews what the syncer would do now, by letting it do it: the same core and the same planner, on copies of both clusters in
  * memory, until nothing is left to do.
  *
  * @module
@@ -23,7 +23,7 @@ import { BACKENDS, parseSyncId, syncId } from "../state/sync-id.ts";
 import { createSyncLoop } from "../syncer.ts";
 import type { SyncLoop } from "../syncer.ts";
 
-/** What a preview is made of; all but the clusters as the syncer gets it. */
+/** Options of a preview; all but the clusters are those of the syncer. */
 export interface PreviewOptions extends Omit<EngineParts, "loopGuard"> {
   readonly tenant: ClusterView;
   readonly host: ClusterView;
@@ -55,13 +55,13 @@ export interface Unsettled {
   readonly operation: Operation;
 }
 
-/** What would happen. */
+/** Result of a preview. */
 export interface Preview {
   /** In order. */
   readonly writes: readonly PlannedWrite[];
   /** By id. Referenced objects have none. */
   readonly looks: ReadonlyMap<string, FirstLook>;
-  /** What is known of every object in the end. */
+  /** Status of every object in the end. */
   readonly records: readonly SyncRecord[];
   /** Empty when nothing is left to do after the writes. */
   readonly unsettled: readonly Unsettled[];
@@ -96,7 +96,7 @@ class PreviewRun {
   readonly #counts = new Map<string, number>();
   readonly #unsettled = new Map<string, Operation>();
   readonly #loop: SyncLoop;
-  /** What is worked on. */
+  /** The object in progress. */
   #id = "";
   #operation: Operation | undefined;
   /** Writes at the end of the last round. */
@@ -113,7 +113,7 @@ class PreviewRun {
       loopGuard: { restorations: Infinity, minutes: 1, writes: Infinity },
       planner: (rules, input) => this.#plan(rules, input),
       hooks: { beforeWrite: (operation) => this.#beforeWrite(operation) },
-      // What a mirror does is not known here, and nothing is handed back before that.
+      // The work of a mirror is unknown here, and nothing is handed back before it.
       enqueue: (id) => void (id !== HAND_BACK && this.#queue.add(id)),
       logger: silentLogger,
       metrics: noMetrics,
@@ -133,7 +133,7 @@ class PreviewRun {
   }
 
   async #workOff(): Promise<void> {
-    // What is added on the way is met on the way.
+    // Entries added during the loop are visited by it.
     for (const id of this.#queue) {
       this.#queue.delete(id);
       this.#id = id;

@@ -10,7 +10,7 @@ import { ourMarkers } from "../../translate/identity.ts";
 
 /** Some of the slices by which readers on the host know of a Service. */
 export interface TellingSlices {
-  /** Who has them there, in words. */
+  /** The writer of them there, in words. */
   readonly who: string;
   readonly slices: number;
   /** Addresses in them that take traffic. */
@@ -21,7 +21,7 @@ const MADE = "made by this syncer of its copy of Endpoints";
 const COPIED = "copies of the tenant's slices";
 
 /**
- * Who tells readers of slices on the host of one Service, `hostService`.
+ * Finds what informs readers of slices on the host about one Service, `hostService`.
  *
  * @example
  * tellersOf(rules, slices, { namespace: "vc-blue", name: "db-x-shop-x-blue" }); // [{ who: "the host's mirror", slices: 1, ready: 3 }]

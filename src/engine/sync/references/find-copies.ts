@@ -22,8 +22,8 @@ export interface FindCopiesOptions {
 }
 
 /**
- * Lists the copies of referenced objects that earlier processes have made, so that those which nobody refers to any more go in
- * their time. Without the permission for that they stay; everything else works.
+ * Lists the copies of referenced objects that earlier processes have made, so that those no longer referenced are deleted in
+ * time. Without the permission for that they stay; everything else works.
  *
  * @throws API_… when a cluster cannot answer now.
  */

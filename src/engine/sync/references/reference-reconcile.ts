@@ -1,5 +1,5 @@
 /**
- * One reconcile of a referenced object: what it is to write, what it asks before that, and whom it tells.
+ * One reconcile of a referenced object: its write, the checks before it, and the report.
  *
  * Nothing of what an API server says about such an object is passed on, not even in an error: it might quote a Secret.
  *
@@ -33,7 +33,7 @@ export interface FormerUser {
   readonly object: KubeObject | undefined;
 }
 
-/** What a reconcile works with. */
+/** Dependencies of a reconcile. */
 export interface ReferenceReconcileOptions {
   readonly id: string;
   readonly rules: ReferenceRules;
@@ -42,7 +42,7 @@ export interface ReferenceReconcileOptions {
   readonly target: Expectations;
   /** Tenant objects that refer to it, to tell. */
   readonly users: readonly KubeObject[];
-  /** Who referred to it last, if that is known. */
+  /** The object that referred to it last, if known. */
   readonly formerUser: FormerUser | undefined;
   readonly outdatedTimes: number;
   readonly hooks: SyncHooks;
@@ -52,7 +52,7 @@ export interface ReferenceReconcileOptions {
   wrote(operation: Operation, stored: KubeObject | undefined): void;
   /** Tells whether an edit of the copy may still be undone. */
   mayRestore(): boolean;
-  /** Milliseconds until a copy that somebody deleted may come back; 0 for at once. */
+  /** Milliseconds until a deleted copy may come back; 0 for at once. */
   recreationWaitMs(): number;
   /** How long a copy that is written too often must not be written, in milliseconds; 0 for not at all. */
   restraint(): Pick<Restraint, "writeWaitMs" | "slowed">;
@@ -64,7 +64,7 @@ export interface ReferenceReconcileOptions {
 const OUTDATED_RETRY_MS = 50;
 const OUTDATED_RETRY_MAX_MS = 10_000;
 const REFUSED_RETRY_MS = 60_000;
-/** So many tenant objects are told about an object that they refer to; the status has the rest. */
+/** Maximum number of tenant objects that get an Event about an object that they refer to; the status has the rest. */
 export const USERS_TOLD_MAX = 10;
 
 const LOOP_SLOWED: Note = {
@@ -136,7 +136,7 @@ class RunningReferenceTurn implements ReconcileRun {
     return this.request.type === "get" && this.request.resource === NAMESPACES && isEngineError(error, "API_FORBIDDEN");
   }
 
-  /** As for other objects: a copy that somebody deleted comes back while its source cannot be asked. */
+  /** As for other objects: a deleted copy comes back while its source cannot be asked. */
   #mayBelieveCache(error: unknown): boolean {
     return this.request.type === "get" && this.#plan?.cacheSuffices === true && isEngineError(error, "API_UNAVAILABLE");
   }
@@ -216,7 +216,7 @@ class RunningReferenceTurn implements ReconcileRun {
     this.#ask(sourceOf(this.#options.input), (response) => (response.type === "absent" ? this.#write(operation) : this.#outdated()));
   }
 
-  /** Who referred to it last must not have changed without our knowledge. */
+  /** The object that referred to it last must not have changed unnoticed. */
   #confirmUnused(operation: Operation): void {
     const { formerUser } = this.#options;
     if (formerUser === undefined) return this.#write(operation);
@@ -299,7 +299,7 @@ class RunningReferenceTurn implements ReconcileRun {
   }
 }
 
-/** Tells whether an operation brings back a copy that somebody else has deleted. */
+/** Tells whether an operation brings back a copy that another client has deleted. */
 export function isRecreation({ known }: Pick<ReferenceInput, "known">, { action }: Operation): boolean {
   return action === "create" && known !== undefined;
 }
@@ -309,7 +309,7 @@ function sourceOf(input: ReferenceInput): { side: "tenant" | "host"; key: Object
   return { side, key: side === "tenant" ? input.key : input.hostKey };
 }
 
-/** What people may know of a refused write: which code it was, and nothing of what the API server says. */
+/** Note about a refused write: it shows the code, and nothing of the API server's message. */
 function refusal({ kind, key }: ReferenceInput, { side }: Operation, note: Note | undefined): Note {
   if (note?.code !== "HOST_NAMESPACE_MISSING") {
     return {

@@ -23,7 +23,7 @@ export const EVENTS_AT_ONCE = 10;
 /** Events of one tenant namespace in a burst; after that, one a second. The status has the rest. */
 export const EVENTS_BURST = 25;
 const EVENT_INTERVAL_MS = 1_000;
-/** What the API server accepts. */
+/** Limit of the API server. */
 const MESSAGE_LENGTH_MAX = 1024;
 
 /** Tells people about an object, as Events beside it in the tenant cluster. */
@@ -37,7 +37,7 @@ export interface EventRecorder {
 
 /** An Event before it is one. */
 export interface ToldEvent {
-  /** What it is about. */
+  /** The object it is about. */
   readonly object: KubeObject;
   readonly code: Code;
   /** The code as Events spell it, `NameCollision` for example. */

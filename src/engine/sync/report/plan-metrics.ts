@@ -21,7 +21,7 @@ export function countPlan(metrics: Metrics, type: ResourceType, { state, outcome
 }
 
 /**
- * Counts what there is to say about an object that was looked at to the end, what an API server refused included.
+ * Counts the notes on a fully processed object, refusals of an API server included.
  *
  * @example
  * const metrics = createMetrics();

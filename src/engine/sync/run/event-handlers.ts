@@ -22,7 +22,7 @@ export interface EventHandlers {
   orphans(rules: Rules, key: ObjectKey): readonly ObjectKey[];
   /** Which tenant slices belong to which Service; undefined while slices are not synced. */
   readonly slices: ServiceSlices | undefined;
-  /** What tells readers on the host; undefined unless that is decided Service by Service. */
+  /** Index of backend sources; undefined unless these are decided per Service. */
   readonly backends: BackendsIndex | undefined;
   /** Tells whether an object of the tenant translates to this host key. */
   isClaimed(rules: Rules, hostKey: ObjectKey): boolean;
@@ -120,7 +120,7 @@ export function addEventHandlers({ tenant, host, rules, enqueue, changed }: Even
     return [...claimed, { namespace: source.namespace, name: source.name }];
   }
 
-  // What the caches hold already was no change for this subscriber.
+  // Present contents of the caches are no change for this subscriber.
   for (const resource of resources) {
     for (const object of tenant.source(resource).list()) fromTenant(resource, keyOf(object));
     for (const object of host.source(resource).list()) fromHost(resource, keyOf(object));

@@ -18,9 +18,9 @@ export interface GatherOptions {
   readonly brake: DeleteBrake;
   /** Owner of copies, if it exists. */
   readonly ownerService: ObjectKey | undefined;
-  /** Which host Services count where somebody else makes them. Default: what stands on them says that. */
+  /** Tells which host Services count if another syncer makes them. Default: their markers decide. */
   readonly ownsHostService?: ((hostKey: ObjectKey) => boolean) | undefined;
-  /** What was decided about the backends of Services; undefined where nothing is. */
+  /** Decisions about the backends of Services; undefined if there are none. */
   readonly backends?: BackendsObserver | undefined;
 }
 
@@ -35,7 +35,7 @@ export interface PlannedObject {
 
 /** Knows what was decided about the backends of Services. */
 export interface BackendsObserver {
-  /** What is decided for an object that is planned; undefined when it belongs to no Service. */
+  /** Decision for a planned object; undefined if it belongs to no Service. */
   around(id: string, rules: Rules, about: PlannedObject): ServedBackends | undefined;
 }
 

@@ -21,7 +21,7 @@ import type { MissingNamespaces } from "../state/missing-namespaces.ts";
 import type { StatusRecords } from "../state/status-records.ts";
 import type { WriteLimiter } from "../guards/write-limiter.ts";
 
-/** What an embedder may look at, change or stop. */
+/** Hooks by which an embedder can observe, change or stop the sync. */
 export interface SyncHooks {
   /** Sees every write before it happens; "refuse" leaves it out until the object changes again. */
   beforeWrite?(operation: Operation): Operation | "refuse";
@@ -51,7 +51,7 @@ export interface ReferenceObserver {
   planned(id: string, rules: Rules, input: PlanInput, plan: Plan): void;
 }
 
-/** What is kept from one reconcile to the next. */
+/** State kept from one reconcile to the next. */
 export interface SharedState {
   readonly guard: LoopGuard;
   readonly writeLimiter: WriteLimiter;
@@ -67,13 +67,13 @@ export interface SharedState {
 /** One reconcile under way. */
 export interface ReconcileRun {
   readonly resource: ResourceType;
-  /** What it waits for; `done` when it is over. */
+  /** The pending request; `done` if it is over. */
   readonly request: Request;
   /** Takes the answer to {@link request}, and makes the next one. Stops where something else may have its turn. */
   answer(response: Response): Generator<undefined, void>;
 }
 
-/** What a reconcile works with. */
+/** Dependencies of a reconcile. */
 export interface ReconcileOptions {
   readonly id: string;
   readonly tracked: Tracked;
@@ -228,7 +228,7 @@ class RunningTurn implements ReconcileRun {
     const { result } = request.type === "done" ? request.ending : (ending ?? refused?.ending ?? SETTLED);
     if (result === "outdated") this.#noteContradiction();
     if (request.type === "done" && request.ending.result === "failed") this.#recordRefusal(request.ending.error);
-    // What it refers to was noted with the plan, and must be noted again should everything be as it was before.
+    // Its references were recorded with the plan, and must be recorded again if everything returns to the earlier state.
     if (result !== "settled") return shared.records.unsettle(id);
     shared.outdated.delete(id);
     // A copy that the brake holds is worth a word though its object is gone.
@@ -252,7 +252,7 @@ class RunningTurn implements ReconcileRun {
     if (hostKey !== undefined) tracked.host.doubt(hostKey);
   }
 
-  /** A missing permission is no passing fault: who asks why there is no copy should read of it. */
+  /** A missing permission is no passing fault: users who ask why there is no copy should see it. */
   #recordRefusal(error: unknown): void {
     if (!isEngineError(error, "API_FORBIDDEN") || this.#state.input.tenant === undefined) return;
     const { id, shared } = this.#options;

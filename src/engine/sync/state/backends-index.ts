@@ -11,7 +11,7 @@ import type { Translator } from "../../translate/translator.ts";
 
 /** Knows which slices of the host tell readers of which Service. */
 export interface BackendsIndex {
-  /** Takes note of a slice of the host as it is now. Returns the tenant Services that it told of before and tells of now. */
+  /** Takes note of a slice of the host as it is now. Returns the tenant Services that it named before and names now. */
   look(hostKey: ObjectKey, slice: KubeObject | undefined): readonly ObjectKey[];
   /** Host keys of the slices that tell of this tenant Service, or that were made of its Endpoints, whatever they say now. */
   of(service: ObjectKey): readonly ObjectKey[];

@@ -1,4 +1,4 @@
-/** What somebody confirmed to be deleted, although the delete brake would hold it. Outlives a change of the configuration. */
+/** Deletions that were confirmed although the delete brake would hold them. Outlives a change of the configuration. */
 export interface DeleteConfirmation {
   /** Confirms all of these, if so many are left to confirm; else none. */
   confirm(ids: readonly string[]): boolean;

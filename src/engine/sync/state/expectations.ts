@@ -38,11 +38,11 @@ export function createExpectations(source: ObjectSource): Expectations {
     if (entry !== undefined && (sign === "missed" || caughtUp(entry, cached))) ahead.delete(id);
   });
 
-  /** An event may overtake the answer; what the cache has already needs no lead. */
+  /** An event may overtake the answer; a state that the cache has already needs no lead. */
   function lead(id: string, entry: Ahead, cached: KubeObject | undefined): void {
     if (cached !== undefined && caughtUp(entry, cached)) return void ahead.delete(id);
     ahead.set(id, entry);
-    // The answer may be false, or somebody deletes the object while the cache cannot be told: nothing else would end the lead then.
+    // The answer may be false, or the object may be deleted while the cache misses the event: nothing else would end the lead then.
     if ("object" in entry) source.expect?.(entry.object, "stored");
     else source.expect?.(entry.removed, "removed");
   }
@@ -79,7 +79,7 @@ export function createExpectations(source: ObjectSource): Expectations {
   };
 }
 
-/** A change that left nothing behind ends the lead too: either it is our delete, or somebody deleted what we wrote. */
+/** A change that left nothing behind ends the lead too: either it is our delete, or the written object was deleted. */
 function caughtUp(entry: Ahead, cached: KubeObject | undefined): boolean {
   if (cached === undefined) return true;
   if ("object" in entry) return compareVersions(cached, entry.object) >= 0;

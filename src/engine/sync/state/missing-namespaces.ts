@@ -1,5 +1,5 @@
 /**
- * Copies that wait for a host namespace. Nobody may be allowed to watch namespaces, so that one of the copies is tried again and again;
+ * Copies that wait for a host namespace. The syncer may not be allowed to watch namespaces, so one of the copies is retried;
  * as soon as it is made, all others are.
  *
  * @module

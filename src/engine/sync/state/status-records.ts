@@ -5,7 +5,7 @@ import type { Outcome } from "../../patch/types.ts";
 import type { Note, Plan, PlanInput, PlanState } from "../../reconcile/plan-types.ts";
 import { parseSyncId } from "./sync-id.ts";
 
-/** What is known of one object after it was last looked at. */
+/** Status of one object after it was last processed. */
 export interface SyncRecord {
   /** Plural of the kind, `endpoints` for example. */
   readonly resource: string;
