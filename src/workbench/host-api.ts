@@ -1,5 +1,5 @@
 /**
- * What an API server says of an object before any cluster is asked: the embedded API server's own validation.
+ * Validates an object as an API server would, before any cluster is asked: the embedded API server's own validation.
  *
  * @module
  */
@@ -26,7 +26,7 @@ const services = createServices({ fraction: () => 0 });
 const DEFINITIONS: readonly ResourceDefinition[] = [endpoints, endpointSlices, services, secrets, configMaps];
 
 /**
- * What an API server would refuse an object for: one entry per field, none when it takes the object, or the kind is not known here. A
+ * Errors for which an API server would refuse an object: one entry per field, none if it accepts the object, or the kind is not known here. A
  * value of a wrong type is the only entry then, without an index in its field, as API servers report it.
  *
  * @example

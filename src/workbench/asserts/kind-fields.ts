@@ -35,7 +35,7 @@ export function misspelling(kind: unknown, segments: readonly Segment[]): string
 }
 
 /**
- * What of an object no API server answers, as far as that is plain; undefined when nothing is. A name that is nearly one of the kind's,
+ * Finds a path that API servers never return, as far as that is plain; undefined if there is none. A name that is nearly one of the kind's,
  * or a text in the place of a list.
  *
  * @example
@@ -65,7 +65,7 @@ function misfitAt(value: unknown, shape: KnownShape, steps: readonly PathStep[])
   });
 }
 
-/** What is in a list is there: null stands for nothing in the place of a whole field only. */
+/** Items of a list are present: null means absent for a whole field only. */
 function isItem(steps: readonly PathStep[]): boolean {
   return typeof steps.at(-1) === "number";
 }

@@ -28,7 +28,7 @@ export interface CoveredBranch extends CoveredPatch {
   readonly label: string;
 }
 
-/** What was run. References have no expression and are not in it. */
+/** Coverage of a suite. References have no expression and are not in it. */
 export interface SuiteCoverage {
   readonly patches: readonly CoveredPatch[];
   readonly branches: readonly CoveredBranch[];

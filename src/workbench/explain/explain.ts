@@ -14,7 +14,7 @@ import type { Explanation } from "./types.ts";
 
 export type { Explanation } from "./types.ts";
 
-/** What explanations need of a sandbox. */
+/** Sandbox as explanations need it. */
 export interface Evaluator {
   /** @throws EXPRESSION_SYNTAX, EXPRESSION_FUEL */
   compile(text: string): { readonly text: string };

@@ -1,4 +1,4 @@
-/** What a sub-expression came to. */
+/** Value of a sub-expression. */
 export interface ExplainedValue {
   /** Where it stands in the expression: offsets from 0, `end` excluded. */
   readonly start: number;
@@ -7,7 +7,7 @@ export interface ExplainedValue {
   readonly text: string;
   /** How often it was evaluated; more than once inside a callback. */
   readonly count: number;
-  /** What it was the first and the last time, in JavaScript's notation and cut when long; the same when `count` is 1. */
+  /** The first and the last value, in JavaScript's notation and cut when long; the same when `count` is 1. */
   readonly first: string;
   readonly last: string;
 }

@@ -22,7 +22,7 @@ export type PatchSource =
     }
   | { readonly patches: readonly PatchDefinition[] };
 
-/** What patches are loaded with. */
+/** Options for loading patches. */
 export interface PatchesOptions {
   /** A file name, or what such a file holds, parsed. Default: the defaults. */
   readonly settings?: string | JsonObject;

@@ -27,7 +27,7 @@ import { mergeJson } from "../patch-tests/suite/merge-json.ts";
 import { completeObject } from "../patch-tests/suite/suite.ts";
 import { sampleValues } from "./sample-values.ts";
 
-/** What expressions see as `context`, as far as it is another than the patch was loaded with. */
+/** Parts of `context` that differ from those that the patch was loaded with. */
 export interface ContextOverrides {
   /** `config` is merged into the configuration. Names of host objects, which `virtualToHostDNS` answers, stay as they are. */
   readonly vcluster?: { readonly name?: string; readonly namespace?: string; readonly config?: JsonObject };
@@ -47,11 +47,11 @@ export interface PatchRunOptions {
   readonly context?: ContextOverrides;
 }
 
-/** What a patch made of one value. */
+/** Result of a patch for one value. */
 export interface PatchRun {
   readonly direction: Direction;
   readonly before: unknown;
-  /** What stands there now; undefined when nothing does: it was taken away, or left out because the patch failed. */
+  /** The resulting value; undefined if it was removed, or left out because the patch failed. */
   readonly value: unknown;
   readonly outcome: OutcomeKind;
   /** Steps of the evaluation. */
@@ -77,13 +77,13 @@ export interface PatchUnderTest {
   toHost(value: unknown, options?: PatchRunOptions): PatchRun;
   /** A value on its way back to the tenant. */
   toTenant(value: unknown, options?: PatchRunOptions): PatchRun;
-  /** Tries the patch on many values: what the kind allows, and what the expressions speak of. */
+  /** Tries the patch on many values: those that the kind allows, and those that the expressions mention. */
   checkLaws(options?: Omit<LawOptions, "only">): PairReport;
   /** Values that may stand at the path: so many, the same ones for the same seed (default 1). */
   sampleValues(count: number, seed?: number): readonly unknown[];
 }
 
-/** What a patch under test is made of. */
+/** Parts of a patch under test. */
 export interface PatchParts {
   readonly engine: Engine;
   /** A sandbox with {@link watchingLimits}. */
@@ -153,11 +153,11 @@ function run(parts: PatchParts, direction: Direction, value: unknown, { object =
 
 /** A value in its place. */
 interface Placed {
-  /** What is patched. */
+  /** The patched object. */
   readonly subject: KubeObject;
   /** The value is the only one that the path finds there. */
   readonly isAlone: boolean;
-  /** What expressions see around the value. */
+  /** The object that expressions see around the value. */
   readonly object: KubeObject;
   readonly at: string;
   /** Of the tenant object. */

@@ -1,6 +1,6 @@
 import type { LawCounterExample, LawReport, PairVerdict, PatchListName } from "./report.ts";
 
-/** What drifts or oscillates: one patch, or several that do so only together. */
+/** A drift or oscillation, of one patch or of several together. */
 export interface LawBreach {
   readonly list: PatchListName;
   /** Positions, one or more. */

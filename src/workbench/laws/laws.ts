@@ -18,12 +18,12 @@ export interface Trial {
   readonly situation: Situation;
 }
 
-/** What laws go by. */
+/** Context of laws. */
 export interface LawContext {
   readonly trip: Trip;
   /** Journeys that may change something before it rests. */
   readonly rounds: number;
-  /** What the tenant may hold; undefined when that is not known. */
+  /** Shape of tenant values; undefined if unknown. */
   readonly shape: SampleShape | undefined;
   /** A failure for want of fuel says nothing: the limit is lower than the one that holds. */
   readonly forgiveFuel: boolean;
@@ -140,7 +140,7 @@ const hostEdits: Law = {
     if (isForgiven(back, context) || back.kind === "gone") return "void";
     const start: LawStep[] = [{ on: "host", value }, stepOf("tenant", back)];
     if (back.kind === "failed") return { steps: start, explanation: explainEdit(value, back) };
-    // Nothing is there to be cancelled: what comes back is what both sides have then.
+    // There is nothing to cancel: both sides then have the returned value.
     if (!trip.goesToHost) return undefined;
     const again = trip.toHost(back.value, situation, { value });
     if (isForgiven(again, context)) return "void";
@@ -173,7 +173,7 @@ const settles: Law = {
   },
 };
 
-/** From an edit on the host: what it becomes in the tenant must come to rest too. */
+/** From an edit on the host: its result in the tenant must come to rest too. */
 const settlesFromHost: Law = {
   ...settles,
   on: "host",

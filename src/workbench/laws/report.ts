@@ -1,4 +1,4 @@
-/** What the law checker answers. All values are JSON data, so that a report can be printed, sent to a page, or kept. */
+/** Report of the law checker. All values are JSON data, so that a report can be printed, sent to a page, or kept. */
 
 import type { PatchedSection } from "../../engine/config/patches/kind-shapes.ts";
 
@@ -6,15 +6,15 @@ import type { PatchedSection } from "../../engine/config/patches/kind-shapes.ts"
 export type PatchListName = PatchedSection;
 
 /**
- * What a patch does to values that travel to the host and back.
+ * Effect of a patch on values that travel to the host and back.
  *
- * `lossless`: what reaches the host comes back as it was. `one-way`: nothing comes back. `drifts`: something else comes back, and
- * then stays. `oscillates`: every answer asks for another one, so that two sides that both follow each other never rest.
+ * `lossless`: values come back unchanged. `one-way`: nothing comes back. `drifts`: a different value comes back, and
+ * then stays. `oscillates`: each side keeps overwriting the other.
  */
 export type PairVerdict = "lossless" | "one-way" | "drifts" | "oscillates";
 
 /**
- * What a verdict rests on.
+ * Evidence for a verdict.
  *
  * `proved`: the texts of the expressions show it for every value. `exhausted`: every value there is was tried. `tried`: no
  * counter-example among the values. `counterExample`: there is one.
@@ -32,19 +32,19 @@ export type LawName = "roundTrip" | "hostEdits" | "idempotent" | "total" | "dete
 export interface LawStep {
   readonly on: "tenant" | "host";
   readonly value: unknown;
-  /** Why there is no value: what an expression threw, with its code. */
+  /** Why there is no value: the error of an expression, with its code. */
   readonly error?: string;
 }
 
 /** The smallest value found that breaks a law. */
 export interface LawCounterExample {
-  /** What it starts from, on the side of the first step. */
+  /** Initial value, on the side of the first step. */
   readonly value: unknown;
-  /** What becomes of it, alternating between the sides. */
+  /** Later values, alternating between the sides. */
   readonly steps: readonly LawStep[];
-  /** One or two sentences: what is wrong, and what the syncer does with such a value. */
+  /** One or two sentences: the fault, and the syncer's handling of such a value. */
   readonly explanation: string;
-  /** What else the expressions saw, when they look at it. */
+  /** Further input of the expressions, if they read it. */
   readonly context?: {
     readonly name: string;
     readonly namespace: string;
@@ -70,14 +70,14 @@ export interface PairReport {
   /** Canonical path. */
   readonly path: string;
   readonly verdict: PairVerdict;
-  /** What the verdict rests on. */
+  /** Evidence for the verdict. */
   readonly evidence: PairEvidence;
   /** The reason of `acceptedDrifts`; only where the patch drifts. */
   readonly accepted?: string;
   /** Of the law that decided the verdict; absent for `lossless` and for most that are `one-way`. */
   readonly counterExample?: LawCounterExample;
   readonly laws: readonly LawResult[];
-  /** True when the fuel was used up before all runs were made: what was tried so far decides. */
+  /** True when the fuel was used up before all runs were made: the values tried so far decide. */
   readonly cutShort: boolean;
 }
 
@@ -105,8 +105,8 @@ export interface LawReport {
   readonly lists: readonly ListReport[];
   /** Positions of accepted drifts that nothing needs. */
   readonly idleAcceptances: readonly number[];
-  /** What chance was made of: the same seed, configuration and objects give the same report. */
+  /** Random seed: the same seed, configuration and objects give the same report. */
   readonly seed: number;
-  /** What all evaluations cost. */
+  /** Cost of all evaluations. */
   readonly fuel: number;
 }

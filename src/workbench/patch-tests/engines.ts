@@ -13,7 +13,7 @@ import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import type { VCluster } from "../../engine/translate/name.ts";
 import { watchingLimits } from "../explain/explain.ts";
 
-/** What an engine is made of. */
+/** Parts of an engine. */
 export interface EngineIngredients {
   readonly config: Config;
   readonly settings: Settings;

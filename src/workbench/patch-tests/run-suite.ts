@@ -27,7 +27,7 @@ import { nameOfTest, runTest } from "./run-test.ts";
 import { sequenceResults } from "./sequence-results.ts";
 import type { Suite, SuiteContext, SuiteTest } from "./suite/suite.ts";
 
-/** What a suite is run with. */
+/** Options for running a suite. */
 export interface SuiteOptions {
   /** The text of a file; throws when there is none. Names are those of the test file joined with what it says, separated by "/". */
   read(file: string): Promise<string>;
@@ -46,7 +46,7 @@ export interface SuiteOptions {
 /**
  * Runs one patch test file.
  *
- * What is wrong with the file is in `problems`; it never throws for what a file or an expression says.
+ * Faults of the file are in `problems`; it never throws for the content of a file or an expression.
  *
  * @example
  * const { results } = await runSuite("web.patch-test.yaml", { read: (file) => readFile(file, "utf8") });
@@ -173,7 +173,7 @@ async function runCases(test: SuiteTest, run: Run, writes: GoldenWrite[]): Promi
   for (const entry of entries) {
     const options = { ...run, rules, drawer: () => drawerOf(rules, run.engines) };
     const [end, took] = await run.timed(() => runTest(test, entry, options));
-    // What a broken patch makes is no golden file.
+    // The result of a broken patch is no golden file.
     const write = end.result.verdict === "passed" && end.object ? goldenWrite(test, end.object, run.update) : undefined;
     if (write !== undefined) writes.push(write);
     results.push({ ...end.result, ...took });

@@ -68,7 +68,7 @@ export function* checkPair(patch: CompiledPatch, options: PairOptions): Generato
   return check.result();
 }
 
-/** What is known about one law so far. */
+/** Knowledge about one law so far. */
 interface Finding {
   readonly law: Law;
   runs: number;
@@ -175,9 +175,9 @@ class PairCheck {
     return { value: drawValue(this.#shape, this.#sources, this.#random), isFixed: false };
   }
 
-  /** What an expression makes of a value is one that people may have in the tenant too. */
+  /** Feeds results of an expression back as tenant values, since tenants may contain them too. */
   #feedBack(value: unknown): void {
-    // Translated names and label keys are the engine's, and nobody has them in a tenant.
+    // Translated names and label keys are the engine's, and do not occur in a tenant.
     if (this.#patch.reference !== undefined || this.#fedBack.length >= FED_BACK_MAX) return;
     const text = canonicalJson(value);
     if (text.length > FED_BACK_LENGTH_MAX || this.#known.has(text) || !accepts(this.#shape, value)) return;

@@ -15,7 +15,7 @@ export function patchesThatMeet(patches: readonly CompiledPatch[]): readonly Com
 
 interface Reader {
   readonly patch: CompiledPatch;
-  /** What its expressions read of objects; "all" when that is not known. */
+  /** Parts of objects that its expressions read; "all" if unknown. */
   readonly reads: "all" | readonly (readonly Segment[])[];
 }
 

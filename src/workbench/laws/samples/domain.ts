@@ -5,7 +5,7 @@ import type { PatchListName } from "../report.ts";
 import { SAMPLE_SHAPES, LABELS_SHAPE, objectShape, sampleShapeAt } from "./shapes.ts";
 import type { SampleShape } from "./shapes.ts";
 
-/** What may stand where a patch applies. */
+/** Possible values where a patch applies. */
 export interface Domain {
   readonly shape: SampleShape;
   /** False: the kind has no such field, and the shape is a guess from what was seen there. */

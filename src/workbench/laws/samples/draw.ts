@@ -1,5 +1,5 @@
 /**
- * Values to try: of a shape, made of what the kind allows, what objects hold and what the expressions name.
+ * Draws values of a shape to try: from what the kind allows, objects contain and the expressions name.
  *
  * @module
  */
@@ -57,7 +57,7 @@ function members<Item>(random: Random, draw: () => Item): Item[] {
 
 function drawObject(shape: Extract<SampleShape, { type: "object" }>, sources: Sources, random: Random): unknown {
   const present = Object.entries(shape.fields).filter(([name]) => shape.required.includes(name) || random.happens(0.5));
-  // What the place itself was seen to hold is nothing for its fields.
+  // Values seen at the place itself do not fit its fields.
   const inner = { ...sources, seen: [] };
   return Object.fromEntries(present.map(([name, field]) => [name, drawValue(field, inner, random)]));
 }
@@ -184,7 +184,7 @@ const NUMBERED_MAX = 6;
 const TAIL_MAX = 70;
 
 /**
- * What expressions look for, alone and as the beginning of a whole value of the format: an address that begins with "10.1." for example.
+ * Texts that expressions look for, alone and as the beginning of a whole value of the format: an address that begins with "10.1." for example.
  * The same for every seed, since a pair is most often wrong just there.
  */
 function completions(format: TextFormat, { texts, numbers, patterns }: Words): string[] {
@@ -201,7 +201,7 @@ function completions(format: TextFormat, { texts, numbers, patterns }: Words): s
   });
 }
 
-/** Values like `value`, of the same JSON shape: what somebody may make of it by an edit. */
+/** Values like `value`, of the same JSON shape: possible edits of it. */
 export function editOf(value: unknown, random: Random): unknown {
   if (typeof value === "string") return editText(value, random);
   if (typeof value === "number") return value + random.pick([1, -1, 10]);

@@ -1,6 +1,6 @@
 import type { Random } from "../../simulator/model/random.ts";
 
-/** What a text field of a Kubernetes object may hold. */
+/** Format of a text field of a Kubernetes object. */
 export type TextFormat =
   "annotation" | "annotationKey" | "label" | "labelKey" | "ip" | "name" | "namespace" | "dnsLabel" | "portName" | "protocolName" | "text";
 
@@ -74,7 +74,7 @@ const ANNOTATION_SAMPLES = [
   "ä",
   "日本",
   "😀",
-  // What transformations lose most often: case, spaces, zeros, length, the spelling of a letter, the layout of JSON.
+  // Texts for what transformations lose most often: case, spaces, zeros, length, the spelling of a letter, the layout of JSON.
   "A",
   " a",
   "a ",

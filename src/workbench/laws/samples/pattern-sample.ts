@@ -1,6 +1,6 @@
 import type { Random } from "../../simulator/model/random.ts";
 
-/** What `\d` and its like stand for: a few characters each. */
+/** Sample characters of `\d` and other classes. */
 const CLASSES: Readonly<Record<string, string>> = {
   d: "0189",
   w: "a0_",

@@ -1,5 +1,5 @@
 /**
- * What objects of the synced kinds look like, as far as values to try are concerned: which fields there are, and what they may
+ * Shapes of the synced kinds for drawing values to try: their fields, and the values these may
  * hold. Source: the API reference of Endpoints, EndpointSlice and Service.
  *
  * @module
@@ -10,7 +10,7 @@ import { FORMATS } from "./formats.ts";
 import type { TextFormat } from "./formats.ts";
 import type { PatchListName } from "../report.ts";
 
-/** What a value may be. */
+/** Shape of a value. */
 export type SampleShape =
   | { readonly type: "text"; readonly format: TextFormat }
   | { readonly type: "word"; readonly values: readonly string[] }

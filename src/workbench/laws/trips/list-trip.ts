@@ -82,7 +82,7 @@ class ListTrip implements Trip {
     }
   }
 
-  /** What came back, with the tenant's own values where a patch has no way back. */
+  /** The returned values, with the tenant's own where a patch has no way back. */
   #withKept(back: unknown, tenant: unknown): unknown {
     if (tenant === undefined) return back;
     const kept = this.#oneWay.reduce((object, { path }) => {

@@ -1,5 +1,5 @@
 /**
- * What stands around a value: an object of the kind with the value in its place. Made again only for expressions that look at it.
+ * Surroundings of a value: an object of the kind with the value in its place. Made again only for expressions that look at it.
  *
  * @module
  */
@@ -17,14 +17,14 @@ import type { SampleObjectShape, SampleShape } from "../samples/shapes.ts";
 
 /** The surroundings of one value. */
 export interface Situation {
-  /** The tenant object; what stands at the place itself is put there for each evaluation. */
+  /** The tenant object; the value at the place itself is set for each evaluation. */
   readonly tenant: KubeObject;
   readonly steps: readonly PathStep[];
   /** Concrete path of the value. */
   readonly path: string;
 }
 
-/** What situations are made of. */
+/** Options of situations. */
 export interface SituationOptions {
   readonly resource: ResourceType;
   readonly shape: SampleObjectShape;

@@ -15,10 +15,10 @@ import type { Situation } from "./situations.ts";
 import { placeValue } from "./situations.ts";
 import type { Words } from "../samples/words.ts";
 
-/** What of one synced kind a journey needs; the rules of an engine fit as they are. */
+/** The parts of a synced kind that a journey needs; an engine's rules fit as they are. */
 export type TripRules = Pick<Rules, "kind" | "engine" | "names" | "translator" | "vcluster">;
 
-/** What came of one value in one direction. */
+/** Result for one value in one direction. */
 export type Arrival =
   | { readonly kind: "value"; readonly value: unknown; readonly fuel: number }
   /** The field was removed. */
@@ -180,7 +180,7 @@ class PatchTrip implements Trip {
   }
 }
 
-/** With a memory of its own: what is tried here must not become known to a syncer. */
+/** With a memory of its own: names tried here must not reach a syncer. */
 export function freshNames({ names, translator }: TripRules): NameRules {
   const mapping = createMapping();
   return {

@@ -1,5 +1,5 @@
 /**
- * What a test file's patches mean: its configuration and settings, in files or in itself.
+ * Context of a test file's patches: its configuration and settings, in files or in itself.
  *
  * @module
  */
@@ -29,7 +29,7 @@ export interface SuiteConfiguration {
   readonly source: string;
 }
 
-/** What the reading of a configuration goes by. */
+/** Source of a configuration. */
 export interface ConfigurationSource {
   readonly files: SuiteFiles;
   readonly report: Report;

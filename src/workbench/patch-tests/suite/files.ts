@@ -3,7 +3,7 @@ import type { Node } from "../../../schema/node.ts";
 import type { Position, Report } from "../../../schema/problem.ts";
 import { readYaml } from "../../../schema/yaml.ts";
 
-/** What a test file refers to, read once each. */
+/** Files that a test file refers to, read once each. */
 export interface SuiteFiles {
   /** The test file, and the name in it of another file, joined. */
   resolve(name: string): string;

@@ -23,7 +23,7 @@ import { shown } from "../../asserts/shown.ts";
 import { completeObject } from "./suite.ts";
 import type { ExpectedObject, PatchExpectation, SetValue, Suite, SuiteContext, SuiteTest, TestCase } from "./suite.ts";
 
-/** What a reader of a part of the file goes by. */
+/** Context for reading a part of the file. */
 interface Reading {
   readonly files: SuiteFiles;
   readonly report: Report;

@@ -87,7 +87,7 @@ function assertsAt(reading: Reading, { node, field }: At): { asserts: readonly A
   return { asserts, place: startOf(node) };
 }
 
-/** What can be said of a whole cluster and of one object. */
+/** Counts that can be expected of a whole cluster and of one object. */
 function countsOf(
   reading: Reading,
   at: At,

@@ -8,7 +8,7 @@ import { BrokenRequests, errorOf, sideOf } from "./broken-requests.ts";
 import type { RequestFault, SentRequest } from "./broken-requests.ts";
 import type { Ledger } from "./ledger.ts";
 
-/** What stands around the wire. */
+/** Surroundings of the wire. */
 export interface WireOptions {
   readonly ledger: Ledger;
   readonly isDown: (side: Side) => boolean;
@@ -24,7 +24,7 @@ export interface Sent {
   readonly resource: ResourceType;
 }
 
-/** What lies between the syncer and both clusters, with the faults that break single requests. */
+/** Connection between the syncer and both clusters, with the faults that break single requests. */
 export class Wire {
   /** Faults that wait for a request. */
   readonly broken = new BrokenRequests();
@@ -61,7 +61,7 @@ export class Wire {
     return response;
   }
 
-  /** The request arrives when nobody waits for its answer any more. */
+  /** The request arrives when its caller no longer waits for the answer. */
   async deliverLate(sent: Sent): Promise<void> {
     this.#options.tell("fault", `a late write arrives: ${textOf(sent)}`);
     await this.deliver(sent);
