@@ -3,7 +3,7 @@
  *
  *     npm run bench:key-timing
  *
- * Requests with keys that nobody has are compared with requests whose keys begin as a real one does, in one process and in an order of
+ * Requests with unknown keys are compared with requests whose keys begin as a real one does, in one process and in an order of
  * chance, by Welch's t-test: once over all of them, once without the slowest twentieth, where the machine's other work is. The same
  * is done with a search that compares letter by letter, which has to be found out.
  */

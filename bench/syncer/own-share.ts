@@ -197,8 +197,8 @@ function cluster(readWatch: typeof Streams.readWatch, systemClock: typeof Packag
       }),
     create: (resource, object) => put(resource, object, "ADDED"),
     update: (resource, object) => put(resource, object, "MODIFIED"),
-    patch: () => Promise.reject(new Error("nobody patches")),
-    delete: () => Promise.reject(new Error("nobody deletes")),
+    patch: () => Promise.reject(new Error("unexpected patch")),
+    delete: () => Promise.reject(new Error("unexpected delete")),
     close: () => Promise.resolve(),
   } satisfies ClusterClient;
   return { client, kindOf, next: () => (version += 1) };

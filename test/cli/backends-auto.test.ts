@@ -21,7 +21,7 @@ const files = { "vcluster.yaml": "sync: { toHost: {} }\n", "settings.yaml": "bac
 const CONFIGURED = ["--config", "vcluster.yaml", "--settings", "settings.yaml"];
 const COPY = { namespace: "vc-blue", name: "db-x-shop-x-blue" };
 
-/** Gives both kubeconfigs to somebody with these verbs on slices. */
+/** Makes both kubeconfigs those of a user with these verbs on slices. */
 async function asJane(verbs: readonly string[]): Promise<void> {
   for (const side of ["tenant", "host"] as const satisfies readonly (keyof Sides)[]) {
     const { client, tokenFor } = sides[side];

@@ -99,7 +99,7 @@ describe("login", () => {
     expect(await running.code).toBe(1);
   });
 
-  test("with a code of nobody's ends with 1", async () => {
+  test("with an unknown code ends with 1", async () => {
     const running = run();
     await fetch(`${(await addressOf(running)).searchParams.get("redirect")!}?code=x`);
     expect(await running.code).toBe(1);
@@ -112,7 +112,7 @@ describe("login", () => {
     ["a context that leads elsewhere", ["--context", "other"], "elsewhere", 2, /leads to https:\/\/other\.example/],
     ["a file that is no kubeconfig", [], "- a list\n", 2, /is no kubeconfig/],
     ["a server that is not there", ["--server", "http://127.0.0.1:1"], undefined, 1, /cannot be asked/],
-    ["nobody in time", ["--timeout", "1"], undefined, 1, /in time/],
+    ["no sign-in in time", ["--timeout", "1"], undefined, 1, /timed out/],
   ])("refuses %s", async (_, args, text, code, told) => {
     const elsewhere = withContext("", { name: "other", url: "https://other.example", token: "other-key" });
     const running = run(args, text === "elsewhere" ? elsewhere : text);

@@ -34,7 +34,7 @@ export interface ServingCommands {
 }
 
 /**
- * Options for a command that keeps its port in a folder: at the first start it gets one that nobody else gets until the next start, unless
+ * Options for a command that keeps its port in a folder: at the first start it gets one that is reserved until the next start, unless
  * `argv` names one.
  */
 export async function portFor(folder: string, argv: readonly string[] = []): Promise<readonly string[]> {

@@ -29,7 +29,7 @@ export interface TestTerminalOptions {
   readonly screen?: Screen;
   readonly colours?: boolean;
   readonly env?: Readonly<Record<string, string>>;
-  /** What the person at the terminal types; nobody is there when left out. */
+  /** Input of the user at the terminal. Default: not interactive. */
   readonly answer?: string;
 }
 

@@ -109,7 +109,7 @@ testCommand("validate", [
     out: "Found no patches.\nThe configuration is valid.\n",
   },
   {
-    why: "does not hold a mapping against a name that nobody gave",
+    why: "does not apply a mapping to a default name",
     argv: ["validate", "--config", "mapped.yaml", "--settings", "settings.yaml"],
     out: "Found no patches.\nThe configuration is valid.\n",
   },
@@ -156,7 +156,7 @@ testCommand("validate", [
     err: /^empty\.yaml: error CONFIG_FILE: The file is empty[^]*\n1 error\n$/,
   },
   {
-    why: "does not take what nobody gave settings for as an error with --strict",
+    why: "does not treat gaps of default settings as errors with --strict",
     argv: ["validate", "vcluster.yaml", "--strict"],
     out: /The configuration is valid, with 1 warning\.\n$/,
     err: [OPEN],

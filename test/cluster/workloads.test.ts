@@ -147,7 +147,7 @@ describe("what makes no sense is refused", () => {
     ["an unknown protocol", { ingress: [{ ports: [{ protocol: "ICMP" }] }] }, "spec.ingress[0].ports[0].protocol: Unsupported value"],
     ["port 0", { egress: [{ ports: [{ port: 0 }] }] }, "spec.egress[0].ports[0].port: Invalid value: 0"],
     ["a range backwards", { egress: [{ ports: [{ port: 9, endPort: 8 }] }] }, "must be greater than or equal to `port`"],
-    ["nobody", { ingress: [{ from: [{}] }] }, "spec.ingress[0].from[0]: Required value: must specify a peer"],
+    ["no peer", { ingress: [{ from: [{}] }] }, "spec.ingress[0].from[0]: Required value: must specify a peer"],
     ["two sorts of peers", { egress: [{ to: [{ podSelector: {}, ipBlock: { cidr: "10.0.0.0/8" } }] }] }, "spec.egress[0].to[0]: Forbidden"],
     ["no range", { egress: [{ to: [{ ipBlock: { cidr: "10.0.0.0" } }] }] }, "spec.egress[0].to[0].ipBlock.cidr: Invalid value"],
     ["a third type", { policyTypes: ["Sideways"] }, 'spec.policyTypes[0]: Unsupported value: "Sideways"'],

@@ -55,7 +55,7 @@ export interface Etcd {
   /**
    * Ends it, puts a backup in place of what it has stored, and starts it again.
    *
-   * @param options With `token` it is another cluster, as etcd's documentation advises. `before` is done when nobody knows yet where it is.
+   * @param options With `token` it is another cluster, as etcd's documentation advises. `before` runs while its address is still unknown.
    */
   restore(file: string, options?: RestoreOptions): Promise<void>;
   /** Ends it and removes what it has stored. */

@@ -14,7 +14,7 @@ const PASTE_MS = 900_000;
 const INTERRUPTED = 130;
 
 /**
- * Runs what it reads, block by block with a zero byte behind each. Jobs are groups of processes, as they are where somebody types. ERR
+ * Runs what it reads, block by block with a zero byte behind each. Jobs are groups of processes, as in an interactive shell. ERR
  * is not raised within a list of commands, whose end is in `$?`.
  */
 const READ_AND_RUN = `

@@ -14,7 +14,7 @@ export type ReadmePlace = "clone" | "tarball";
 /** What is known of a block. */
 export interface ReadmeBlock {
   readonly begins: string;
-  /** What it prints. Default: nothing that anybody looks at. */
+  /** What it prints. Default: not checked. */
   readonly prints?: RegExp;
   /** Whether it is pasted again until it prints that: what it asks about may be on its way. */
   readonly again?: true;

@@ -117,7 +117,7 @@ const STORY = ["story", "vcluster", "services", "tenant", "host", "steps", "want
 const WANT = ["tenant", "host", "writes", "restartWrites", "callsAtRest", "notes", "events"];
 const STEP = ["tenant", "host", "wait", "restart", "lost", "reload"];
 
-/** Reads a story, with defaults filled in. A field that nobody reads is an error, so that no expectation is lost to a typo. */
+/** Reads a story, with defaults filled in. An unread field is an error, so that no expectation is lost to a typo. */
 export function parseStory(text: string): Story {
   const story = load(text) as Partial<Story>;
   onlyFields("the story", story, STORY);

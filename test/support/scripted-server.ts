@@ -82,7 +82,7 @@ export async function startScriptedServer(options: ScriptedServerOptions = {}): 
     socket.on("close", () => sockets.delete(socket));
   });
   listener.on(scheme === "https" ? "secureConnection" : "connection", () => void (connections += 1));
-  // A connection ends when somebody ends it, not when a machine is slow.
+  // A connection ends when one side ends it, not when a machine is slow.
   listener.keepAliveTimeout = 0;
   const port = await listenOnOwnPort(listener);
   const url = `${scheme}://127.0.0.1:${port}`;

@@ -207,7 +207,7 @@ class StoryWorld implements World {
     await this.#waitFor(reloading.then(() => undefined));
   }
 
-  /** No time passes before all is done, so that nobody connects again in between; then the history is gone. */
+  /** No time passes before all is done, so that no client reconnects in between; then the history is gone. */
   async #lose(meanwhile: readonly StoryStep[]): Promise<void> {
     const clusters = Object.values(this.#parts.clusters);
     for (const { client } of clusters) client.disconnect();

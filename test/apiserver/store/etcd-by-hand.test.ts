@@ -19,7 +19,7 @@ const TIMES = { connectMs: 1_000, requestMs: 1_000, giveUpMs: 60_000, silentMs: 
 const cipher = cipherOf(1);
 const encode = (text: string) => Buffer.from(text).toString("base64");
 
-describeEtcd("a store that somebody writes past", () => {
+describeEtcd("a store with writes past it", () => {
   let etcd: Etcd;
   let proxy: EtcdProxy;
   let store: EtcdStore;

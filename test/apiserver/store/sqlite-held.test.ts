@@ -1,5 +1,5 @@
 /**
- * The files of a SQLite store that somebody removes, moves, replaces or changes while it is open, and files that are behind what another
+ * The files of a SQLite store that are removed, moved, replaced or changed while it is open, and files that are behind what another
  * place knows of them.
  */
 import { spawnSync } from "node:child_process";

@@ -92,7 +92,7 @@ async function checkStore(store: Store, ledger: Ledger): Promise<void> {
   expect(events.map(({ revision }) => revision)).toEqual(events.map((_, index) => last - events.length + 1 + index));
   for (const event of events) enterOne(ledger, event.revision, describeEvent(event));
   // Only the last commit can have been without a witness, and it is in the history: so the ledger is whole.
-  expect(Math.max(1, ...ledger.keys()), "nothing that anybody saw is lost").toBe(last);
+  expect(Math.max(1, ...ledger.keys()), "nothing that a client saw is lost").toBe(last);
   expect(ledger.size).toBe(last - 1);
   const { objects } = await store.list({ prefix: "/" });
   expect(objects.map(({ key, revision }) => `${key} ${revision}`)).toEqual(presentBy(ledger));

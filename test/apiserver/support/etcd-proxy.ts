@@ -15,7 +15,7 @@ export type Fate =
   | "lose-answer"
   /** The connection ends, and etcd gets the request when `release` is called. */
   | "hold"
-  /** Nobody answers. */
+  /** No answer comes. */
   | "swallow";
 
 /** One request as it comes by. */

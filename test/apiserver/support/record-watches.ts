@@ -31,7 +31,7 @@ const PAST = 3_000;
 /** Looks at the past that are kept. */
 const LOOKS = 60;
 
-/** Records until all is written and everybody has heard of it. */
+/** Records until all is written and every watch has delivered it. */
 export async function recordWatches({ stores, write, compactEvery, fraction }: RecordWatchesOptions): Promise<RecordedWatches> {
   const upTo = (limit: number) => Math.floor(fraction() * limit);
   const storeAt = (index: number) => stores[index % stores.length]!;

@@ -18,7 +18,7 @@ const userOf = (...scopes: readonly AccessScope[]) => ({
 const left = (rules: Parameters<typeof rulesWithin>[0], ...scopes: readonly AccessScope[]) =>
   rulesWithin(rules, userOf(...scopes), { target: TARGET, namespace: "shop" });
 
-test("a user without scopes keeps his rules", () => {
+test("a user without scopes keeps all rules", () => {
   expect(left([ALL, PATHS])).toEqual([ALL, PATHS]);
 });
 

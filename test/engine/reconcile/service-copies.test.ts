@@ -100,7 +100,7 @@ describe.each(Object.keys(ANY_SERVICE))("the copy of a Service of type %s", (typ
     );
   });
 
-  test("is made what it was again, whatever type somebody gave it on the host", async () => {
+  test("is restored, whatever type it was given on the host", async () => {
     await fc.assert(
       fc.asyncProperty(ANY_SERVICE[type]!, fc.constantFrom("NodePort", "LoadBalancer", "ClusterIP"), fc.gen(), async (given, to, any) => {
         const { tenant, host } = await copied(given);

@@ -2,7 +2,7 @@
 import { readTable } from "./support.ts";
 import type { Answer } from "./support.ts";
 
-/** A text that somebody may write as an expression, and what must come of it. */
+/** A text that an attacker may write as an expression, and the required outcome. */
 export interface Attack {
   /** The claim that the row makes. */
   readonly why: string;

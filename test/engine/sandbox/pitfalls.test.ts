@@ -71,7 +71,7 @@ describe("a pitfall: time and memory", () => {
     all(['(() => { try { return "a".repeat(1e9) } catch (error) { return "caught " + error } })()'], { code: "EXPRESSION_MEMORY" });
   });
 
-  test("a memory whose maximum nobody set", async () => {
+  test("a memory without a maximum", async () => {
     const { module, image } = await loadRealm(64 * 1024);
     const instance = new Instance(
       { module, memoryBytes: 20 * 2 ** 20, stackBytes: 64 * 1024, functions: HOST_FUNCTIONS, outside: {} },

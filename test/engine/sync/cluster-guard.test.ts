@@ -143,7 +143,7 @@ test("who asks at the same time shares one request", async () => {
   expect(state.asked).toBeLessThanOrEqual(2);
 });
 
-test("without the permission to see it everything passes, and nobody asks a second time", async () => {
+test("without the permission to see it everything passes, and the check is not repeated", async () => {
   const { state, guard, watch } = createWorld();
   state.refusal = FORBIDDEN;
   state.events = [EVENT];

@@ -146,7 +146,7 @@ test("a confirmation covers at least as many deletes as it names, once", () => {
   expect(holds(0)).toBe(true);
 });
 
-test("somebody who removes copies by hand does not engage it", () => {
+test("removing copies by hand does not engage it", () => {
   const { host, hostKey, keys, holds, engaged } = setting(30);
   holds(0);
   for (const [index] of keys.entries()) host.remove(hostKey(index), "list");

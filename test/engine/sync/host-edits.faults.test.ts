@@ -81,7 +81,7 @@ const FAULTS = {
 type Fault = (typeof FAULTS)[keyof typeof FAULTS];
 
 interface Story {
-  /** Values that somebody gives the part on the host, one after the other. */
+  /** Values that the part is given on the host, one after the other. */
   readonly edits: readonly Value[];
   /** What the tenant makes of the part after the last but one host edit has flowed. */
   readonly tenant?: { readonly value: Value };

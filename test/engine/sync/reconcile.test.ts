@@ -46,7 +46,7 @@ function begin(machine = createMachine()) {
 const answers: readonly { why: string; answer: Response; want: readonly string[] }[] = [
   { why: "there is none: what the copy names", answer: { type: "absent" }, want: ["copied"] },
   { why: "it has a selector: that the object is left alone", answer: { type: "object", object: WITH_SELECTOR }, want: ["left"] },
-  { why: "nobody can tell: nothing", answer: { type: "failed", error: new Error("down") }, want: [] },
+  { why: "unknown: nothing", answer: { type: "failed", error: new Error("down") }, want: [] },
 ];
 test.each(answers)("what an object refers to is noted once its host Service was read, and $why", ({ answer, want }) => {
   const { reconcile, noted } = begin();

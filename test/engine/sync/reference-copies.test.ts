@@ -252,7 +252,7 @@ describe("what a Secret says", () => {
     },
   );
 
-  test("appears nowhere when an object of somebody else is in the way", async () => {
+  test("appears nowhere if a foreign object is in the way", async () => {
     const rig = await start();
     await make(rig.host, SECRETS, KEY, { data: { password: ENCODED } });
     await make(rig.tenant, SECRETS, { namespace: "shop", name: "db" }, { data: { password: "b3RoZXI=" } });

@@ -16,7 +16,7 @@ function take(placesMax: number, wishes: readonly string[], copied: readonly str
 
 const many = (namespace: string, count: number) => Array.from({ length: count }, (_, index) => `${namespace}/${index}`);
 
-test("one namespace has all places while nobody else wants one", () => {
+test("one namespace has all places while no other wants one", () => {
   expect(take(100, many("a", 101))).toMatchObject({ held: many("a", 100), waiting: ["a/100"] });
 });
 

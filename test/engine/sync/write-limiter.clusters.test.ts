@@ -158,7 +158,7 @@ test("a host webhook that reverts what is written is slowed", async () => {
   const { writes } = await startSyncer([{ path: "metadata.labels.team", expression: "value + '-x'" }], {
     host: (client) => rewriting(client, "team", "ops"),
   });
-  // Somebody touches the copy all the time, so that it is looked at again.
+  // The copy is touched all the time, so that it is processed again.
   for (let second = 0; second < 600; second += 1) {
     await clusters.host.client
       .patch(ENDPOINTS, HOST_KEY, "merge", { metadata: { annotations: { touched: String(second) } } })

@@ -17,7 +17,7 @@ describe("an expired state", () => {
     const { cluster } = world;
     const expired = new EngineError("API_EXPIRED", "too old resource version");
     const error = where === "inside the stream" ? expired : unavailable();
-    // Both objects change while nobody watches, and history is gone.
+    // Both objects change without a watch, and history is gone.
     cluster.breakWatches(error);
     cluster.remove("db");
     cluster.put("db");

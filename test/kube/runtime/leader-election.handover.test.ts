@@ -151,7 +151,7 @@ describe("a handover", () => {
     expect([leaders(), one("A tenant").terms]).toEqual([["B"], 1]);
   });
 
-  test("to a candidate that died ends like any other Lease that nobody renews", async () => {
+  test("to a candidate that died ends like any other unrenewed Lease", async () => {
     await start();
     world.join();
     one("A tenant").sight = "blind";

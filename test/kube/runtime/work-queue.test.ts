@@ -149,8 +149,8 @@ describe("a work queue", () => {
     expect(await taken).toBeUndefined();
   });
 
-  test("refuses the end of work that nobody began", () => {
-    expect(() => createQueue().done("shop/db")).toThrow(/nobody took/);
+  test("refuses the end of work that was not begun", () => {
+    expect(() => createQueue().done("shop/db")).toThrow(/was not taken/);
   });
 
   test("counts under the names of controller-runtime", async () => {

@@ -1,5 +1,5 @@
 /**
- * What a tenant, or somebody on the host, does to the syncer: data and the patches that meet it, at a pace that an API server carries.
+ * Attacks on the syncer by a tenant, or by a user of the host: data and the patches that meet it, at a pace that an API server carries.
  *
  * @module
  */

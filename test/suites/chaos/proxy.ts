@@ -85,7 +85,7 @@ export interface ProxyOptions {
   readonly note: (text: string) => void;
 }
 
-/** One proxy. It knows every write that the server has stored, and counts what it has done to whom. */
+/** One proxy. It knows every write that the server has stored, and counts the faults by cluster. */
 export class ChaosProxy {
   readonly name: string;
   readonly #side: Side;

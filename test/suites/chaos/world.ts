@@ -1,7 +1,7 @@
 /**
  * Two virtual clusters of one name on one host, an operator's own objects between them, and storms: random changes on all sides while
  * requests meet faults and processes die. After each storm both sides must be what the testers made of them, nothing that belongs to
- * somebody else may have changed, and nothing is written any more.
+ * other owners may have changed, and nothing is written any more.
  *
  * @module
  */
@@ -32,7 +32,7 @@ const OBJECTS = 8;
 const QUIET_MS = 2_000;
 /**
  * So long, in milliseconds, may it take after a storm until both sides agree. A server that says again and again that it has made a copy,
- * and does not have it, looks like somebody who keeps deleting it: the syncer makes that copy every two minutes then.
+ * and does not have it, looks like a client that keeps deleting it: the syncer makes that copy every two minutes then.
  */
 const AGREED_MS = 240_000;
 /** Kinds of fault in one storm on one way, at most. */
@@ -261,7 +261,7 @@ export class World {
     this.#supervise();
   }
 
-  /** Waits until both sides of everybody are what the testers made of them. */
+  /** Waits until both sides of every pair are what the testers made of them. */
   async #agreed(): Promise<void> {
     let wrong: string[] = [];
     await until(
@@ -293,7 +293,7 @@ export class World {
     );
   }
 
-  /** What has changed although it belongs to somebody else. */
+  /** Foreign objects that have changed. */
   async #foreign(): Promise<string[]> {
     const now = new Map((await this.#ofOperator()).map((thing) => [thing.metadata.uid, thing]));
     const changed = this.#operators.filter(

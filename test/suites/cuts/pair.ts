@@ -144,7 +144,7 @@ export class Pair {
   }
 
   /**
-   * Waits until the member leads and nothing changes hands for so long, while nobody else writes; says after how many seconds it had the
+   * Waits until the member leads and nothing changes hands for so long, without other writes; says after how many seconds it had the
    * Lease.
    */
   async leads(wanted: Member, restMs: number): Promise<number> {

@@ -75,7 +75,7 @@ export interface FaultProxy {
   reset(): void;
   /** Ends every watch in the middle of what it says, or cleanly. */
   endWatches(how: "clean" | "mid-json" | "mid-chunk"): void;
-  /** What is open now never brings another byte, and nobody is told. New connections work. */
+  /** Open connections bring no further byte, without an error. New connections work. */
   halfOpen(): void;
   /** Nothing moves until {@link FaultProxy.thaw}; then everything goes on. */
   freeze(): void;
@@ -371,7 +371,7 @@ export const loseAnswer: Fault = async ({ ask, reset }) => {
   reset();
 };
 
-/** Nobody hears of it, and the connection breaks. */
+/** The request is dropped, and the connection breaks. */
 export const dropRequest: Fault = ({ reset }) => reset();
 
 /** The answer ends in the middle, although its length was told. */

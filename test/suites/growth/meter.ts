@@ -58,7 +58,7 @@ export class Meter {
     return sorted.map(([place, steps]) => `${Math.round(steps)} ${place}`);
   }
 
-  /** Blocks that ran since it was asked last; by function, if somebody wants to know. */
+  /** Blocks that ran since the last call; by function on request. */
   #blocks(places?: Map<string, number>): number {
     const { result } = this.#post("Profiler.takePreciseCoverage") as Profiler.TakePreciseCoverageReturnType;
     let sum = 0;

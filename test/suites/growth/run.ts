@@ -115,7 +115,7 @@ function textOf({ stepsMax }: Dimension, samples: readonly Sample[]): string {
   return `${text}${last.size}: ${last.steps} steps, ${(last.bytes / 1e6).toFixed(1)} MB`;
 }
 
-/** What takes the most steps of the largest size, if somebody wants to know. */
+/** The functions that take the most steps of the largest size, on request. */
 async function placesOf(dimension: Dimension): Promise<string> {
   if (!values.where) return "";
   const [smallest, , largest] = dimension.sizes;

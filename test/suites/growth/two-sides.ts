@@ -68,14 +68,14 @@ export class TwoSides {
     await this.#stop();
   }
 
-  /** Waits until something is so, or for as long as anybody waits; then until the syncer has nothing more to do for it. */
+  /** Waits for a condition, or until the time limit; then until the syncer has nothing more to do. */
   async until(condition: () => boolean): Promise<void> {
     const deadline = systemClock.monotonic() + PATIENCE_MS;
     while (!condition() && systemClock.monotonic() < deadline) await this.#turn();
     await this.settle();
   }
 
-  /** Waits until nobody has asked either cluster for anything for a while. */
+  /** Waits until neither cluster has had a request for a while. */
   async settle(): Promise<void> {
     for (let [quiet, before] = [0, -1]; quiet < QUIET_TURNS;) {
       await this.#turn();

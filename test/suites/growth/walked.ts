@@ -6,7 +6,7 @@
 
 let counting = false;
 let walked = 0;
-/** What was walked, by method and caller; undefined while nobody asks. */
+/** Walked places, by method and caller; undefined unless requested. */
 let places: Map<string, number> | undefined;
 
 /** Letters, bytes, or items that are moved as one piece of memory, that count as much as one item that is looked at. */

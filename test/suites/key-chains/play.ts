@@ -87,7 +87,7 @@ class Game {
     await this.#configure();
   }
 
-  /** One act of somebody, or of time. */
+  /** One act of a person, or of time. */
   async step(clock: FakeClock): Promise<void> {
     const acts: (() => Promise<void>)[] = [
       () => this.#make(),
@@ -257,7 +257,7 @@ class Game {
     await this.#api.settled();
   }
 
-  /** What somebody does who shows a key, if the API lets him: it is to do that exactly if the model does. */
+  /** Acts with a key, if the API allows it: it must do so exactly if the model does. */
   async #as<Done>(
     author: ModelKey,
     may: boolean,

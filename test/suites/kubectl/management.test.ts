@@ -196,7 +196,7 @@ describe.each(used)("kubectl 1.$minor", ({ path }) => {
     expect((await kubectl.run("delete config config")).err).toMatch(/MethodNotAllowed|not supported|not allowed/);
   });
 
-  describe("somebody with few rights", () => {
+  describe("a user with few permissions", () => {
     let jane: Kubectl;
     beforeAll(async () => {
       const key = await kubectl.ok("create -o jsonpath={.spec.key} -f -", object("OwnedAccessKey", "jane", { user: "jane" }));
@@ -231,7 +231,7 @@ describe.each(used)("kubectl 1.$minor", ({ path }) => {
       expect((await jane.run("delete sharedsecret db -n shop")).err).toContain("Forbidden");
     });
 
-    test("applies keys of his own, waits for them, and deletes them", async () => {
+    test("applies their own keys, waits for them, and deletes them", async () => {
       const key = object("OwnedAccessKey", "own", { displayName: "a" });
       expect(await jane.ok("apply -f -", key)).toBe("ownedaccesskey.management.platform/own created\n");
       expect(

@@ -33,7 +33,7 @@ interface Key {
   readonly value: string;
 }
 
-/** Somebody with all rights. */
+/** A user with all permissions. */
 export class Administrator {
   /** Keys that worked once, and whose they were. */
   readonly oldKeys: { readonly key: string; readonly user: string }[] = [];

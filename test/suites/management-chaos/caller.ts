@@ -42,7 +42,7 @@ export class Callers {
     this.#administrator = administrator;
   }
 
-  /** Somebody with a good key, or with one that was. */
+  /** A caller with a valid key, or with one that was. */
   someone(lane: string): Caller {
     const { model, pick, upTo } = this.#ground;
     const good = Object.entries(model.world.keys).map(([key, user]) => ({ key, user }));
@@ -192,7 +192,7 @@ export class Callers {
   ) {
     const { model } = this.#ground;
     const secret = model.secrets.get(key);
-    if (secret === undefined) return model.fail(key, `${caller.who} lists it, and nobody made it`);
+    if (secret === undefined) return model.fail(key, `${caller.who} lists it, and no caller made it`);
     const sees = model.since(sent, (world) => model.may(world, caller.user, { verb: "list", secret }));
     if (!sees.possibly) model.fail(key, `${caller.who} lists it, and may not`);
     if (!model.there(secret, sent).possibly) model.fail(key, `${caller.who} lists it, and it is gone`);
@@ -232,7 +232,7 @@ export class Callers {
     else secret.goneAt = sent;
   }
 
-  /** What nobody but administrators and whom it is of may see: people, teams and keys. */
+  /** Objects that only administrators and their owners may see: people, teams and keys. */
   async #others(caller: Caller): Promise<void> {
     const { model, upTo, pick } = this.#ground;
     const other = pick(USERS.filter((user) => user !== caller.user));

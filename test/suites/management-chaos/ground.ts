@@ -1,4 +1,4 @@
-/** What everybody shares who asks the servers: chance, the model, the journal of what was asked, and how it is asked. */
+/** Shared parts of all callers: chance, the model, the journal of requests, and how these are sent. */
 import { delay, systemClock } from "../../../src/base/clock.ts";
 import { createSeededChance } from "../../apiserver/seeded-chance.ts";
 import { PATIENCE_MS } from "../../support/patience.ts";
@@ -35,7 +35,7 @@ export interface Acknowledged {
 
 export const API = "/kubernetes/management/apis/management.platform/v1";
 export const ADMIN_KEY = "administrator-0123456789abcdefghijklmn";
-/** In each key, and in no answer to anybody but its maker. */
+/** Part of each key, and of no answer but those to its maker. */
 export const KEY_MARKER = "-0123456789abcdefghijklmn";
 export const USERS = ["u0", "u1", "u2", "u3", "u4", "u5"];
 export const TEAMS = ["t0", "t1", "t2"];

@@ -29,7 +29,7 @@ export interface Body {
   readonly spec: Rights & { readonly displayName?: string; readonly data?: Readonly<Record<string, string>> };
 }
 
-/** A secret that somebody has asked for, or made. What nobody knows, because an answer was lost, may be either way. */
+/** A secret that a caller has requested, or made. What is unknown, because an answer was lost, may be either way. */
 export interface Secret {
   readonly key: string;
   readonly namespace: string;
@@ -85,7 +85,7 @@ export class Model {
   readonly #ends = new Map<string, { readonly surely: number; readonly possibly: number }>();
   /** The versions that took keys away for good. */
   readonly #revoked = new Map<string, number>();
-  /** The newest revision that anybody was shown. */
+  /** The newest revision that a caller was shown. */
   revision = 0;
   #now = 0;
 
@@ -134,7 +134,7 @@ export class Model {
     return this.#revoked.get(key) ?? Infinity;
   }
 
-  /** Whether a key was somebody's since a moment. */
+  /** Tells whether a key has belonged to a user since a moment. */
   good(key: string, user: string, sent: number): Verdict {
     const { surely, possibly } = this.since(sent, ({ keys }) => keys[key] === user);
     const end = this.#ends.get(key) ?? { surely: Infinity, possibly: Infinity };
@@ -192,7 +192,7 @@ export class Model {
     return { newest, patched: new Map(patched) };
   }
 
-  /** Somebody was shown a version, as a whole or which one it is. */
+  /** A caller was shown a version, as a whole or only its number. */
   show(secret: Secret, body: Body, floor: Floor): void {
     const version = Number(body.metadata.resourceVersion);
     if (version < floor.newest) this.fail(secret.key, `version ${version} is shown after ${floor.newest}`);

@@ -15,7 +15,7 @@ interface WatchEvent {
   readonly object: Body;
 }
 
-/** Somebody lists and watches; one watch after the other. */
+/** A client that lists and watches; one watch after the other. */
 export class Watcher {
   events = 0;
   readonly #ground: Ground;

@@ -16,7 +16,7 @@ const LABELS = ["tier", "zone"];
 const TEAM = "example.com/team";
 /** Keys below it are the syncer's own, on either side. */
 const OWN = "sync.platform/";
-/** A syncer stops making a copy again and again that somebody keeps deleting; the tester deletes each one less often than that. */
+/** A syncer slows down making a copy that keeps being deleted; the tester deletes each one less often than that. */
 const COPY_REMOVALS_MAX = 2;
 
 /** What belongs below `sync.toHost` of `vcluster.yaml`. */

@@ -5,7 +5,7 @@ import { Command } from "./processes.ts";
 import type { Ended } from "./processes.ts";
 import type { Proxy } from "./proxy.ts";
 
-/** Between which clusters, and for whom. */
+/** The clusters of a syncer, and its virtual cluster. */
 export interface SyncerOptions<Way extends Reached = Proxy> {
   readonly folder: string;
   /** Tells files apart; no two at a time may share it. */

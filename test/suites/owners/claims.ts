@@ -309,7 +309,7 @@ async function ambiguous(world: World, both: boolean): Promise<string> {
   const annotations = { "sync.platform/stands-for": "shop-x-a/db" };
   await world.host.api.merge(SECRETS, ["v1", "db-x-shop-x-a-x-blue"], { metadata: { annotations } });
   await until(
-    "it goes to whom the operator means it for",
+    "it goes to the tenant that the operator names",
     () => imported("shop-x-a", "db"),
     () => blue.syncer.log.slice(-300),
   );

@@ -117,6 +117,6 @@ export function outsideOfTerm(history: readonly EtcdWritten[], isBackground: (wr
   const terms = termsOf(history);
   return history.filter(isBackground).flatMap(({ key, revision, writer, type }) => {
     const term = terms.findLast(({ from }) => from < revision);
-    return term?.writer === writer ? [] : [`${revision} ${type} ${key} by ${writer}, while ${term?.writer ?? "nobody"} led`];
+    return term?.writer === writer ? [] : [`${revision} ${type} ${key} by ${writer}, while ${term?.writer ?? "no server"} led`];
   });
 }

@@ -103,7 +103,7 @@ class Play {
     for (const server of this.#servers) await server.rest();
     await this.#demandWork();
     const created = this.#servers.flatMap((server) => server.created);
-    for (const { name, code } of created) if (code === 409) this.#problems.push(`409 for ${name}, which nobody had made`);
+    for (const { name, code } of created) if (code === 409) this.#problems.push(`409 for ${name}, which had not been made`);
     return {
       restores,
       created: created.filter(({ code }) => code === 201).length,
@@ -259,7 +259,7 @@ class Play {
     const roles = async () =>
       (await pairsIn((path, body) => this.#etcd.ask(path, body), `${PREFIX}objects/rbac.authorization.k8s.io/roles/shop/`)).length;
     while ((await roles()) === 0) {
-      if (systemClock.monotonic() > deadline) return void this.#problems.push("nobody does the background work");
+      if (systemClock.monotonic() > deadline) return void this.#problems.push("no server does the background work");
       await delay(systemClock, 100);
     }
   }

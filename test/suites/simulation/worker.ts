@@ -10,7 +10,7 @@ export interface WorkerTask {
   readonly replicas: number;
 }
 
-// Nobody reads the stacks of errors that a simulated server answers, and they are costly.
+// Stacks of errors that a simulated server answers are never read, and costly.
 Error.stackTraceLimit = 0;
 
 const simulator = await createSimulator(workerData as WorkerTask);

@@ -73,7 +73,7 @@ const CASES: readonly Case[] = [
     },
   },
   {
-    title: "a copy that somebody deletes comes back",
+    title: "a deleted copy comes back",
     events: [WEB, "{ at: 1s, host: { delete: web } }"],
     expect: ["{ host: { web: present, writes: { exact: 1, since: 1s } } }"],
     wrong: {

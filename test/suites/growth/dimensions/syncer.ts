@@ -124,7 +124,7 @@ const OBJECTS: readonly Dimension[] = [
     objects: (size) => [service({ selector: labels(size) })],
   }),
   ofSync({
-    name: "fields that nobody knows",
+    name: "unknown fields",
     sizes: [0, 32, 2_048],
     objects: (size) => [service({ ...entries(size, (index) => ({ [word(index)]: [index] })) })],
   }),
