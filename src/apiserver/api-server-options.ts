@@ -38,7 +38,7 @@ export interface ApiServerOptions {
   /** Default 0, any free one. */
   readonly port?: number;
   readonly limits?: ServerLimits;
-  /** Where a request comes from, to share what there is among those who are not known. Default: the address of its connection. */
+  /** Origin of a request, by which capacity is shared among unknown callers. Default: the address of its connection. */
   readonly addressOf?: AddressOf;
   /** Default: nothing is counted. */
   readonly metrics?: Metrics;
@@ -47,21 +47,21 @@ export interface ApiServerOptions {
    * `/.well-known/` in both places. Default: nothing.
    */
   readonly basePath?: string;
-  /** Asked about paths outside of the base path; false for those that it does not answer. Callers are not known there. */
+  /** Handles paths outside of the base path; false for those that it does not handle. Callers are not authenticated there. */
   readonly routes?: (exchange: OpenExchange) => Promise<boolean>;
   /**
-   * Asked about paths below the base path that name no resource, once the authorizer has allowed the request: the answer's object, or
-   * undefined for those that it does not know. Default: there are none.
+   * Handles paths below the base path that name no resource, once the authorizer has allowed the request: the answer's object, or
+   * undefined for unknown ones. Default: there are none.
    */
   readonly ownDocuments?: (exchange: Exchange) => Promise<object | undefined>;
   /**
-   * The objects of a kind that are there for a user: lists, watches and the deletion of collections leave the others out. An
+   * The objects of a kind that are visible to a user: lists, watches and the deletion of collections leave the others out. An
    * object that a watch showed and may show no longer is DELETED there. Default: every user sees all of them.
    */
   readonly visible?: Visible;
-  /** Why `/readyz` and `/healthz` are to say no; asked while the server serves. Must not reject. Default: for no reason. */
+  /** Reason why `/readyz` and `/healthz` fail; called while the server serves. Must not reject. Default: none. */
   readonly notReady?: () => Promise<string | undefined>;
-  /** Whether `/livez` is to say so: false where only a process that starts over can go on. Default: it does. */
+  /** Result of `/livez`: false if only a restart of the process helps. Default: true. */
   readonly isAlive?: () => boolean;
   /** Told of every watch while it is open, so that it can be ended. */
   readonly onWatch?: OnWatch;

@@ -66,7 +66,7 @@ export interface RequestMetricsOptions {
 const CLIENT_LEFT = 499;
 const APPLY_TYPE = "application/apply-patch+yaml";
 
-/** The metric's words for what is done. Source: `CanonicalVerb` and `cleanVerb` of kube-apiserver. */
+/** Verbs as the metric names them. Source: `CanonicalVerb` and `cleanVerb` of kube-apiserver. */
 const VERBS: ReadonlyMap<string, string> = new Map([
   ["get", "GET"],
   ["head", "GET"],
@@ -147,7 +147,7 @@ function labelsWith({ labels, byCode }: Series, code: number): MetricLabels {
   return known;
 }
 
-/** Finds the place of a request. What is not known here has one for all. */
+/** Finds the series of a request. All unknown ones share one. */
 function createPlaces(definitions: readonly ResourceDefinition[]): (attributes: Attributes | undefined) => Place {
   const other = new Place();
   const paths = new Map(PATHS.map((path) => [path, new Place("", "", "", path)]));

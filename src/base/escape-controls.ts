@@ -1,4 +1,4 @@
-/** Controls, format characters and what else is not to be seen, and the line ends that are none of them. */
+/** Controls, format characters, other invisible characters, and the remaining line ends. */
 const UNSEEN = /[\p{C}\u2028\u2029]/gu;
 
 /**

@@ -24,7 +24,7 @@ export function typeInWords(value: unknown): string {
 }
 
 /**
- * Tells whether JSON data is nested deeper than `depthMax`; never looks further than that.
+ * Tells whether JSON data is nested deeper than `depthMax`; never descends further.
  *
  * @example
  * isDeeperThan({ a: [1] }, 1); // true
@@ -85,7 +85,7 @@ export function jsonEqual(left: unknown, right: unknown): boolean {
 
 function recordsEqual(left: JsonObject, right: JsonObject): boolean {
   let extra = 0;
-  // Without lists of keys: this is asked for every address of an object that has hundreds.
+  // Without lists of keys: this runs for every address of an object that has hundreds.
   for (const key in right) if (right[key] !== undefined && Object.hasOwn(right, key)) extra += 1;
   for (const key in left) {
     if (left[key] === undefined || !Object.hasOwn(left, key)) continue;
@@ -123,7 +123,7 @@ function canonicalRecord(record: JsonObject): string {
 }
 
 /**
- * How much memory JSON data takes, about and rather too much, in bytes. A long text costs no more than a short one.
+ * Estimated memory of JSON data, generously, in bytes. A long text costs no more than a short one.
  *
  * @example
  * heldBytes({ a: "bc" }) > heldBytes({ a: "" }); // true

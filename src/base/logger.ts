@@ -21,7 +21,7 @@ export interface Logger {
 export const silentLogger: Logger = { debug() {}, info() {}, warn() {}, error() {} };
 
 /**
- * The same logger with fields on every line, the id of a piece of work for example. What a line brings itself wins.
+ * The same logger with fields on every line, the id of a piece of work for example. Fields of the line itself take precedence.
  *
  * @example
  * const lines: string[] = [];
@@ -38,7 +38,7 @@ export function withFields(logger: Logger, fields: LogFields): Logger {
   };
 }
 
-/** These say in a server's own words what is wrong with an object, and may quote it. */
+/** Codes whose messages are a server's own text about an object, and may quote it. */
 const MAY_QUOTE = ["API_BAD_REQUEST", "API_INVALID", "API_ERROR"] as const;
 /** From here on it is a webhook that speaks. */
 const DENIED = /denied the request: [^]*$/;
@@ -69,7 +69,7 @@ export interface LineLoggerOptions {
 }
 
 /**
- * A logger that writes lines. It never throws on what it is given: of an error it writes the message, and of what JSON cannot
+ * A logger that writes lines. It never throws on its input: it writes the message of an error, and for values that JSON cannot
  *  say its text or type. Undefined fields are left out, and a field cannot replace time, level or message.
  *
  * @example
@@ -112,7 +112,7 @@ function present(fields: LogFields): [string, unknown][] {
   return Object.entries(fields).filter(([, value]) => value !== undefined);
 }
 
-/** A word as it is, anything else as JSON. */
+/** A word unchanged, any other value as JSON. */
 function plain(value: unknown): string {
   return typeof value === "string" && /^[^\s="\p{C}]+$/u.test(value) ? value : jsonText(value);
 }

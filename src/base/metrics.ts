@@ -1,4 +1,4 @@
-/** Values of a metric's labels. Never text that a tenant chooses. What is handed in must not change: one that is kept costs less. */
+/** Values of a metric's labels. Never text that a tenant chooses. The object must not change: a reused one costs less. */
 export type MetricLabels = Readonly<Record<string, string>>;
 
 /** Counts and measures. Names follow controller-runtime where it has one. */

@@ -10,7 +10,7 @@ import { suggest } from "../base/suggest.ts";
 interface Context {
   readonly report: Report;
   readonly field: string;
-  /** Where the value stands, or its key, for what is said of the value as a whole. */
+  /** Position of the value, or of its key, for problems of the value as a whole. */
   readonly at: Position;
 }
 

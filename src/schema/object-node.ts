@@ -60,7 +60,7 @@ function list(walk: Walk, value: readonly unknown[], field: string): ListNode {
 
 function map(walk: Walk, value: object, field: string): MapNode | ScalarNode {
   const prototype: unknown = Object.getPrototypeOf(value);
-  // Another realm's Object.prototype is as good as ours; its own prototype is null as well.
+  // Another realm's Object.prototype counts as ours; its own prototype is null as well.
   if (prototype !== null && Object.getPrototypeOf(prototype) !== null) {
     walk.report.error({ code: "CONFIG_TYPE", message: "Expected JSON data, found a class instance", at: place(walk), field });
     return scalar(walk, null);

@@ -7,7 +7,7 @@ export interface Position {
   readonly column: number;
 }
 
-/** Something wrong (`error`) or suspicious (`warning`) in a file, for people and for editors. */
+/** An `error` or a `warning` in a file, for users and editors. */
 export interface Problem extends Position {
   readonly code: Code;
   readonly severity: "error" | "warning";
@@ -58,7 +58,7 @@ export class Report {
 }
 
 /**
- * The problems by file, line and column, as people fix them; the order of files is kept.
+ * The problems by file, line and column, in the order of fixing; the order of files is kept.
  */
 export function sortProblems(problems: readonly Problem[]): Problem[] {
   const files = [...new Set(problems.map((problem) => problem.file))];

@@ -91,7 +91,7 @@ export interface AnySchema extends Common {
 export type Schema = StringSchema | NumberSchema | BooleanSchema | LiteralsSchema | ListSchema | MapSchema | ObjectSchema | AnySchema;
 
 /**
- * The type of what a schema decodes to, `unknown` of a schema that is only known to be one. Write the schema with
+ * The type that a schema decodes to; `unknown` for an untyped schema. Write the schema with
  * `as const satisfies ObjectSchema` to keep its literals.
  *
  * @example

@@ -19,7 +19,7 @@ import { buildDocument, TOO_DEEP, YamlRefusal } from "./yaml-nodes.ts";
 /** js-yaml counts keys and scalars as levels too; the exact limit is kept where the nodes are built. */
 const PARSER_DEPTH_MAX = 2 * DOCUMENT_DEPTH_MAX;
 
-/** Where a text comes from, and who hears of its problems. */
+/** Source of a text, and the receiver of its problems. */
 export interface YamlOptions {
   /** The file's name, for positions. */
   readonly file: string;

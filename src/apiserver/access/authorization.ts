@@ -62,7 +62,7 @@ const VERBS: Readonly<Record<string, string>> = {
   DELETE: "delete",
 };
 
-/** A field selector that demands one name; the name is then part of what is asked for. */
+/** A field selector for one name; the name is then part of the request's attributes. */
 const BY_NAME = /(?:^|,)metadata\.name==?([A-Za-z0-9.:_-]+)(?:,|$)/;
 
 /**
@@ -107,7 +107,7 @@ export function refusal(user: UserInfo, attributes: Attributes, reason = ""): En
 }
 
 /**
- * Lets pass what is allowed.
+ * Passes allowed requests.
  *
  * @throws API_FORBIDDEN for everything else.
  */

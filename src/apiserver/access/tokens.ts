@@ -8,11 +8,11 @@ import type { UserInfo } from "../types/user-info.ts";
 /** The user that a token stands for. */
 export interface TokenBearer {
   readonly user: UserInfo;
-  /** Asked whenever the token is shown. Default: it holds as long as the process. */
+  /** Called whenever the token is used. Default: it is valid as long as the process runs. */
   readonly holds?: () => Promise<boolean>;
   /** From when on it is worth nothing, in milliseconds since 1970. Default: never. */
   readonly expiresAt?: number;
-  /** For whose eyes it is. Default: {@link API_AUDIENCE} alone. */
+  /** Audiences of the token. Default: {@link API_AUDIENCE} alone. */
   readonly audiences?: readonly string[];
 }
 
@@ -40,7 +40,7 @@ export interface Tokens {
 export interface TokensOptions {
   readonly chance: Pick<Chance, "bytes">;
   readonly clock: Pick<Clock, "now">;
-  /** Most tokens that expire, at one time: anyone who may ask for them could ask forever. Default 100,000. */
+  /** Most tokens that expire, at one time: an authorized caller could request them without end. Default 100,000. */
   readonly expiringMax?: number;
 }
 
@@ -97,7 +97,7 @@ export function createTokens({ chance, clock, expiringMax = EXPIRING_MAX }: Toke
 }
 
 /**
- * Knows anyone who shows a token in the `Authorization: Bearer` header.
+ * Identifies callers by a token in the `Authorization: Bearer` header.
  *
  * @param otherwise Decides about requests without that header. Default: no caller is known.
  */

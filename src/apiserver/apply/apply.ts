@@ -190,7 +190,7 @@ interface Applying {
   readonly changed: boolean;
 }
 
-/** An applier owns what it gives, no more and no less. Its entry stays as it was when it gives the same to no effect. */
+/** An applier owns what it gives, no more and no less. Its entry stays unchanged if the apply has no effect. */
 function withApplier(others: Managers, { before, writer, given, changed }: Applying): Managers {
   const managers = new Map(others);
   const fields = difference(given, UNOWNED);

@@ -4,7 +4,7 @@ import { formatPath } from "../types/fields/step.ts";
 import type { FieldStep } from "../types/fields/step.ts";
 import type { ManagerIdentity } from "./managers.ts";
 
-/** A manager that owns fields to which an applier wants to give other values. */
+/** A manager that owns fields that an applier wants to change. */
 export interface Conflict {
   readonly manager: ManagerIdentity;
   readonly paths: readonly (readonly FieldStep[])[];

@@ -48,7 +48,7 @@ function appliedMembers(shape: Shape, members: JsonObject): Members {
   });
 }
 
-/** Undefined when nothing of it comes to be owned. */
+/** Undefined if nothing of it becomes owned. */
 function appliedPart(shape: Shape, value: unknown, { declared }: { readonly declared: boolean }): FieldSet | undefined {
   const division = divide(shape, value);
   if (division === undefined || value === null) return NO_FIELDS;
@@ -63,7 +63,7 @@ function appliedItems(list: ListShape, items: readonly unknown[]): Members {
 }
 
 /**
- * The set with every declared field that lies on the way to one of its fields: an object is removed once nothing in it is owned,
+ * The set with every declared field on the way to one of its fields: an object is removed once nothing in it is owned,
  * although the object itself never has an owner.
  *
  * @example

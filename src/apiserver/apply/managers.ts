@@ -200,7 +200,7 @@ function ancientIn(apiVersion: string): string {
   return identityOf({ manager: ANCIENT, operation: "Update", apiVersion, subresource: "" });
 }
 
-/** A group takes the name of the ancient, so anyone who has it joins as well. Answers by how many there will be less. */
+/** A group takes the name of the oldest updates, so a manager of that name joins as well. Returns by how many the list shrinks. */
 function joinGroup(group: Set<ManagerEntry>, entry: ManagerEntry, ancient: ManagerEntry | undefined): number {
   const count = group.size;
   group.add(entry);

@@ -97,14 +97,14 @@ export function afterUpdate(managers: Managers, comparison: Comparison, writer: 
   const before = managers.get(id)?.fields ?? NO_FIELDS;
   const left = withoutFields(managers, union(removed, touched), id);
   const after = union(difference(before, removed), touched);
-  // A writer that only takes away what was never its own has no part in the fields.
+  // A writer that only removes fields of others owns none.
   const changed = !isEmptySet(touched) || !isEmptySet(intersection(before, removed));
   if (isEmptySet(after)) left.delete(id);
   else if (changed) left.set(id, { ...writer, fields: after });
   return withoutExcess(left);
 }
 
-/** The managers without fields that are no longer theirs, but for one; anyone who has none left goes. Times stay. */
+/** The managers without the fields that they lost, except one manager; those without fields are dropped. Times stay. */
 export function withoutFields(managers: Managers, fields: FieldSet, except: string): Map<string, ManagerEntry> {
   const left = new Map(managers);
   for (const [id, entry] of managers) {
@@ -130,7 +130,7 @@ export function zeroObject(shape: ObjectShape): KubeObject {
 }
 
 /**
- * The object with the stored managers if theirs differ in times only: a write that is the same but for times is none.
+ * The object with the stored managers if they differ in times only: a write that changes only times is no change.
  *
  * @example
  * withoutIdleTimes(old, object).metadata.managedFields === old.metadata.managedFields; // true when only times differ

@@ -27,7 +27,7 @@ export interface DocumentRoutesOptions {
   readonly basePath?: string;
 }
 
-/** Answers a request for a document; false when the path names none. */
+/** Handles a request for a document; false when the path names none. */
 export type DocumentRoutes = (exchange: OpenExchange) => Promise<boolean>;
 
 /** Paths that need no credentials. */

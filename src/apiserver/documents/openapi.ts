@@ -47,7 +47,7 @@ function openApiOf(definitions: readonly ResourceDefinition[]): JsonObject {
   };
 }
 
-/** Those of what is served below objects of the kind, and is of another kind. */
+/** Definitions of subresources, which are of other kinds. */
 function partsOf({ questions = {}, views = {} }: ResourceDefinition): readonly ResourceDefinition[] {
   return [...Object.values(questions), ...Object.values(views)].map(({ definition }) => definition);
 }

@@ -32,7 +32,7 @@ export interface Body {
    * @throws API_TOO_MANY_REQUESTS when that is used up.
    */
   readonly claim: (bytes: number) => void;
-  /** All of it is there: waits until it may be worked on. */
+  /** The body is complete: waits until it may be processed. */
   readonly begin: () => Promise<void>;
   /** Lets other requests proceed if the body is large. */
   readonly pause: () => Promise<void>;
@@ -90,7 +90,7 @@ export class Answering {
     write(response, code, `application/${format}`, [...partsOf(object, format, pretty(request, query))].join(""));
   }
 
-  /** An answer whose form is settled, of any size. */
+  /** An answer in its final form, of any size. */
   async send({ request, response, query, audit, caller }: Exchange, { code, format, object, each, audited }: ApiResponse): Promise<void> {
     audit?.responseObject(audited ?? (() => object));
     const head = { code, type: `application/${format}`, caller: caller.name };
@@ -114,7 +114,7 @@ export class Answering {
   /**
    * A Status; always in JSON when the client accepts nothing that is known.
    *
-   * @param before What is waited for between the last byte and the end of the answer. Default: nothing.
+   * @param before Awaited between the last byte and the end of the answer. Default: nothing.
    */
   status({ request, response, audit }: Pick<OpenExchange, "request" | "response" | "audit">, status: Status, before?: Promise<void>): void {
     audit?.responseObject(() => status);
@@ -143,7 +143,7 @@ function indented(object: object): string {
   return `${JSON.stringify(object, null, 2)}\n`;
 }
 
-/** People read what these fetch. */
+/** Clients whose output people read. */
 const READERS = /^(curl|Wget|Mozilla\/5\.0)/;
 
 function pretty({ headers }: IncomingMessage, query: URLSearchParams): boolean {

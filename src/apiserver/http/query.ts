@@ -18,7 +18,7 @@ import type { WatchRequest } from "../verbs/watch/watch.ts";
 const META = "meta.k8s.io/v1";
 const FIELD_MANAGER_MAX = 128;
 
-/** @throws API_BAD_REQUEST when a number is none. */
+/** @throws API_BAD_REQUEST if a number is malformed. */
 export function readListRequest(query: URLSearchParams): ListRequest {
   const limit = readInteger(query, "limit");
   return {
@@ -33,7 +33,7 @@ function readInitialEvents(query: URLSearchParams): { sendInitialEvents?: boolea
   return sendInitialEvents === undefined ? {} : { sendInitialEvents };
 }
 
-/** @throws API_BAD_REQUEST when a number is none. */
+/** @throws API_BAD_REQUEST if a number is malformed. */
 export function readWatchRequest(query: URLSearchParams): WatchRequest {
   const timeoutSeconds = readInteger(query, "timeoutSeconds");
   return {
@@ -44,7 +44,7 @@ export function readWatchRequest(query: URLSearchParams): WatchRequest {
   };
 }
 
-/** A parameter that is there is true, unless it says otherwise; undefined when it is not there. */
+/** A present parameter is true, unless its value says otherwise; undefined if it is absent. */
 export function readFlag(query: URLSearchParams, name: string): boolean | undefined {
   const text = query.get(name);
   return text === null ? undefined : text.toLowerCase() !== "false" && text !== "0";

@@ -80,7 +80,7 @@ export function pathBelow(basePath: string, path: string): string | undefined {
 }
 
 /**
- * A text before and after the first separator; all of it and nothing where there is none.
+ * Splits a text at the first separator; without one, returns the whole text and "".
  *
  * @example
  * splitOnce("a?b?c", "?"); // ["a", "b?c"]

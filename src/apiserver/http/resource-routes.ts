@@ -46,18 +46,18 @@ export interface ResourceRoutesOptions {
   readonly onWatch?: OnWatch | undefined;
 }
 
-/** The test for the objects of a kind that are there for a user; undefined when all are. */
+/** The test for the objects of a kind that are visible to a user; undefined if all are. */
 export type Visible = (user: UserInfo, definition: ResourceDefinition) => Matches | undefined;
 
 /**
- * Told of a watch that is open. `end` ends it, at once: with an error when a Status is given, in order otherwise. What is
- * returned is called when the watch is over, no matter who ended it.
+ * Called with an open watch. `end` ends it, at once: with an error when a Status is given, in order otherwise. The
+ * returned function is called when the watch is over, whoever ended it.
  *
  * @param caller Owner of the credentials that opened the watch; the same as the user unless impersonated.
  */
 export type OnWatch = (user: UserInfo, end: (status?: Status) => void, caller: UserInfo) => () => void;
 
-/** Answers a request for a resource. */
+/** Handles a request for a resource. */
 export type ResourceRoutes = (exchange: Exchange, target: ResourceTarget) => Promise<void>;
 
 /** Tells whether a request follows a collection instead of reading it. */
@@ -214,7 +214,7 @@ class Routes {
     }
   }
 
-  /** A caller who lost the key or the right while the watch was made must not hear of what has happened since: nothing else looks before that. */
+  /** A caller whose key or permission ended while the watch was made must not see later events: no other check precedes them. */
   #judgeAgain(exchange: Exchange, queue: WatchQueue): void {
     try {
       exchange.judge();

@@ -5,8 +5,8 @@ const WARNINGS_BYTES_MAX = 4_096;
 const WARNING_LENGTH_MAX = 256;
 
 /**
- * The warnings of one answer, each once: as they are while they fit, and cut once they do not. Takes any number of them, and keeps
- * and looks at no more than what fits. A header is written for each as it comes: quoted, without control characters.
+ * The warnings of one answer, each once: unchanged while they fit, and cut once they do not. Accepts any number of them, and keeps
+ * and reads no more than fits. A header is written for each as it comes: quoted, without control characters.
  *
  * @example
  * const warnings = new Warnings(response);

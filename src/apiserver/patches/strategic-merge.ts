@@ -18,7 +18,7 @@ const DELETE_PRIMITIVES = "$deleteFromPrimitiveList/";
 
 /**
  * The document after a patch; neither is modified. Lists that the shape merges are merged by their first key, or as sets;
- * what a patch names comes in the patch's order, and before what it does not name unless the document had it later.
+ * items named by a patch come in the patch's order, and before the others unless the document had them later.
  *
  * - `$patch`: `replace` the whole map or list, `delete` the map or the item with this key; `merge` is what happens anyway.
  * - `$retainKeys` lists the only members that stay.
@@ -60,7 +60,7 @@ function isDirective(name: string): boolean {
   return name === DIRECTIVE || name === RETAIN_KEYS || name.startsWith(SET_ORDER) || name.startsWith(DELETE_PRIMITIVES);
 }
 
-/** Every member that a patch speaks of, be it in a directive. */
+/** Every member that a patch names, also in directives. */
 function namesIn(patch: JsonObject): Set<string> {
   const names = Object.keys(patch).filter((name) => name !== DIRECTIVE && name !== RETAIN_KEYS);
   return new Set(names.map((name) => (isDirective(name) ? name.slice(name.indexOf("/") + 1) : name)));

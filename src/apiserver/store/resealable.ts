@@ -4,8 +4,8 @@
  *
  * Consistency, each a case of `test/conformance/resealable.ts`:
  * - A step changes no object, and neither loses nor repeats a write that happens at the same time. Where revisions are not the store's
- *   own, a value that is sealed again takes the next one, as if its author had written it once more.
- * - What a step has done survives the end of the process: the next one goes on from there.
+ *   own, a value that is sealed again takes the next one, as if its author had written it again.
+ * - The result of a step survives the end of the process: the next one continues from there.
  * - When a step says that it was the last one, the store opens without the older keys.
  *
  * @module
@@ -27,9 +27,9 @@ export interface Resealable {
    */
   sealedBy(): Promise<ReadonlyMap<string, number>>;
   /**
-   * Looks at the next values, and seals those again that an older key has sealed.
+   * Examines the next values, and reseals those that an older key has sealed.
    *
-   * @param most How many values are looked at; a step ends before when they are long.
+   * @param most Number of values to examine; a step with long values ends earlier.
    * @throws STORE_FAILED when nothing can be written; API_UNAVAILABLE while a store behind a network cannot be reached.
    */
   reseal(most: number): Promise<ResealStep>;

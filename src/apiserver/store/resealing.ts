@@ -22,7 +22,7 @@ export interface ResealingOptions {
 export interface Resealing {
   /** Nothing was left to do at the last look; it stays false when stopped before. */
   readonly done: boolean;
-  /** Ends after the step that is under way. What is left is done after the next start. */
+  /** Ends after the current step. The rest is done after the next start. */
   stop(): Promise<void>;
 }
 

@@ -3,7 +3,7 @@
  *
  * Consistency, each a case of `test/conformance/store.ts`:
  * - Every write takes the next revision, and no two take the same. Revisions are positive integers, shared by all keys.
- * - A stored object carries its revision as decimal text in `metadata.resourceVersion`; anyone who writes need not set it.
+ * - A stored object carries its revision as decimal text in `metadata.resourceVersion`; writers need not set it.
  * - Reads see every write that was acknowledged before they began. `list` is one consistent state, at any revision in the window.
  * - `update` and `delete` happen only if the object is still at the revision that the caller saw.
  * - A write happens only if `demand` passes after all earlier writes with `revokes` are visible.
@@ -38,7 +38,7 @@ export interface StoreRange {
   readonly prefix: string;
   /** First key that counts; the first of the prefix when left out. */
   readonly start?: string;
-  /** At most so many objects; all when left out. */
+  /** Maximum number of objects. Default: all. */
   readonly limit?: number;
   /** The state to read; the present one when left out. */
   readonly revision?: number;
@@ -90,7 +90,7 @@ export interface StoreWatch {
   stop(): void;
 }
 
-/** Keeps objects. See the module text for what is guaranteed. */
+/** Keeps objects. See the module text for its guarantees. */
 export interface Store {
   /** The revision of the last write. */
   revision(): Promise<number>;
@@ -116,9 +116,9 @@ export interface Store {
    *   strangers, where that is known.
    */
   demandWritable(): Promise<void>;
-  /** False where only a process that begins again can go on. Default: it can. */
+  /** False if only a restart of the process helps. Default: true. */
   readonly recovers?: boolean;
-  /** Forgets the history up to the present state. Running watches go on. */
+  /** Forgets the history up to the present state. Running watches continue. */
   compact(): Promise<void>;
   /** Ends every watch. */
   close(): Promise<void>;

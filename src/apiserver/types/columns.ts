@@ -66,7 +66,7 @@ export function ageOf(timestamp: string | null | undefined, now: number): string
   return Number.isNaN(instant) ? "<unknown>" : humanDuration(now - instant);
 }
 
-/** The first three of a list, and how many others there are. `empty` stands for none. */
+/** The first three of a list, and how many others there are. `empty` is the text for none. */
 export function firstThree(texts: readonly string[], empty: string): string {
   if (texts.length === 0) return empty;
   const shown = texts.slice(0, SHOWN_MAX).join(",");

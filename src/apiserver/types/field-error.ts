@@ -17,7 +17,7 @@ export function invalid(field: string, value: unknown, detail: string): FieldErr
   return { reason: "FieldValueInvalid", field, message: `Invalid value: ${shown(value)}: ${detail}` };
 }
 
-/** The value is none of a closed list. */
+/** The value is not in a closed list. */
 export function notSupported(field: string, value: unknown, supported: readonly string[]): FieldError {
   const list = supported.map((text) => JSON.stringify(text)).join(", ");
   return { reason: "FieldValueNotSupported", field, message: `Unsupported value: ${shown(value)}: supported values: ${list}` };

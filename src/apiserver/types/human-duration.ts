@@ -18,7 +18,7 @@ const STEPS: readonly { readonly below: number; readonly units: readonly [string
 ];
 
 /**
- * A duration with as much precision as a reader wants: about two or three digits. A little less than nothing, as clocks that
+ * A duration with useful precision: about two or three digits. A little less than nothing, as clocks that
  * differ make it, is nothing. Source of the steps: the duration texts of the API machinery.
  *
  * @param milliseconds The duration.

@@ -24,9 +24,9 @@ export type Judge = (verb?: "create") => UserInfo;
 
 /** A number or address that an object holds alone. */
 export interface Claim {
-  /** The object with what was allotted to it. */
+  /** The object with its allocations. */
   readonly object: KubeObject;
-  /** Faults of what the author asked for; nothing is held then. */
+  /** Errors in the author's request; nothing is held then. */
   readonly errors?: readonly FieldError[];
   /** Advice for the author of a write that is accepted. */
   readonly warnings?: readonly string[];
@@ -36,7 +36,7 @@ export interface Claim {
    */
   readonly answer?: (stored: KubeObject) => KubeObject;
   /**
-   * Holds for this writer alone what other processes might claim at the same moment. Answers faults when one of them was faster. Called
+   * Reserves for this writer what other processes might claim at the same moment. Returns errors if one of them was faster. Called
    * right before the object is stored; not for dry runs.
    */
   readonly secure?: () => Promise<readonly FieldError[]>;
@@ -61,7 +61,7 @@ export interface Strategy {
    * has `status` among them keeps its status through every other write.
    */
   readonly subresources?: Readonly<Record<string, (desired: KubeObject, old: KubeObject) => KubeObject>>;
-  /** DELETE answers the object instead of a Status. Default false. */
+  /** DELETE returns the object instead of a Status. Default false. */
   readonly returnsDeleted?: boolean;
   /** Tells whether a change counts as a new generation. Without it objects have no generation. */
   readonly newGeneration?: (object: KubeObject, old: KubeObject) => boolean;
@@ -95,11 +95,11 @@ export interface Strategy {
   readonly gracePeriod?: (object: KubeObject, requested: number | undefined) => number;
   /** The object as it looks while it is being deleted. */
   readonly terminate?: (object: KubeObject) => KubeObject;
-  /** Called before an object is deleted, or marked as being deleted; not for dry runs. What it throws answers the deletion. */
+  /** Called before an object is deleted, or marked as being deleted; not for dry runs. If it throws, the deletion is refused. */
   readonly beforeDelete?: (object: KubeObject) => Promise<void>;
   /** Called for each object that a store holds when a server starts on it. */
   readonly restored?: (object: KubeObject) => void;
-  /** Called when the object is gone. */
+  /** Called when the object is removed. */
   readonly released?: (object: KubeObject) => void;
 }
 
@@ -121,35 +121,35 @@ export interface Asked {
   readonly about: KubeObject;
   /** Other objects as they are when it is called; undefined for those that are not there. */
   readonly read: (type: ResourceType, key: ObjectKey) => Promise<KubeObject | undefined>;
-  /** The answer must have no effect. */
+  /** The request must have no effect. */
   readonly dryRun: boolean;
   /** Judges the caller again at the moment of a write; see `WriteOptions`. */
   readonly judge?: Judge;
 }
 
-/** A question about one object, asked by creating something under a path of its own. Nothing of it is stored. */
+/** A subresource that answers a request about one object, created under its own path. Nothing of it is stored. */
 export interface Question {
   /** The kind that is created and answered. */
   readonly definition: ResourceDefinition;
   readonly answer: (asked: Asked) => Promise<KubeObject>;
 }
 
-/** A part of objects that is read and written under a path of its own, in a shape of its own: how many replicas there should be, for example. */
+/** A view of objects that is read and written under its own path, in its own shape: the scale of a workload, for example. */
 export interface View {
   /** The kind that is shown and written there, with the verbs `get`, `update` and `patch`. Its `validate` judges what is written. */
   readonly definition: ResourceDefinition;
   readonly show: (stored: KubeObject) => KubeObject;
-  /** Fields that both have, at the same place: anyone who owns one here owns it there. */
+  /** Fields that both have, at the same place: the owner of one here owns it there. */
   readonly shared: FieldSet;
-  /** The stored object with what was written to the view. */
+  /** The stored object with the write to the view applied. */
   readonly apply: (view: KubeObject, stored: KubeObject) => KubeObject;
 }
 
-/** How a review is asked for. */
+/** Options of a review. */
 export interface ReviewOptions {
   /** Sends the author a `Warning` header. */
   readonly warn: (text: string) => void;
-  /** The answer must have no effect. */
+  /** The review must have no effect. */
   readonly dryRun: boolean;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Every answer of the API server that is no object is made here. The texts are Kubernetes' own: clients and people compare them.
+ * Makes every answer of the API server that is no object. The texts are Kubernetes' own: clients and people compare them.
  *
  * @module
  */
@@ -135,7 +135,7 @@ export function expiredPage(token: string): EngineError {
   return failure({ code: 410, reason: "Expired", message, continue: token });
 }
 
-/** 413: the body, or what it would become, is too large. */
+/** 413: the body, or the resulting object, is too large. */
 export function tooLarge(message: string): EngineError {
   return failure({ code: 413, reason: "RequestEntityTooLarge", message });
 }
@@ -187,7 +187,7 @@ export function storeRefuses(message: string): EngineError {
   return failure({ code: 500, reason: "InternalError", message, details: {} });
 }
 
-/** 507: there is no room for what is to be stored. */
+/** 507: there is no room for the write. */
 export function insufficientStorage(message: string): EngineError {
   return failure({ code: 507, reason: "InsufficientStorage", message });
 }
@@ -197,14 +197,14 @@ export function timedOut(message: string): EngineError {
   return failure({ code: 504, reason: "Timeout", message, details: {} });
 }
 
-/** 504: a state is asked for that does not exist yet. */
+/** 504: the requested state does not exist yet. */
 export function tooNewVersion(requested: number, current: number): EngineError {
   const message = `Timeout: Too large resource version: ${requested}, current: ${current}`;
   const causes = [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }];
   return failure({ code: 504, reason: "Timeout", message, details: { causes, retryAfterSeconds: 1 } });
 }
 
-/** The Status behind a failure, or undefined when it is none that a client should see. */
+/** The Status behind a failure, or undefined if clients should not see it. */
 export function statusOf(error: unknown): Status | undefined {
   return isEngineError(error) ? (error.details["status"] as Status | undefined) : undefined;
 }

@@ -10,7 +10,7 @@ import type { UserInfo } from "../types/user-info.ts";
 
 export type { UserInfo } from "../types/user-info.ts";
 
-/** The server itself: its controllers and anyone who uses it in process. */
+/** The server itself: its controllers and its in-process clients. */
 export const SYSTEM_USER: UserInfo = { name: "system:apiserver", groups: ["system:masters"] };
 
 /** A write that is about to happen. */
@@ -21,7 +21,7 @@ export interface WriteAttempt {
   readonly user: UserInfo;
 }
 
-/** Lets a write pass, or throws the error that answers it. */
+/** Admits a write, or throws its refusal. */
 export type Admit = (operation: WriteAttempt) => Promise<void>;
 
 /** An object that is about to be stored. */
@@ -32,8 +32,8 @@ export interface Storing {
 }
 
 /**
- * Holds what an object takes of something limited while it is written, or throws the error that answers the write. What is returned is
- * called once it is known what became of the write. Dry runs are asked too.
+ * Reserves an object's share of a limited resource while it is written, or throws the refusal. The returned function is
+ * called once the outcome of the write is known. Also called for dry runs.
  */
 export type Reserve = (storing: Storing) => () => void;
 
@@ -64,7 +64,7 @@ export interface WriteOptions {
   readonly fieldManager?: string;
   /** The client's own name, as `kubectl/v1.33.1 (linux/amd64)`. */
   readonly userAgent?: string;
-  /** Told what the author should know; shown as `Warning` headers. */
+  /** Receives warnings for the author; sent as `Warning` headers. */
   readonly warn?: (text: string) => void;
   /** Waited for between two pieces of the work on an object. Default: none is that large. */
   readonly pause?: () => Promise<void>;
@@ -95,8 +95,8 @@ export function termsOf(
 }
 
 /**
- * Reads what a request is about. The caller is judged again in that moment: the object may be there only since the request came, or the
- * rights may have ended, and answers that write nothing, as those to reads, dry runs and conflicts, tell of the object too.
+ * Reads the object of a request. The caller is judged again in that moment: the object may be there only since the request came, or the
+ * rights may have ended, and answers that write nothing, as those to reads, dry runs and conflicts, reveal the object too.
  *
  * @throws whatever `judge` throws.
  */

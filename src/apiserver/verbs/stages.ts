@@ -10,7 +10,7 @@ import { invalidObject } from "../types/status.ts";
 import type { FieldError } from "../types/field-error.ts";
 import { readBody } from "./body.ts";
 
-/** An object ready to be stored, and what it holds until that is decided. */
+/** An object ready to be stored, and its claims until that is decided. */
 export interface Finished {
   readonly object: KubeObject;
   readonly claim: Claim;
@@ -44,7 +44,7 @@ export async function finishWrite(
 /**
  * The last step before the object is stored.
  *
- * @throws API_INVALID when another process holds what is claimed.
+ * @throws API_INVALID if another process holds the claim.
  */
 export async function secure({ type }: ResourceDefinition, { claim, object }: Finished): Promise<void> {
   const errors = (await claim.secure?.()) ?? [];

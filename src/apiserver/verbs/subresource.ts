@@ -16,7 +16,7 @@ import { compilePatch, demandShallow, PATCH_TRIES } from "./write/patch.ts";
 import type { PatchKind, PatchRequestOptions } from "./write/patch.ts";
 import { change } from "./write/update.ts";
 
-/** Which view of which object, and what is to become of it. */
+/** The view, its object, and the write. */
 export interface SubresourceRequest {
   readonly key: ObjectKey;
   /** One of the kind's `views`. */
@@ -26,9 +26,9 @@ export interface SubresourceRequest {
 }
 
 /**
- * Reads a view of an object, or writes it. Who applies a configuration to a view owns what it names in the object behind it.
+ * Reads a view of an object, or writes it. The applier of a configuration to a view owns its fields in the object behind it.
  *
- * @throws API_NOT_FOUND when there is no such object or view, API_BAD_REQUEST, API_CONFLICT, API_INVALID, or whatever admission answers.
+ * @throws API_NOT_FOUND when there is no such object or view, API_BAD_REQUEST, API_CONFLICT, API_INVALID, or the error of admission.
  */
 export async function writeSubresource(
   context: ResourceContext,
@@ -99,7 +99,7 @@ interface Applying extends Omit<Writing, "write"> {
   readonly current: KubeObject;
 }
 
-/** @throws API_BAD_REQUEST when the body is no configuration of the view's kind, API_CONFLICT when others own what it changes. */
+/** @throws API_BAD_REQUEST when the body is no configuration of the view's kind, API_CONFLICT if others own the changed fields. */
 function applied({ clock, definition: behind }: ResourceContext, found: View, { key, body, current, options }: Applying): Wanted {
   const { definition, shared, show } = found;
   const fields = { shared, viewVersion: definition.type.apiVersion, objectVersion: behind.type.apiVersion };

@@ -23,7 +23,7 @@ const EXCERPT_MAX = 200;
  */
 export const ANSWER_DEPTH_MAX = 500;
 
-/** Tells whether the server took the request. */
+/** Tells whether the server accepted the request. */
 export function isSuccess(answer: Answer): boolean {
   return answer.status >= 200 && answer.status < 300;
 }
@@ -52,7 +52,7 @@ export interface Expected {
 /**
  * The Kubernetes object of an answer.
  *
- * @throws API_UNAVAILABLE when the answer is no object, or another one than what was asked for.
+ * @throws API_UNAVAILABLE if the answer is no object, or not the requested one.
  */
 export function objectFromAnswer(answer: Answer, expected: Expected): KubeObject {
   const body = parseAnswer(answer);
@@ -75,7 +75,7 @@ function isObjectOf({ apiVersion, kind, metadata }: Record<string, unknown>, { r
 }
 
 /**
- * Makes sure that a delete happened: a server answers with a Status of success, or with the object as it was or as it is going.
+ * Makes sure that a delete happened: a server answers with a Status of success, or with the object as it was or as it is being deleted.
  *
  * @throws API_UNAVAILABLE when the answer says neither: the fate of the object is then unknown.
  */
@@ -155,7 +155,7 @@ function parse(text: string): unknown {
   try {
     return parseJson(text, ANSWER_DEPTH_MAX);
   } catch {
-    // Not JSON is an expected answer here; each caller says what it wanted.
+    // Not JSON is an expected answer here; each caller reports what it expected.
     return undefined;
   }
 }

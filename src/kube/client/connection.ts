@@ -25,7 +25,7 @@ export interface Connection {
 }
 
 /**
- * Resolves a context (the current one when left out) to server and user.
+ * Resolves a context (default: the current one) to server and user.
  *
  * @throws CONFIG_VALUE when the context, or the cluster or user it names, is missing, or the server is no http(s) address.
  * @example

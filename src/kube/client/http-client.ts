@@ -57,7 +57,7 @@ export interface HttpClientLimits {
 export interface HttpClientOptions extends HttpClientLimits {
   /** From {@link loadKubeConfig}, or the caller's own. */
   readonly kubeConfig: KubeConfigView;
-  /** The current one when left out. */
+  /** Default: the current one. */
   readonly context?: string;
   readonly clock: Clock;
   readonly logger?: Logger;
@@ -67,7 +67,7 @@ export interface HttpClientOptions extends HttpClientLimits {
   /** Writes go no faster. Default: no limit of our own, the server's priority and fairness decides. */
   readonly writeRate?: RateLimit;
   /**
-   * Asked right before the first byte of each write leaves, whatever it waited for. While it says no, writes fail with
+   * Called right before the first byte of each write is sent, after any wait. While it returns false, writes fail with
    * LEADERSHIP_LOST. Default: always yes.
    */
   readonly mayWrite?: () => boolean;
@@ -197,7 +197,7 @@ class HttpClient implements ClusterClient {
   async create(resource: ResourceType, object: KubeObject): Promise<KubeObject> {
     const path = resourcePath(resource, { namespace: object.metadata.namespace });
     const request: ApiRequest = { method: "POST", path, body: JSON.stringify(object) };
-    // A review is a question. Who may not write, because another process leads, may still ask.
+    // A review only asks. A process that may not write, because another one leads, may still ask.
     if (groupOf(resource) === "authorization.k8s.io")
       return objectFromAnswer(this.#checked(await this.#send({ ...request, asks: true })), { resource });
     return this.#write(request, { resource, key: object.metadata.name === undefined ? undefined : keyOf(object) });

@@ -48,7 +48,7 @@ export interface ControllerOptions {
 export interface Controller {
   start(): void;
   /**
-   * Hands out no more keys until {@link Controller.resume}, tells the reconciles that run, and resolves when they are done.
+   * Hands out no more keys until {@link Controller.resume}, signals the running reconciles, and resolves when they are done.
    * Keys wait meanwhile, and so do those of reconciles that were interrupted.
    */
   pause(): Promise<void>;
@@ -72,12 +72,12 @@ export function createController(options: ControllerOptions): Controller {
   return new WorkerPool(options);
 }
 
-/** A key whose write was refused because this process does not lead waits so long, in milliseconds. */
+/** Delay of a key whose write was refused because this process does not lead, in milliseconds. */
 const NOT_LEADING_RETRY_MS = 200;
 
 /** A worker whose reconcile takes longer, in milliseconds, is replaced by another one until that is over. */
 const SLOW_MS = 1_000;
-/** So many times the workers may be replaced at the same time. */
+/** Maximum number of replaced workers, as a multiple of the workers. */
 const REPLACED_MAX = 10;
 
 /** Results as controller-runtime distinguishes them; `requeue` is an add without delay, which no reconcile here requests. */
@@ -187,7 +187,7 @@ class WorkerPool implements Controller {
     };
   }
 
-  /** Never throws. Returns what it has cost. */
+  /** Never throws. Returns its cost. */
   async #runOne(key: string): Promise<number> {
     const { name, clock, chance } = this.#options;
     const startedMs = clock.monotonic();

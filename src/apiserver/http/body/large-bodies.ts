@@ -4,7 +4,7 @@ const LARGE_BYTES = 16 * 1024;
 /** Keeps the cost of large bodies away from other callers. */
 export interface LargeBodies {
   /**
-   * Waits until a body of so many bytes may be worked on: large ones one after another, those of each caller in turn. Returns what to
+   * Waits until a body of this size may be processed: large ones one after another, those of each caller in turn. Returns what to
    * call when it is done, and what to wait for between two pieces of the work; undefined for a body that is not large.
    */
   enter(caller: string, bytes: number): Promise<Large | undefined>;

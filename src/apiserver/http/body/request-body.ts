@@ -103,7 +103,7 @@ export function parseBody(bytes: Buffer, mediaType: string | undefined, { shape,
 /** Expected form of a body. */
 export interface BodyForm {
   readonly shape: ObjectShape;
-  /** Values that aliases of YAML may stand for. */
+  /** Maximum number of values after expanding YAML aliases. */
   readonly valuesMax: number;
 }
 
@@ -139,7 +139,7 @@ function parseProtobuf(bytes: Buffer, shape: ObjectShape): unknown {
 /**
  * Data of a YAML text, or of a JSON text, which is YAML too and read faster as what it is.
  *
- * @param valuesMax Values that aliases may stand for.
+ * @param valuesMax Maximum number of values after expanding aliases.
  * @throws API_BAD_REQUEST when the text is neither, nested too deep, or has aliases for more than that.
  */
 export function parseYaml(text: string, valuesMax: number): unknown {

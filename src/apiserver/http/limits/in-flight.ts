@@ -24,15 +24,15 @@ export interface InFlightLimits {
 /** The shared resources. */
 export type Shared = "reads" | "writes" | "watches" | "bytes";
 
-/** Whose request it is. */
+/** Caller of the request. */
 export interface InFlightCaller {
   /** Tells callers apart. */
   readonly name: string;
-  /** May use what is kept for administrators, and all of it. */
+  /** May use everything, including the part reserved for administrators. */
   readonly administers: boolean;
 }
 
-/** Counts what is in use. */
+/** Counts the use of limited resources. */
 export interface InFlight {
   /**
    * Takes one, or `amount`. Returns a function that gives it back.

@@ -8,11 +8,11 @@ export interface ServerLimits extends InFlightLimits {
   readonly bodyValues?: number;
   /** Connections that may be open; the address that has most gives up idle ones first. Default 4,000. */
   readonly connections?: number;
-  /** The headers of a request must be there within so many milliseconds. Default 10 s. */
+  /** Time limit for the headers of a request, in milliseconds. Default 10 s. */
   readonly headersMs?: number;
-  /** All of a request must be there within so many milliseconds, its body included. Default 60 s. */
+  /** Time limit for a whole request, its body included, in milliseconds. Default 60 s. */
   readonly requestMs?: number;
-  /** 64 KiB of a longer answer or of a watch must be read within so many milliseconds; then the connection ends. Default 30 s. */
+  /** Time limit for reading 64 KiB of a longer answer or of a watch, in milliseconds; then the connection ends. Default 30 s. */
   readonly readMs?: number;
 }
 

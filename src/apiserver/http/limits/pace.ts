@@ -17,7 +17,7 @@ export interface Pace {
 
 /** Nothing waits yet. */
 export function createPace(clock: Pick<Clock, "monotonic">): Pace {
-  /** By whose they are; the one who is next comes first. */
+  /** Waiting requests by caller; the next caller comes first. */
   const waiting = new Map<string, (() => void)[]>();
   let count = 0;
   let running = false;
@@ -39,7 +39,7 @@ export function createPace(clock: Pick<Clock, "monotonic">): Pace {
       running = false;
       if (count === 0) return;
       beginTurn();
-      // Each in a task of its own: the synchronous part of a request ends before the next one begins.
+      // One task each: the synchronous part of a request ends before the next one begins.
       for (let index = 0; index < Math.min(count, BEGUN_MAX); index += 1) void nextMacrotask().then(beginNext);
     });
   };

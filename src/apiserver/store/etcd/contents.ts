@@ -10,7 +10,7 @@
  *
  * `last` is what ties the rest together. One read of it tells the revision of the last write below the prefix, whatever else is in
  * etcd, and the watch tells by it whose each write is. Etcd counts its versions, so that none of them is lost unnoticed; and no two writes
- * have one id, so that anyone who knows one can ask whether etcd still has it in its history, or was put back to another past.
+ * have one id, so that a process that knows one can ask whether etcd still has it in its history, or was restored to another past.
  *
  * @module
  */
@@ -31,7 +31,7 @@ import type { WireKeyValue, WireRange, WireTransaction, WireWatch } from "./clie
 const FORMAT = 1;
 /** Objects that are read at once, at most. */
 const PAGE = 500;
-/** Bytes of an answer with several objects. One that has more is given up, and fewer are asked for. */
+/** Bytes of an answer with several objects. A larger one is aborted, and fewer objects are requested. */
 const PAGE_BYTES = 16 * 1024 * 1024;
 
 /** Where everything is. */
@@ -99,7 +99,7 @@ export function readLast(value: string): string {
 }
 
 /**
- * Demands that something tells of the last write where there are objects.
+ * Requires a record of the last write if there are objects.
  *
  * @throws EtcdFailure; STORE_FAILED if it has been deleted.
  */

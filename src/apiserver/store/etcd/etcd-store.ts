@@ -45,8 +45,8 @@ export interface EtcdStoreOptions {
   /** Default {@link StoreMemory}. */
   readonly memory?: StoreMemory | undefined;
   /**
-   * Asked at the start, and again before a store that runs goes on with what is in etcd after a restoration, whether it may: throws when not.
-   * Reads fail then, nothing is written, and it is asked again with the next read. Default: whatever is there may be gone on with.
+   * Called at the start, and again before a running store continues with etcd's contents after a restoration: throws to refuse.
+   * Reads then fail, nothing is written, and it is called again with the next read. Default: accepts any contents.
    */
   readonly admit?: (found: Pick<Store, "get" | "list">) => Promise<void>;
   /**
@@ -129,7 +129,7 @@ export async function openEtcdStore(options: EtcdStoreOptions): Promise<EtcdStor
     } catch (error) {
       if (!isEngineError(error, "STORE_FAILED", "API_UNAVAILABLE")) throw error;
       // A past that was sealed with a key that has been replaced since, or of which there is too much to tell in time, is no reason to
-      // refuse what is there now.
+      // refuse the present contents.
       return begin(await loadContents({ client, layout, cipher, memory }));
     }
   };

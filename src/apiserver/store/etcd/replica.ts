@@ -50,7 +50,7 @@ export class MissedWrite extends Error {
  * The state of the store that this process knows, up to some revision, kept up to date by the watch. It goes back only where etcd has.
  *
  * The state may be ahead of the watch where etcd has confirmed that nothing of this store was written in between. Writes past the
- * store, by hand for example, leave no sign of that; the watch reports them all the same, and then they count as missed.
+ * store, by hand for example, leave no trace there; the watch reports them all the same, and then they count as missed.
  */
 export class Replica {
   readonly view: StoreView;
@@ -80,7 +80,7 @@ export class Replica {
     return this.#taken;
   }
 
-  /** Why what the watch tells next could not be taken, until it is, or everything was read again. What is known until then is not all. */
+  /** Why the watch's next events could not be processed, until they are, or everything was reloaded. Until then the local state is incomplete. */
   get missed(): MissedWrite | undefined {
     return this.#missed;
   }
@@ -131,13 +131,13 @@ export class Replica {
     this.#wake();
   }
 
-  /** Nothing was written up to `revision` but what is known here, unless past the store. */
+  /** The local state has all writes up to `revision`, unless they were past the store. */
   advance(revision: number): void {
     this.view.advance(revision);
   }
 
   /**
-   * Goes on from contents although the writes up to them are not known.
+   * Continues from contents although the writes up to them are unknown.
    *
    * @param lost They are of another past.
    */
@@ -223,7 +223,7 @@ export class Replica {
     if (jsonEqual(stored.object, withRevision(own.object, stored.revision))) own.stored = stored;
   }
 
-  /** Answers how many events came of it. */
+  /** Returns the number of resulting events. */
   #takeObject(key: string, change: Change): number {
     const { event: told, revision } = change;
     if (revision <= this.view.revision) throw new MissedWrite(`${JSON.stringify(key)} was written past the store, at revision ${revision}`);

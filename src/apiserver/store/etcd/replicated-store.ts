@@ -36,7 +36,7 @@ export interface ReplicatedStoreOptions {
   readonly cipher: Cipher | undefined;
   readonly history: number;
   readonly memory: StoreMemory;
-  /** Demands that what is there after a restoration may be gone on with. */
+  /** Checks that the contents after a restoration are acceptable. */
   readonly admit: (found: Glance) => Promise<void>;
   readonly contents: EtcdContents;
   /** In milliseconds. */
@@ -69,7 +69,7 @@ export class ReplicatedStore implements EtcdStore {
   readonly #restored = new Set<() => void>();
   readonly #writing = new Set<Promise<unknown>>();
   #heartbeat: Timer | undefined;
-  /** Why nothing works any more. */
+  /** Why the store has failed for good. */
   #end: EngineError | undefined;
 
   constructor(options: ReplicatedStoreOptions) {
@@ -146,7 +146,7 @@ export class ReplicatedStore implements EtcdStore {
   }
 
   async list(range: StoreRange): Promise<StorePage> {
-    // A state that is known here does not change any more.
+    // A state that is known here never changes.
     if (range.revision === undefined || range.revision > this.#replica.view.revision) await this.#catchUp();
     this.#demandOpen();
     return this.#replica.view.list(range);
@@ -263,7 +263,7 @@ export class ReplicatedStore implements EtcdStore {
     return this.#inTime(this.#follow(), () => unavailable("etcd does not answer"));
   }
 
-  /** Anyone who asks is answered in time, counted from when the question comes, whatever others wait for. */
+  /** Every caller is answered in time, counted from the call, whatever others wait for. */
   #inTime<T>(act: Promise<T>, late: () => EngineError): Promise<T> {
     const { clock, times } = this.#options;
     return new Promise((resolve, reject) => {
@@ -314,7 +314,7 @@ export class ReplicatedStore implements EtcdStore {
     }
   }
 
-  /** @throws API_UNAVAILABLE when the watch does not get there in time, STORE_FAILED when it tells what cannot be read. */
+  /** @throws API_UNAVAILABLE if the watch does not get there in time, STORE_FAILED if its events cannot be read. */
   #reach(revision: number): Promise<void> {
     const { clock, times } = this.#options;
     const deadline = clock.monotonic() + times.giveUpMs;

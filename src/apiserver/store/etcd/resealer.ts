@@ -6,7 +6,7 @@
  * The work left is read off the values, whose sealing keys each process knows. In the end etcd is compacted
  * so that its history holds nothing of older keys either. The key `swept` remembers that, as `ID REVISION`: nothing
  * sealed by a key other than ID is in the history up to REVISION. It is empty, "", from when values are resealed until
- * that is done; where it is missing, nothing was ever sealed again. So anyone who goes on after a crash knows what is left.
+ * that is done; if it is missing, nothing was ever resealed. So a process that continues after a crash knows what is left.
  *
  * @module
  */
@@ -26,12 +26,12 @@ export interface EtcdResealerOptions {
   readonly replica: Replica;
   /** Undefined where keys have no ids: then there is nothing to do. */
   readonly keys: SealingKeys | undefined;
-  /** Asks etcd what may be asked more than once. */
+  /** Sends a request to etcd that may be repeated. */
   readonly call: (path: string, body: object) => Promise<WireRange>;
   /** Brings the replica to the present. */
   readonly catchUp: () => Promise<void>;
   readonly write: (write: EtcdWrite) => Promise<StoredObject | undefined>;
-  /** Lets etcd forget what was before a revision. */
+  /** Compacts etcd up to a revision. */
   readonly compact: (revision: number) => Promise<void>;
 }
 
@@ -74,7 +74,7 @@ export class EtcdResealer {
   }
 
   async #reseal(due: readonly StoredObject[]): Promise<number> {
-    // First, so that a process that goes on after a crash knows that there is something to forget.
+    // First, so that a process that continues after a crash knows that etcd must be compacted.
     if ((await this.#readSweep())?.key !== "") await this.#writeSweep("");
     const writing = due.map(({ key, object, revision }) =>
       this.#options.write({ key, object: withoutVersion(object), expected: revision }),

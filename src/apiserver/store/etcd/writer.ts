@@ -1,9 +1,9 @@
 /**
  * Writes as transactions. Each happens only if the object is still at the revision that its author saw, the fence where the writer knows it
- * to be, and nothing that the writer has seen is gone, and leaves its id in `last`.
+ * to be, and nothing that the writer has seen is undone, and leaves its id in `last`.
  *
  * A write that may revoke a permission raises the fence as well. So every write in flight was judged after that revocation, or is
- * void: then this process comes to know of it, and the author is judged again before the next try.
+ * void: then this process sees that, and the author is judged again before the next try.
  *
  * A request without an answer may have been carried out, or may be later: etcd and the network can hold it for seconds. Then the
  * fence is raised, which voids everything that relies on the old one, and the watch is read up to there. If it shows the write, the
@@ -78,7 +78,7 @@ export class EtcdWriter {
   }
 
   /**
-   * Answers what is stored, once this process knows of it; undefined when the condition did not hold.
+   * Returns the stored object, once this process has seen it; undefined if the condition did not hold.
    *
    * @throws API_UNAVAILABLE when etcd cannot be reached and nothing was written, or the outcome is unknown (the message says which); the
    *   error of {@link storeError} when etcd refuses.
@@ -118,7 +118,7 @@ export class EtcdWriter {
       if (this.#options.isLost()) await this.#options.catchUp();
       // The state that it was made from never was.
       if (attempt.expected > 0 && replica.past !== past) return undefined;
-      // In one moment with the question: anyone who takes the right to write away raises the fence then.
+      // Synchronous with the check: a later revocation of the permission raises the fence.
       const known = { fence: replica.fence, last: replica.last.revision };
       attempt.demand?.();
       try {
@@ -147,13 +147,13 @@ export class EtcdWriter {
     const revisionOf = (name: string) => ({ request_range: { key: encodeWire(name), keys_only: true } });
     return {
       compare: [atRevision(`${layout.objects}${key}`, expected), atRevision(layout.fence, fence), writtenSince(layout.last, last)],
-      // Before the object, so that the watch tells whose it is.
+      // Before the object, so that the watch shows its writer.
       success: [put(layout.last, lastValue(id)), ...(revokes === true ? [put(layout.fence, id)] : []), request],
       failure: [revisionOf(layout.fence), revisionOf(layout.last), revisionOf(`${layout.objects}${key}`)],
     };
   }
 
-  /** Anyone who reads the object again is to find the state that the write was refused for, or would be refused again without end. */
+  /** A caller that reads the object again must find the state that the write was refused for, or it would be refused again without end. */
   async #refused({ key, expected }: Attempt, { responses = [] }: WireTransaction): Promise<undefined> {
     await this.#options.reach(Math.max(...responses.map(revisionIn)));
     // It was removed past the store, and the watch has not reported that yet.
@@ -171,7 +171,7 @@ export class EtcdWriter {
     return { key, object: withRevision(state, revision), revision };
   }
 
-  /** True when a request that failed has been carried out all the same; when false it never will be. */
+  /** True when a request that failed has been carried out nevertheless; when false it never will be. */
   async #happened({ own }: Attempt, error: unknown): Promise<boolean> {
     if (!(error instanceof EtcdFailure) || !error.mayHaveHappened) return false;
     try {
@@ -182,7 +182,7 @@ export class EtcdWriter {
     return own.stored !== undefined;
   }
 
-  /** Makes void what is on its way, from every process. Those that may still write do so again. @throws what etcd says against it. */
+  /** Voids the writes in flight of every process. Processes that may still write repeat theirs. @throws errors of etcd. */
   async raiseFence(): Promise<void> {
     try {
       await this.#options.reach(await this.#raiseFence());
@@ -204,14 +204,14 @@ interface Known {
   readonly last: number;
 }
 
-/** Tells whether the rest held in a transaction that did not happen: then it is the object that is no longer as its author saw it. */
+/** Tells whether the rest held in a transaction that did not happen: then the object has changed since its author read it. */
 function holds({ fence, last }: Known, { responses = [] }: WireTransaction): boolean {
   return revisionIn(responses[0]) === fence && revisionIn(responses[1]) >= last;
 }
 
 type WireResponse = NonNullable<WireTransaction["responses"]>[number];
 
-/** Of the one key that was asked for; 0 where it does not exist. */
+/** Of the requested key; 0 if it does not exist. */
 function revisionIn(response: WireResponse | undefined): number {
   return Number(response?.response_range?.kvs?.[0]?.mod_revision ?? 0);
 }

@@ -3,7 +3,7 @@ import type { StoredObject, StoreEvent } from "../store.ts";
 
 /** The last events of a store, by revision. */
 export interface History {
-  /** @param bytes What the state before takes in memory; it is counted when left out. */
+  /** @param bytes Memory of the state before. Default: it is computed. */
   add(event: StoreEvent, bytes?: number): void;
   /** The oldest state in the history: every event after it is still here. */
   oldest(): number;

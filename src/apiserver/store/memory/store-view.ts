@@ -40,7 +40,7 @@ interface Watcher {
 }
 
 /**
- * The reading half of a store, in memory: the present objects, a window of what was, and watches. It shows what it is given and
+ * The reading half of a store, in memory: the present objects, a window of history, and watches. It shows what it is given and
  * counts nothing itself; it only ever goes forward.
  *
  * An event costs a binary search and one call per watcher of its key's prefixes, whatever the number of other watchers.
@@ -128,10 +128,10 @@ export class StoreView implements HeldObjects {
   }
 
   /**
-   * Goes on at another state although the events up to it are lost. Watches that can be ended are; the others get the
+   * Continues at another state although the events up to it are lost. Watches that can be ended are; the others get the
    * differences, an event or two for each key.
    *
-   * @param lost What was shown before is no more: the state may be an earlier one, or one of another past.
+   * @param lost The states shown before are void: the state may be an earlier one, or one of another past.
    */
   replace({ revision, objects }: Pick<StoreContents, "revision" | "objects">, lost = false): void {
     const before = this.#objects;
@@ -161,7 +161,7 @@ export class StoreView implements HeldObjects {
     return (lost) => ended.forEach(({ onEnd }) => onEnd?.(lost));
   }
 
-  /** Forgets what was; running watches go on. */
+  /** Drops the history; running watches continue. */
   forget(): void {
     this.#history.clear(this.#revision);
   }
@@ -173,7 +173,7 @@ export class StoreView implements HeldObjects {
     for (const { onEnd } of running) onEnd?.(false);
   }
 
-  /** The object of a key is another one, or is gone. Answers what the one before took in memory. */
+  /** Replaces or removes the object of a key. Returns the memory of the one before. */
   #note(key: string, object: KubeObject | undefined): number {
     const before = this.heldBytesOf(key);
     const now = object === undefined ? 0 : heldBytes(object);
@@ -224,7 +224,7 @@ type Objects = ReadonlyMap<string, StoredObject>;
 
 /** Events that lead from one state to another, derived from the states: a missing object is deleted by `revision`. */
 function differences(before: Objects, now: Objects, revision: number): StoreEvent[] {
-  // In two pasts one revision stands for two writes, so the objects themselves count.
+  // In two pasts one revision can be two writes, so the objects themselves are compared.
   const changed = [...now.values()].filter(({ key, object }) => !jsonEqual(before.get(key)?.object, object));
   const gone = [...before.values()].filter(({ key }) => !now.has(key));
   const events = changed

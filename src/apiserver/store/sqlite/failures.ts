@@ -24,7 +24,7 @@ const DAMAGED: Fault = { reason: "it is damaged", hint: "Restore the file from a
 const CLOSED_TO_US: Fault = { reason: "this user may not write it", hint: "Check the permissions of the file and of its folder" };
 
 const SQLITE_FAULTS: ReadonlyMap<number, Fault> = new Map([
-  // A table or column that every file of ours has is missing.
+  // A table or column that every valid file has is missing.
   [ERROR, DAMAGED],
   [BUSY, LOCKED],
   [READONLY, CLOSED_TO_US],

@@ -21,7 +21,7 @@ interface Look {
   readonly state: string;
 }
 
-/** Knows whether the files at the paths are still those that are open. What is lost once stays lost. */
+/** Tracks whether the files at the paths are still those that are open. A lost file stays lost. */
 export class HeldFiles {
   readonly #path: string;
   readonly #paths: readonly string[];
@@ -91,7 +91,7 @@ function isUnchanged(now: Look, known: Look): boolean {
 }
 
 /**
- * Closes a database whose content is refused, and leaves it as it was found. SQLite brings the log into the database and removes it when it
+ * Closes a database whose content is refused, and leaves it unchanged. SQLite brings the log into the database and removes it when it
  * closes, but not when the database has another name than it was opened by.
  *
  * The lock must be held: the name belongs to this process then. If the process is killed in between, `PATH.closing` is the database.

@@ -41,12 +41,12 @@ export interface SqliteStoreOptions extends JournaledStoreOptions {
 }
 
 const WRITES_PER_COMMIT = 256;
-/** A transaction takes no further write beyond so many characters, since the process does nothing else meanwhile. */
+/** Characters after which a transaction takes no further write, since it blocks the process. */
 const CHARACTERS_PER_COMMIT = 4 * 1024 * 1024;
 
 /**
- * A store that keeps its objects in a SQLite file. What it has acknowledged survives the end of the process and of the
- * machine; history and revisions go on where they were. One process at a time has the file.
+ * A store that keeps its objects in a SQLite file. Acknowledged writes survive the end of the process and of the
+ * machine; history and revisions continue. One process at a time can open the file.
  *
  * Everything is also in memory, where reads and watches take it from, so they cost what they cost in a memory store. Writes
  * that begin in one turn of the event loop share a transaction.

@@ -48,12 +48,12 @@ export function isDeclared(shape: Shape, name: string): shape is ObjectShape {
   return shape.type === "object" && Object.hasOwn(shape.fields, name);
 }
 
-/** Tells whether a member is one that the server keeps for itself. */
+/** Tells whether a member is internal to the server. */
 export function isInternal(shape: Shape, name: string): boolean {
   return isDeclared(shape, name) && shape.fields[name]!.internal === true;
 }
 
-/** The shape of a member of a map or object. What the kind does not declare may be anything. */
+/** The shape of a member of a map or object. Undeclared members may be anything. */
 export function memberShape(shape: Shape, name: string): Shape {
   if (shape.type === "map") return shape.of;
   if (isDeclared(shape, name)) return shape.fields[name]!.shape;

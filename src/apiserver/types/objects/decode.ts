@@ -10,7 +10,7 @@ export interface DecodeOptions {
   readonly root: string;
   /** Told the path of each field that the shape does not have; the field itself is dropped. */
   readonly onUnknownField: (path: string) => void;
-  /** Reads what the server keeps for itself too; otherwise it is unknown. Default false. */
+  /** Reads internal fields of the server too; otherwise these are unknown. Default false. */
   readonly internal?: boolean;
   /** Throws the error for a value that does not fit. */
   readonly refuse: (why: string) => never;
@@ -50,7 +50,7 @@ class Decoder {
       const field = shape.fields[name]!;
       if (this.#isHidden(field)) continue;
       const given = Object.hasOwn(value, name) ? value[name] : undefined;
-      // Types may have many fields of which an object has few: a path is made only for what is looked at.
+      // Types may have many fields of which an object has few: a path is made only for fields that are read.
       if ((given === undefined || given === null) && field.presence !== "always") continue;
       const decoded = this.#field(field, given, join(path, name));
       if (decoded !== undefined) members[name] = decoded;

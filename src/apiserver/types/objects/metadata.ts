@@ -33,7 +33,7 @@ export function generatedName(base: string, fraction: () => number): string {
  */
 export function timestamp(milliseconds: number): string {
   const second = Math.floor(milliseconds / 1_000);
-  // One write asks several times, and others follow within the second.
+  // One write reads the time several times, and others follow within the second.
   if (second !== told.second) told = { second, text: `${new Date(milliseconds).toISOString().slice(0, 19)}Z` };
   return told.text;
 }

@@ -1,5 +1,5 @@
 /**
- * Kubernetes' rules for names, with its own words for what is wrong.
+ * Kubernetes' rules for names, with its own messages.
  *
  * @module
  */

@@ -70,7 +70,7 @@ export interface ObjectShape {
   readonly description?: string;
   /** Numbers of its fields in Kubernetes' binary form; without them, objects of this type are not read from it. */
   readonly numbers?: Readonly<Record<string, number>>;
-  /** Fields that the binary form keeps in a message of their own, by its number; they are among `fields` all the same. */
+  /** Fields that the binary form keeps in a message of their own, by its number; they are among `fields` as well. */
   readonly inlined?: Readonly<Record<number, ObjectShape>>;
 }
 
@@ -114,7 +114,7 @@ export function optional(shape: Shape): Field {
   return { shape, presence: "optional" };
 }
 
-/** A field that the server keeps for itself. A kind that has one leaves it out of what it shows. */
+/** A field internal to the server. A kind that has one does not show it. */
 export function internal(shape: Shape): Field {
   return { ...optional(shape), internal: true };
 }

@@ -12,7 +12,7 @@ export interface WatchQueue {
   push(record: WatchRecord, revision: number): void;
   /** Everything that waits, as soon as something does; undefined when the watch is over and read out. One call at a time. */
   take(): Promise<readonly WatchRecord[] | undefined>;
-  /** Ends the watch after what is queued. */
+  /** Ends the watch after the queued records. */
   end(): void;
   /** Ends the watch at once: queued records are dropped in favor of one last record, if given. */
   cut(last?: WatchRecord): void;

@@ -12,12 +12,12 @@ import { seal } from "../stages.ts";
 import type { StoredObject, StoreEvent } from "../../store/store.ts";
 import type { WatchRecord } from "./watch-queue.ts";
 
-/** The record of an event; undefined when the watch is not to hear of it. */
+/** The record of an event; undefined if the watch must not see it. */
 export type Recorder = (event: StoreEvent) => WatchRecord | undefined;
 
 const RECORD_TYPES = { created: "ADDED", updated: "MODIFIED", deleted: "DELETED" } as const;
 
-/** Records of the objects that match; of all when nothing is asked of them. */
+/** Records of the objects that match; of all without a condition. */
 export function recordSelected(matches: Matches | undefined): Recorder {
   if (matches === undefined) return ({ type, object }) => ({ type: RECORD_TYPES[type], object });
   return (event) => {

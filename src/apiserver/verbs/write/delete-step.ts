@@ -85,7 +85,7 @@ function policyOf(finalizers: readonly string[], { orphanDependents, propagation
   return propagationPolicy ?? policyOfFinalizers(finalizers);
 }
 
-/** The policy that the finalizers of an object stand for. */
+/** The policy that the finalizers of an object express. */
 export function policyOfFinalizers(finalizers: readonly string[]): PropagationPolicy {
   const found = finalizers.find((finalizer) => finalizer === ORPHAN_FINALIZER || finalizer === FOREGROUND_FINALIZER);
   if (found === undefined) return "Background";

@@ -47,7 +47,7 @@ export interface PatchRequestOptions extends UpdateOptions {
 
 /**
  * Applies a patch to an object. A patch that sets `metadata.resourceVersion` demands that state. An applied configuration
- * creates what is not there.
+ * creates a missing object.
  *
  * @throws API_BAD_REQUEST when the patch cannot be read, API_INVALID when it does not apply or breaks the object,
  *   API_NOT_FOUND, API_CONFLICT.

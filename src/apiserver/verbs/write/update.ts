@@ -29,7 +29,7 @@ export interface Updated {
 /**
  * Replaces an object; for kinds that allow it, creates it.
  *
- * @throws API_BAD_REQUEST, API_NOT_FOUND, API_CONFLICT, API_INVALID, or whatever admission answers.
+ * @throws API_BAD_REQUEST, API_NOT_FOUND, API_CONFLICT, API_INVALID, or the error of admission.
  */
 export async function update(context: ResourceContext, key: ObjectKey, body: unknown, options: UpdateOptions = {}): Promise<Updated> {
   const object = readBody(context.definition, body, options);
@@ -50,7 +50,7 @@ export interface Desired {
   readonly managers: ManagersFrom;
 }
 
-/** A write that is made from what is there. */
+/** A write that is derived from the present object. */
 export interface GuaranteedUpdate {
   /** Computes the object to store, given the stored one (undefined if there is none). Throws if it cannot. */
   readonly desired: (current: KubeObject | undefined) => Desired | Promise<Desired>;
@@ -65,7 +65,7 @@ export interface GuaranteedUpdate {
 /**
  * Reads, changes and writes until no other write intervenes.
  *
- * @throws API_NOT_FOUND, API_CONFLICT, API_INVALID, or whatever admission answers.
+ * @throws API_NOT_FOUND, API_CONFLICT, API_INVALID, or the error of admission.
  */
 export async function change(
   context: ResourceContext,

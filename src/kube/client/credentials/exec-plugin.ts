@@ -19,7 +19,7 @@ export interface ExecOptions {
   readonly exec: ExecSpec;
   /** The environment that the plugin inherits, PATH above all. */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Told to the plugin when it asks for it. */
+  /** Passed to the plugin on request. */
   readonly cluster: Readonly<Record<string, unknown>>;
   readonly clock: Clock;
   /** The plugin is killed after this many milliseconds. */
@@ -46,7 +46,7 @@ const OUTPUT_BYTES_MAX = 1 << 20;
  * Runs a credential plugin once, by the protocol of client.authentication.k8s.io: request in KUBERNETES_EXEC_INFO, answer on
  * standard output.
  *
- * @throws API_UNAUTHORIZED when the plugin cannot be run, fails, takes too long or answers no credential.
+ * @throws API_UNAUTHORIZED when the plugin cannot be run, fails, takes too long or returns no credential.
  * @example
  * await runExecPlugin({ exec: { command: "aws", args: ["eks", "get-token"] }, environment, cluster: {}, clock, timeoutMs: 60_000, signal });
  */

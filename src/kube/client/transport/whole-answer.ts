@@ -9,7 +9,7 @@ export class RequestEnd {
   #reason: Error | undefined;
   #listener: ((reason: Error) => void) | undefined;
 
-  /** Why the request ended; undefined while it goes on. */
+  /** Why the request ended; undefined while it is in progress. */
   get reason(): Error | undefined {
     return this.#reason;
   }
@@ -62,7 +62,7 @@ export class WholeAnswer implements Dispatcher.DispatchHandler {
     return this.#status > 0;
   }
 
-  /** Gives the answer up; a request that still waits for a connection is never sent. */
+  /** Aborts the answer; a request that still waits for a connection is never sent. */
   end(reason: Error): void {
     this.#ended = reason;
     this.#controller?.abort(reason);

@@ -14,7 +14,7 @@ export interface Backend {
   readonly port: SlicePort | undefined;
   /** It takes new connections. In several slices: if one of them says so. */
   readonly ready: boolean;
-  /** It answers, though it may be on its way out. */
+  /** It serves requests, though it may be terminating. */
   readonly serving: boolean;
 }
 

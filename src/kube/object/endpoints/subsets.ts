@@ -5,7 +5,7 @@
  * Nothing that is compared may depend on which of the two it is. Repacked, each port collects its addresses, and ports that end up
  * with the same addresses become one subset. The result is sorted by a digest of a Go dump, so that its order cannot be
  * predicted. Subsets are therefore compared as sets of (port, address, ready) after the server's own merging:
- * - An address is what has one IP and one targetRef.uid, anywhere in the object. Its first spelling replaces the others.
+ * - An address is identified by its IP and targetRef.uid, anywhere in the object. Its first spelling replaces the others.
  * - For one port, not-ready wins over ready.
  * - Addresses without ports vanish beside a port that has exactly the same addresses.
  * - A port with an appProtocol does not merge with the same port of another subset: the server compares a pointer. For such
@@ -27,7 +27,7 @@ import type { EndpointAddress, EndpointPort, EndpointSubset } from "../types.ts"
 /** Distinct addresses, ascending: twice the number of the address, plus one if it is ready. */
 type Members = readonly number[];
 
-/** Stands for what is no object. */
+/** Stands in for a value that is no object. */
 const NO_FIELDS: object = Object.freeze({});
 
 /** Ports that have the same addresses; no port at all for addresses without ports. */
@@ -108,7 +108,7 @@ function subsetText({ addresses = [], notReadyAddresses = [], ports = [] }: Endp
 }
 
 function byAddress(left: EndpointAddress, right: EndpointAddress): number {
-  // An IP that is no text has an identity all the same.
+  // An IP that is no text has an identity as well.
   return compare(ipOf(left), ipOf(right)) || compare(identityOf(left), identityOf(right));
 }
 

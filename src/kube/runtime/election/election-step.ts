@@ -18,7 +18,7 @@ import { leaseTime, NO_NOTES, type LeaseNotes, type LeaseRecord } from "./lease.
 export interface ElectionTimes {
   /** A candidate waits this long after the last renewal that it saw. */
   readonly leaseDurationSeconds: number;
-  /** A leader that could not renew for so long stops. Shorter than the duration. */
+  /** Time without a renewal after which a leader stops. Shorter than the duration. */
   readonly renewDeadlineSeconds: number;
   /** Between two attempts. */
   readonly retryPeriodSeconds: number;
@@ -31,8 +31,8 @@ export const ELECTION_TIMES: ElectionTimes = { leaseDurationSeconds: 15, renewDe
 export const RETRY_JITTER = 1.2;
 
 /**
- * How well a candidate sees what it would work with: `clear` for a while, `unsteady` when it is not known yet or has just come back,
- * `blind` when it was not seen for so long that another one should lead.
+ * How well a candidate sees its clusters: `clear` for a while, `unsteady` when it is not known yet or has just come back,
+ * `blind` when they were unseen for so long that another one should lead.
  */
 export type Sight = "clear" | "unsteady" | "blind";
 
@@ -63,9 +63,9 @@ export type ElectionStep =
   | { readonly action: "renew"; readonly record: LeaseRecord; readonly notes: LeaseNotes }
   /** Ask the leader for the Lease by these notes: it sees less. */
   | { readonly action: "ask"; readonly notes: LeaseNotes }
-  /** Another one leads, at least for so long. */
+  /** Another one leads, at least for this time. */
   | { readonly action: "wait"; readonly forMs: number }
-  /** Stop at once: the deadline has passed, the Lease is another's, or one that sees more has asked for it. */
+  /** Stop at once: the deadline has passed, another candidate has the Lease, or one that sees more has asked for it. */
   | { readonly action: "step-down"; readonly reason: "deadline" | "taken" | "asked" };
 
 /**
@@ -160,7 +160,7 @@ export function handedRecord({ leaseTransitions, leaseDurationSeconds }: LeaseRe
 
 /**
  * How long a leader that was asked for its Lease waits for its work to end before it hands it over, in milliseconds: as long as between
- * the deadline of a leader that cannot renew and the end of its Lease. What is still under way then is kept out in the same way.
+ * the deadline of a leader that cannot renew and the end of its Lease. Work that is still in progress then is kept out in the same way.
  */
 export function handoverMs({ leaseDurationSeconds, renewDeadlineSeconds }: ElectionTimes): number {
   return (leaseDurationSeconds - renewDeadlineSeconds) * 1000;

@@ -36,9 +36,9 @@ export interface LeaderElectionOptions {
   readonly chance: Chance;
   /** Default 15, 10 and 2 s, as in client-go. */
   readonly times?: ElectionTimes;
-  /** After a loss, `lead` must end within so many milliseconds. Default 35 s: longer than a call may take. */
+  /** Time for `lead` to end after a loss, in milliseconds. Default 35 s: longer than a call may take. */
   readonly drainMs?: number;
-  /** How well this process sees what it would work with. While it is blind and leads, it hands the Lease to one that asks. Default: clear. */
+  /** How well this process sees its clusters. While it is blind and leads, it hands the Lease to a candidate that asks. Default: clear. */
   readonly sight?: () => Sight;
   /** Told how the attempts to reach the Lease go. */
   readonly reach?: Reach;
@@ -46,7 +46,7 @@ export interface LeaderElectionOptions {
   readonly metrics?: Metrics;
 }
 
-/** Told of each question and its answer. */
+/** Records each request and its answer. */
 export interface Reach {
   asked(): void;
   answered(): void;
@@ -54,7 +54,7 @@ export interface Reach {
 }
 
 /**
- * Does what only one may do. `lost` aborts when that is over; then it finishes what is under way, begins nothing new and
+ * The work of the leader. `lost` aborts when its term is over; then it finishes work in progress, begins nothing new and
  * resolves. It may be called again.
  */
 export type Lead = (lost: AbortSignal) => Promise<void>;
@@ -98,10 +98,10 @@ export function createLeaderElection(options: LeaderElectionOptions): LeaderElec
   return new Candidate(options);
 }
 
-/** A write that hangs ends by itself after 30 s; so long the process need not end for it, since nothing new begins. */
+/** A write that hangs ends by itself after 30 s; the process need not end for it, since nothing new begins. */
 const DRAIN_MS = 35_000;
 
-/** Why a term ends whose Lease another candidate gets. */
+/** Reason why a term ends when another candidate gets the Lease. */
 const ASKED = "asked";
 
 type Written = Extract<ElectionStep, { readonly action: "acquire" | "renew" }>;
@@ -224,7 +224,7 @@ class Candidate implements LeaderElection {
     lost.abort(reason === "asked" ? ASKED : undefined);
   }
 
-  /** Nothing of ours begins any more. What is under way is waited for, but not longer than after a Lease that expires. */
+  /** No new work begins. Work in progress is awaited, but not longer than after a Lease that expires. */
   async #handOver(working: Promise<void>): Promise<void> {
     const { clock } = this.#options;
     const to = this.#notes.askedBy;
@@ -274,7 +274,7 @@ class Candidate implements LeaderElection {
     }
   }
 
-  /** No failure: the next attempt looks at what the winner wrote. */
+  /** No failure: the next attempt reads what the winner wrote. */
   #isLostRace(error: unknown): boolean {
     if (isEngineError(error, "API_CONFLICT", "API_ALREADY_EXISTS")) return true;
     // Deleted between read and write. Without a Lease before, it is the namespace that is missing.
@@ -285,7 +285,7 @@ class Candidate implements LeaderElection {
     // A leader goes on from its own last write: one call instead of two.
     const led = this.#leadUntilMs !== undefined;
     if (!led || this.#present === undefined) await this.#read();
-    // A term that ended meanwhile does not come back to life.
+    // A term that ended meanwhile is not revived.
     if (led && this.#leadUntilMs === undefined) return { action: "step-down", reason: "deadline" };
     const step = this.#decide();
     if (step.action === "acquire" || step.action === "renew") await this.#write(step, { led });
@@ -334,7 +334,7 @@ class Candidate implements LeaderElection {
     this.#notes = lease === undefined ? NO_NOTES : readNotes(lease);
     const record = lease && readLease(lease);
     const text = JSON.stringify(record) ?? "";
-    // Only a change of what it says renews a Lease, not a label on it.
+    // Only a change of its content renews a Lease, not a label on it.
     if (text === this.#observed.text) return;
     this.#observed = { lease: record, text, sinceMs: this.#options.clock.monotonic() };
   }

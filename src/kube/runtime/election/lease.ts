@@ -51,7 +51,7 @@ export function readLease(lease: KubeObject): LeaseRecord {
 }
 
 /**
- * Reads what is noted on a Lease.
+ * Reads the notes on a Lease.
  *
  * @example
  * readNotes(lease).askedBy; // "syncer-1_77ab…"

@@ -29,14 +29,14 @@ export interface InformerOptions extends Omit<ReflectorOptions, "sink" | "scope"
  * A local copy of one kind that follows the cluster through every fault until it is stopped.
  *
  * Guarantees beyond those of ObjectSource:
- * - Listeners hear of the first list while `synced` is still false, and of everything later while it is true.
+ * - Listeners get the first list while `synced` is still false, and everything later while it is true.
  * - A listener sees its key's newest state in `get`. One that throws is reported and does not disturb the others.
  * - Objects are shared, not frozen (that would cost more than the list): reading only.
  */
 export interface Informer extends ObjectSource {
   /** Begins to follow the cluster; returns at once. */
   start(): void;
-  /** Ends it and resolves when nothing is open any more. The copy stays readable. */
+  /** Stops it and resolves when nothing is open any more. The cache stays readable. */
   stop(): Promise<void>;
   /** Resolves with true as soon as `synced` is true, with false if the informer stops before. */
   whenSynced(): Promise<boolean>;
@@ -46,7 +46,7 @@ export interface Informer extends ObjectSource {
   readonly lostMs: number | undefined;
   /** Failure of the last attempt, as logs may show it; undefined while the cluster can be followed. */
   readonly failure: string | undefined;
-  /** Tries again at once what waits after a failure: the cluster is known to answer. */
+  /** Retries at once after a failure: the cluster is known to answer. */
   retryNow(): void;
 }
 

@@ -38,7 +38,7 @@ export class ObjectCache {
   /** Key → uid and resourceVersion of the last deletion, oldest first. */
   readonly #graves = new Map<string, { readonly uid: string | undefined; readonly resourceVersion: string }>();
 
-  /** Answers to writes that the cache does not show yet, by id. An entry lives until its object comes or goes. */
+  /** Answers to writes that the cache does not show yet, by id. An entry lives until its object appears or vanishes. */
   readonly #expected = new Map<string, Expectation>();
 
   get size(): number {
@@ -59,8 +59,8 @@ export class ObjectCache {
   }
 
   /**
-   * Takes note of what the answer to a write has said: `object` is stored as it is here, or was removed. Returns its key where that
-   * is known not to be so (any more).
+   * Records the answer to a write: `object` is stored as it is here, or was removed. Returns its key where that
+   * is known not to be the case (any more).
    */
   expect(object: KubeObject, written: Written): ObjectKey | undefined {
     const key = keyOf(object);
@@ -73,8 +73,8 @@ export class ObjectCache {
   }
 
   /**
-   * Everything up to `resourceVersion` has been delivered. Returns the keys of the objects that are not as expected by then, once each. No
-   * answer says at which version an object was removed: the second time must show it.
+   * Everything up to `resourceVersion` has been delivered. Returns the keys of the objects that are not as expected, once each. No
+   * answer reports the version of a removal: only the second time counts.
    */
   passed(resourceVersion: string, history: "same" | "new" = "same"): ObjectKey[] {
     const missed: ObjectKey[] = [];
@@ -129,7 +129,7 @@ export class ObjectCache {
     const id = formatKey(key);
     const known = this.#objects.get(key) ?? this.#expected.get(id)?.object;
     if (known === undefined) return false;
-    // The body of a deletion may be older than what is known. A life that ended is over all the same; only the end of an
+    // The body of a deletion may be older than what is known. The deletion is still certain; only the end of an
     // earlier life says nothing about this one.
     const sameLife = object.metadata.uid !== undefined && object.metadata.uid === known.metadata.uid;
     if (!sameLife && compareResourceVersions(versionOf(object), versionOf(known)) < 0) return false;

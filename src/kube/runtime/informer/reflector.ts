@@ -93,22 +93,22 @@ const DEFAULTS: Required<ReflectorTimes> = {
 const OVERDUE_MS = 8_000;
 /** A watch that lived this long was healthy, even if nothing happened. */
 const HEALTHY_MS = 5_000;
-/** For so long no delay of an outage is longer than {@link DENSE_DELAY_MS}, so that short ones that repeat cost little. */
+/** Time at the start of an outage in which no delay is longer than {@link DENSE_DELAY_MS}, so that repeated short ones cost little. */
 const DENSE_MS = 5_000;
 const DENSE_DELAY_MS = 1_000;
 /** While another cluster answers, no delay is longer: the check is for one object, and it is shared. */
 const OTHER_CLUSTER_DELAY_MS = 3_000;
 /** A watch that ends sooner than this, with nothing in it, counts as failed. */
 const SHORT_MS = 1_000;
-/** After so many failed watches in a row the state is listed: the resourceVersion itself may be what the server refuses. */
+/** Number of failed watches in a row after which the state is listed: the server may refuse the resourceVersion itself. */
 const WATCH_FAILURES_MAX = 5;
-/** So many lists in a row that are older than what was seen mean that history was rewritten. */
+/** Number of lists in a row older than the known state that mean a rewritten history. */
 const STALE_LISTS_MAX = 5;
 /** Contradictions cause at most one list in this time: most contradictions are a cache that lags. */
 const RELIST_PAUSE_MS = 60_000;
 /** A server's Retry-After counts up to this. */
 const RETRY_AFTER_MAX_MS = 5 * 60_000;
-/** Failures after which a watch goes on from the same resourceVersion. */
+/** Failures after which a watch continues from the same resourceVersion. */
 const RESUMABLE = ["API_UNAVAILABLE", "API_TOO_MANY_REQUESTS", "API_UNAUTHORIZED", "API_FORBIDDEN"] as const;
 
 /** See the module comment. Starts once. */
@@ -164,7 +164,7 @@ export class Reflector {
     });
   }
 
-  /** Ends a wait after failures: the cluster is known to answer again. One that the server asked for stays. */
+  /** Ends a wait after failures: the cluster is known to answer again. A wait that the server requested stays. */
   retryNow(): void {
     this.#endWait();
   }
@@ -207,7 +207,7 @@ export class Reflector {
   #takeList(items: readonly KubeObject[], resourceVersion: string): void {
     const stale = this.#resourceVersion !== "" && compareResourceVersions(resourceVersion, this.#resourceVersion) < 0;
     this.#staleLists = stale ? this.#staleLists + 1 : 0;
-    // One old answer comes from a server that lags behind. Old answers only, again and again, mean that the cluster was
+    // One old answer comes from a server that lags behind. Repeated old answers mean that the cluster was
     // restored from a backup, and then the old state is the true one.
     if (stale && this.#staleLists < STALE_LISTS_MAX) throw staleList(resourceVersion, this.#resourceVersion);
     this.#staleLists = 0;
@@ -258,7 +258,7 @@ export class Reflector {
     this.#endWatch = end;
     const onOpen = () => {
       watch.openedMs = clock.monotonic();
-      // The server sends what was missed right after it accepted the watch.
+      // The server sends missed events right after it accepts the watch.
       timers.push(clock.schedule(settleMs, () => this.#setCurrent(true)));
     };
     const close = () => {
@@ -283,7 +283,7 @@ export class Reflector {
   /** Returns whether the event brought the copy forward. */
   #takeEvent(event: WatchEvent): boolean {
     const version = event.object.metadata.resourceVersion ?? "";
-    // A state that is not newer than the last one is a repetition; the cache decides what it is worth.
+    // A state that is not newer than the last one is a repetition; the cache decides whether it counts.
     const newer = version !== "" && compareResourceVersions(version, this.#resourceVersion) > 0;
     if (event.type !== "BOOKMARK") this.#options.sink.apply(event);
     if (newer) this.#resourceVersion = version;

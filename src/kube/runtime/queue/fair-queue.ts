@@ -3,7 +3,7 @@ import { Fifo } from "./fifo.ts";
 /** A flow that did something costly is passed over so often at most: time may have jumped while it worked. */
 const DEBT_MAX = 1_000;
 
-/** So many flows without keys are kept. */
+/** Maximum number of flows without keys that are kept. */
 const KEPT_MAX = 16;
 
 interface Flow<Value> {

@@ -28,12 +28,12 @@ const NOT_CARRIED_OUT = new Set<number>([
 export interface EtcdFailureOptions {
   /** The code of gRPC; absent when etcd did not answer. */
   readonly grpc?: number;
-  /** Whether it may have been carried out all the same, now or later. */
+  /** Whether it may nevertheless have been carried out, now or later. */
   readonly mayHaveHappened: boolean;
   readonly cause?: unknown;
 }
 
-/** A request that failed. It stays in this folder: {@link storeError} makes of it what others see. */
+/** A request that failed. It stays in this folder: {@link storeError} turns it into the error that others see. */
 export class EtcdFailure extends Error {
   override readonly name = "EtcdFailure";
   readonly grpc: number | undefined;
@@ -55,7 +55,7 @@ export class EtcdFailure extends Error {
     return this.grpc === GRPC.outOfRange && this.message.includes("future revision");
   }
 
-  /** The answer is longer than was asked for. */
+  /** The answer is longer than allowed. */
   get tooLarge(): boolean {
     return this.grpc === GRPC.exhausted && this.message.startsWith(LARGE_ANSWER);
   }
@@ -72,7 +72,7 @@ export class EtcdFailure extends Error {
   }
 }
 
-/** The failure that an answer tells of: `{ error, message, code }`, in a stream `{ error: { message, grpc_code } }`. */
+/** The failure that an answer reports: `{ error, message, code }`, in a stream `{ error: { message, grpc_code } }`. */
 export function answeredFailure(body: unknown, httpStatus: number): EtcdFailure {
   const told = isRecord(body) && isRecord(body["error"]) ? body["error"] : body;
   if (!isRecord(told)) return foreignAnswer(`HTTP status ${httpStatus}`);
@@ -84,17 +84,17 @@ export function answeredFailure(body: unknown, httpStatus: number): EtcdFailure 
 /** In the words of clients of gRPC. */
 const LARGE_ANSWER = "received message larger than max";
 
-/** An answer was given up after so many bytes. */
+/** An answer was aborted after this many bytes. */
 export function largeAnswer(bytesMax: number): EtcdFailure {
   return new EtcdFailure(`${LARGE_ANSWER} (${bytesMax} bytes)`, { grpc: GRPC.exhausted, mayHaveHappened: false });
 }
 
-/** Something answers that is not etcd's gateway, a proxy perhaps, or answers what etcd never does. */
+/** The answer is not from etcd's gateway, but from a proxy perhaps, or is one that etcd never gives. */
 export function foreignAnswer(what: string): EtcdFailure {
   return new EtcdFailure(`it answers as etcd does not: ${what}`, { mayHaveHappened: true });
 }
 
-/** The error for a read that failed for good. Errors that are none of etcd's stay as they are. */
+/** The error for a read that failed for good. Other errors stay as they are. */
 export function storeError(error: unknown): unknown {
   if (!(error instanceof EtcdFailure)) return error;
   if (error.passing) return unavailable(`etcd cannot be reached: ${error.message}`);

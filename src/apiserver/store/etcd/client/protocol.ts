@@ -5,7 +5,7 @@
  * @module
  */
 
-/** A key with its value. Etcd leaves out what is empty or 0. */
+/** A key with its value. Etcd leaves out empty values and 0. */
 export interface WireKeyValue {
   readonly key: string;
   readonly value?: string;

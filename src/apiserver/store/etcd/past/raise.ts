@@ -31,7 +31,7 @@ export function tellLost(logger: Logger, known: KnownState, { revision, last, pa
 /**
  * Raises etcd above what an earlier process has seen, unless etcd's history goes on from there.
  *
- * @param admit Asked before anything is written.
+ * @param admit Called before anything is written.
  * @throws EtcdFailure, and what `admit` throws.
  */
 export async function raiseUnlessSame(seen: SeenState, admit: () => Promise<void>, options: RaiseOptions): Promise<void> {
@@ -45,7 +45,7 @@ export async function raiseUnlessSame(seen: SeenState, admit: () => Promise<void
 
 /** Revisions by which etcd is raised at most; where more are missing, clients that were away start over. */
 export const RAISE_MAX = 200_000;
-/** Revisions that are asked for at once. */
+/** Revisions that are requested at once. */
 const AT_ONCE = 128;
 
 /**
