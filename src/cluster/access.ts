@@ -23,7 +23,7 @@ import { followPolicy } from "./rbac/policy.ts";
 export interface Access {
   readonly authorizer: Authorizer;
   readonly tokens: Tokens;
-  /** The kinds in which all this is written down and asked about. */
+  /** The kinds that store permissions and answer questions about them. */
   readonly kinds: readonly ResourceDefinition[];
   /** Subresources of ServiceAccounts. */
   readonly accountQuestions: NonNullable<ResourceDefinition["questions"]>;
@@ -64,7 +64,7 @@ export async function createAccess({ store, chance, clock, logger, platform, isN
 }
 
 /**
- * Admission by permission, for what the request itself did not ask for: an update or an applied configuration that creates
+ * Admission by permission, for effects beyond the request itself: an update or an applied configuration that creates
  * an absent object needs the verb `create` too.
  */
 export function createCreationAdmission(authorizer: Authorizer, next: Admit): Admit {

@@ -126,7 +126,7 @@ export async function createEmbeddedCluster(options: EmbeddedClusterOptions = {}
   const { clock = systemClock, chance = systemChance, logger = silentLogger, history } = options;
   const selected = selectControllers(options.controllers ?? ["*"]);
   const store = options.store ?? createMemoryStore(history === undefined ? {} : { history });
-  // The kinds of access are among those of the cluster, which it is asked about only later.
+  // The kinds of access are among those of the cluster, which are needed only later.
   const isNamespaced = (group: string, plural: string) =>
     definitions.some(({ type }) => type.namespaced && type.plural === plural && groupOf(type) === group);
   const access = await createAccess({ store, chance, clock, logger, isNamespaced, platform: options.platform });

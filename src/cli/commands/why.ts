@@ -117,7 +117,7 @@ function notFound({ resource, key, inspection }: About): EngineError {
   });
 }
 
-/** The Service whose backends the object is, or has. */
+/** The Service that the object belongs to, or its own. */
 function serviceOf({ rules, tenant }: Inspection, resource: ResourceType, key: ObjectKey): ObjectKey | undefined {
   const object = tenant.before(resource, key);
   return object && rules.find(({ kind }) => kind.resource === resource)!.kind.serviceOf(key, object);

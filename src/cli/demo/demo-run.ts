@@ -21,11 +21,11 @@ const CONVERGENCE_MS = 60_000;
 const COPIED_KINDS = [ENDPOINTS, SERVICES, SECRETS];
 /** Between two looks while it converges, in milliseconds. */
 const LOOK_MS = 50;
-/** Between two looks at the table, in milliseconds. */
+/** Interval of redrawing the table, in milliseconds. */
 const REFRESH_MS = 1_000;
 /** Values that changed between two looks; more are not shown. */
 const CHANGES_SHOWN = 10;
-/** Moves the cursor to the upper left corner and clears what is below. */
+/** Moves the cursor to the upper left corner and clears the screen below. */
 const CLEAR = "\u001b[H\u001b[J";
 
 /** Shows the main job between two embedded clusters: once, or until a stop signal. */
@@ -56,7 +56,7 @@ function recordName({ kind, metadata: { namespace = "", name = "" } }: KubeObjec
   return resource === undefined ? [] : [`${resource.plural} ${namespace}/${name}`];
 }
 
-/** Every wanted object was looked at, none waits, and nothing was written between two looks; or `stop` aborted. */
+/** Resolves when every expected object was processed, none is pending, and nothing was written between two checks; or `stop` aborted. */
 async function converged(world: DemoWorld, wanted: readonly string[], stop: AbortSignal): Promise<void> {
   const deadline = systemClock.monotonic() + CONVERGENCE_MS;
   for (let before = -1; systemClock.monotonic() < deadline;) {

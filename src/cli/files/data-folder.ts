@@ -48,7 +48,7 @@ export async function openDataFolder(path: string, name: string): Promise<DataFo
 }
 
 /**
- * Makes a folder for the owner's eyes only, unless it is there.
+ * Makes a folder that only its owner can read, unless it exists.
  *
  * @throws CONFIG_FILE when it cannot be used.
  */

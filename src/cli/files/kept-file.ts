@@ -12,9 +12,9 @@ export interface KeptFile<Kept> {
 }
 
 /**
- * Reads a file that an earlier start has written; undefined when there is none.
+ * Reads a file that an earlier start has written; undefined if there is none.
  *
- * @throws CONFIG_FILE when it cannot be read or holds something else. What it holds is not quoted: it is secret.
+ * @throws CONFIG_FILE if it cannot be read or has other content. The content is not quoted: it is secret.
  */
 export async function readKeptFile<Kept>({ path, isKept, what, hint }: KeptFile<Kept>): Promise<Kept | undefined> {
   try {

@@ -82,7 +82,7 @@ export async function checkConfiguration(terminal: Terminal, options: Configurat
 
 /**
  * The configuration for a command that works with it. Problems and warnings of the files go to standard error; after an error
- * the answer is `undefined` and the exit code is set.
+ * the result is `undefined` and the exit code is set.
  */
 export async function loadConfiguration(context: CommandContext, options: ConfigurationOptions): Promise<LoadedConfiguration | undefined> {
   const { problems, texts, loaded } = await checkConfiguration(context.terminal, options);

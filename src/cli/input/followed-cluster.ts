@@ -10,7 +10,7 @@ import { createInformedAccess } from "../../engine/sync/cluster/informed-access.
 import type { InformedAccess } from "../../engine/sync/cluster/informed-access.ts";
 import type { Translator } from "../../engine/translate/translator.ts";
 
-/** One of the two clusters of a syncer, with caches of its own. */
+/** One of the two clusters of a syncer, with its own caches. */
 export interface FollowedCluster {
   readonly side: "tenant" | "host";
   /** Address of the API server, for messages. */
@@ -38,7 +38,7 @@ export interface FollowClusterOptions {
   readonly kubeConfig: KubeConfig;
   /** The part that is followed. Default everything. */
   readonly scope?: ListScope;
-  /** Most writes a second; no limit when left out. */
+  /** Maximum writes per second. Default: no limit. */
   readonly qps?: number | undefined;
   /** While it says no, nothing is written. Default: always yes. */
   readonly mayWrite?: (() => boolean) | undefined;
@@ -49,10 +49,10 @@ export interface FollowClusterOptions {
   readonly runtime: Runtime;
 }
 
-/** More than the workers of namespaces that do not answer can use up. They are opened as they are needed. */
+/** More connections than workers blocked on silent namespaces can use up. They are opened on demand. */
 const CONNECTIONS_MAX = 64;
 
-/** Prepares client and caches. Opens nothing before it is asked. */
+/** Prepares client and caches. Opens nothing yet. */
 export function followCluster(options: FollowClusterOptions): FollowedCluster {
   const { side, kubeConfig, scope = {}, qps, mayWrite, onForbidden, environment = {}, runtime } = options;
   const limits = {

@@ -14,11 +14,11 @@ export interface PlatformFlags {
   readonly platformTarget?: Target;
 }
 
-/** A document of keys is never so long. */
+/** Maximum length of a document of keys. */
 const DOCUMENT_BYTES_MAX = 1_000_000;
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/;
 
-/** The options that say whose tokens a cluster accepts. */
+/** The options for the platform whose tokens a cluster accepts. */
 export function addPlatformFlags(command: Command): Command {
   return command
     .option("--platform-issuer <url>", "base URL of a platform whose tokens the cluster accepts", parseIssuer)

@@ -1,5 +1,5 @@
 /**
- * Both clusters as lists say they are, with all that tells what a syncer would make of them. Nothing is ever written.
+ * Both clusters as listed, with everything needed to derive what a syncer would do. Never writes.
  *
  * @module
  */
@@ -40,7 +40,7 @@ export interface InspectionOptions extends EngineOptions {
   readonly clock: Clock;
 }
 
-/** A tenant object that is looked at. */
+/** A tenant object that is inspected. */
 interface Looked {
   readonly namespace: string;
   readonly uid: string;
@@ -55,7 +55,7 @@ export interface Inspection {
   readonly tenantReads: ClusterReads;
   readonly hostReads: ClusterReads;
   readonly clock: Clock;
-  /** Plays the next run on both views, which can be done once; `ids` are looked at in any case. @throws API_… when a referenced object cannot be read. */
+  /** Simulates the next run on both views, which works once; `ids` are processed in any case. @throws API_… when a referenced object cannot be read. */
   preview(options?: { readonly ids?: readonly string[] }): Promise<Preview>;
   /**
    * What the running syncer has reported about a tenant object in Events, since it alone knows: that writes are slowed, since when, and
@@ -84,7 +84,7 @@ export async function inspect(asked: InspectionOptions): Promise<Inspection> {
   }
 }
 
-/** Where slices may not be seen, `backends: auto` can do no more than `endpoints` does: that is what a syncer makes of it, too. */
+/** If slices may not be read, `backends: auto` acts as `endpoints`: a syncer treats it the same way. */
 async function withSeenSlices(options: InspectionOptions): Promise<InspectionOptions> {
   const { settings } = options;
   if (settings?.backends !== "auto") return options;
@@ -155,7 +155,7 @@ async function namespaceExists(client: ReadClient, name: string): Promise<boolea
   try {
     return (await client.get(NAMESPACES, { namespace: "", name })) !== undefined;
   } catch (error) {
-    // A role in one namespace shows no namespaces; anyone who has it knows that this one exists.
+    // A role in one namespace shows no namespaces; its existence shows that this one exists.
     if (isEngineError(error, "API_FORBIDDEN")) return true;
     throw error;
   }

@@ -127,7 +127,7 @@ export function reachCluster({
   };
 }
 
-/** Runs a command whose exit code 1 means something that it found, so that a failure must have another one. */
+/** Runs a command whose exit code 1 means findings, so that a failure must have another one. */
 export async function failingWith({ terminal, exit }: CommandContext, code: number, work: () => Promise<void>): Promise<void> {
   try {
     await work();

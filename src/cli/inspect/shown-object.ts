@@ -46,7 +46,7 @@ function textOf(object: KubeObject | undefined, { madeUp, unlike }: Shown): stri
   return formatValue(sorted({ ...rest, metadata: shown }), "yaml");
 }
 
-/** The version that a write will get stands in a marker of the next one. */
+/** The future version of a write is in a marker of the next one. */
 function known(key: string, value: string, madeUp: (text: string) => boolean): string {
   return key.endsWith("/object-resource-version") && madeUp(value) ? "(known after the write)" : value;
 }

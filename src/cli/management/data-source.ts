@@ -1,6 +1,6 @@
 /**
- * Where `platform-data` reads from, and what speaks against what is there. Reading a folder that no server has open writes nothing in it,
- * so that backups on read-only media are as good as others.
+ * Sources of `platform-data`, and their faults. Reading a folder that no server has open writes nothing in it,
+ * so backups on read-only media work as well.
  *
  * @module
  */
@@ -45,13 +45,13 @@ export interface SourceCheck extends Findings {
   /** State of the source. Rows of a backup whose manifest is missing are still a backup. */
   readonly state: "data" | CopyState["state"];
   readonly manifest: Manifest | undefined;
-  /** Why it is not what was backed up or stored, a sentence for each; they are the first of the faults. */
+  /** Why the data differ from what was backed up or stored, one sentence each; they come first among the faults. */
   readonly broken: readonly string[];
   /** Facts that cannot be proven or disproven, one sentence each. */
   readonly unproven: readonly string[];
 }
 
-/** From the server that has the folder open, or else from the store itself. @throws what the source and the keys say against it. */
+/** Reads from the server that has the folder open, or else from the store itself. @throws errors of the source and the keys. */
 export async function readSource(context: CommandContext, flags: StoreFlags, cipher: KeyedCipher): Promise<DataSource> {
   const place = storeName(flags);
   const inFolder = namesEtcd(flags) ? undefined : flags.data;
@@ -97,7 +97,7 @@ export async function withSource<T>(
   throw new EngineError("CONFIG_FILE", `"${flags.data}" was opened by a server while it was read`, { details });
 }
 
-/** A log is there before the file says that the data are open, and until it says that they are not. @throws STORE_FAILED when it is gone. */
+/** A log exists before the file marks the data as open, and until it marks them as closed. @throws STORE_FAILED if it is missing. */
 async function demandLog(folder: string): Promise<void> {
   const kept = await readServerFile(folder).catch(() => undefined);
   const path = join(folder, DATABASE_FILE);
@@ -141,7 +141,7 @@ async function readBeside(folder: string | undefined): Promise<Pick<DataSource, 
   }
 }
 
-/** Looks at everything that was read. */
+/** Checks everything that was read. */
 export function judge({ contents, copy, backups, serverFile, serverFault }: DataSource): SourceCheck {
   const found = checkContents(contents);
   const isBackup = backups.size > 0;

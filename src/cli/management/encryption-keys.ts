@@ -51,7 +51,7 @@ export async function readOrMakeCipher(options: EncryptionKeyOptions & { readonl
   const { file, folder, terminal } = options;
   const path = join(folder, KEY_FILE);
   const isGiven = file !== undefined || terminal.env[ENCRYPTION_KEY_VARIABLE] !== undefined;
-  // A new key would open nothing of what is there, and look as if it did.
+  // A new key would not open the present data, but appear to.
   if (!isGiven && !(await exists(path)) && !(await exists(join(folder, DATABASE_FILE)))) {
     await writeKeptFile(path, `${Buffer.from(systemChance.bytes(ENCRYPTION_KEY_BYTES)).toString("base64")}\n`);
   }

@@ -28,7 +28,7 @@ export interface EtcdSign {
 }
 
 const PREFIX_DEFAULT = "/endpoint-sync/";
-/** Between two looks at how far the server is, in milliseconds. */
+/** Interval of checking the server's revision, in milliseconds. */
 const EVERY_MS = 5_000;
 /** More revisions than etcd makes between two looks. */
 const AHEAD = 20_000;
@@ -59,7 +59,7 @@ export interface EtcdSignOptions {
   readonly logger: Logger;
 }
 
-/** Leaves the sign, and keeps it up to date until `stop`. Where that fails, it is logged once, and the server goes on. */
+/** Writes the sign, and keeps it up to date until `stop`. A failure is logged once, and the server continues. */
 export async function keepEtcdSign(
   kubeconfig: string,
   { flags: { etcd = [], etcdPrefix = PREFIX_DEFAULT }, store, clock, logger }: EtcdSignOptions,

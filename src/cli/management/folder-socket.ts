@@ -45,10 +45,10 @@ interface Head {
 }
 
 const SOCKET = "server.sock";
-/** A request is never so long. */
+/** Maximum length of a request. */
 const REQUEST_MAX = 100;
 
-/** Answers commands until it is closed. Where there can be no such socket, that is logged, and the server goes on without it. */
+/** Answers commands until it is closed. If the socket cannot be opened, that is logged, and the server continues without it. */
 export async function serveFolder(options: FolderSocketOptions): Promise<FolderSocket> {
   const file = socketPath(options.path);
   const open = new Set<Socket>();

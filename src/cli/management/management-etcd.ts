@@ -20,7 +20,7 @@ export interface EtcdFlags extends StoreFlags {
   /** In seconds; 0 means for as long as it takes. */
   readonly etcdRecoveryTimeout?: number;
   readonly publicUrl?: string;
-  /** Start with what is left where data are missing. Default false: that is refused. */
+  /** Start with the remaining data if some are missing. Default false: that is refused. */
   readonly acceptDataLoss?: boolean;
 }
 

@@ -91,7 +91,7 @@ function quotaOf({ maxObjectsPerOwner, maxBytesPerOwner }: ManagementFlags): Man
 
 const LOOPBACK = /^(localhost|127\.[0-9.]+|::1)$/;
 
-/** Serves until the process is asked to stop. @throws what the files and the port say against it. */
+/** Serves until the process is asked to stop. @throws errors of the files and the port. */
 export async function runManagement(context: CommandContext, flags: ManagementFlags): Promise<void> {
   const { terminal } = context;
   const { name, kubeconfig = `${name}.kubeconfig` } = flags;
@@ -315,7 +315,7 @@ function follow(terminal: Terminal, file: string, { text, logger, metrics, manag
   });
 }
 
-/** So many problems of a file stand in the condition; the log has all. */
+/** Maximum number of a file's problems in the condition; the log has all. */
 const TOLD_MAX = 10;
 
 /** The first thing to look at. */

@@ -35,7 +35,7 @@ export function readRevisionFile(folder: string): number | undefined {
   }
 }
 
-/** Refuses a database that is behind what its folder has come to, and remembers nothing. For those who only read. */
+/** Refuses a database that is behind its folder's revision, and records nothing. For readers. */
 export function demandProgress(folder: string): Progress {
   return {
     opened(found) {
@@ -62,7 +62,7 @@ export function keepProgress(folder: string, acceptDataLoss: boolean): Progress 
       try {
         write(path, revision);
       } catch {
-        // Writes go on without it.
+        // Writes continue without it.
       }
     },
   };

@@ -36,14 +36,14 @@ export async function writeServerFile(folder: string, kept: KeptServer): Promise
   await writeKeptFile(join(folder, SERVER_FILE), formatServer(kept));
 }
 
-/** The text of the file as it is in a copy, which no server has open; undefined when there is none, or it cannot be read. */
+/** The text of the file in a copy that no server has open; undefined if there is none, or it cannot be read. */
 export async function readServerText(folder: string): Promise<string | undefined> {
   const text = await readFile(join(folder, SERVER_FILE), "utf8").catch(() => undefined);
   const kept = text === undefined ? undefined : parse(text);
   return isKept(kept) && kept.open !== undefined ? formatServer({ ...kept, open: false }) : text;
 }
 
-/** Notes that no server has the data open any more, where the file says that one has. @throws CONFIG_FILE when that fails. */
+/** Marks the data as closed, if the file marks them as open. @throws CONFIG_FILE when that fails. */
 export async function noteClosed(folder: string): Promise<void> {
   const text = await readFile(join(folder, SERVER_FILE), "utf8").catch(() => "");
   const kept = parse(text);

@@ -48,7 +48,7 @@ export interface OpenStoreOptions {
   readonly logger?: Logger;
   /** Default: nothing is counted. */
   readonly metrics?: Metrics;
-  /** Whether what is in etcd may be gone on with; see `EtcdStoreOptions`. */
+  /** Whether etcd's contents are acceptable; see `EtcdStoreOptions`. */
   readonly admit?: EtcdStoreOptions["admit"];
   readonly seen?: EtcdStoreOptions["seen"];
   /** See `EtcdTimes`. */

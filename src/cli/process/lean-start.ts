@@ -24,7 +24,7 @@ export const LEAN = {
    * garbage once: a process that does little after its start never gets to it.
    */
   options: ["--max-semi-space-size=2", "--expose-gc"],
-  /** Pools that glibc takes memory from. Left alone, each thread gets one, and what was ever taken from it is hardly given back. */
+  /** Pools that glibc takes memory from. By default each thread gets one, and its memory is hardly ever returned. */
   env: { MALLOC_ARENA_MAX: "1" },
 } as const;
 
@@ -45,7 +45,7 @@ export function startLean(started: StartedProcess): void {
 }
 
 /**
- * Gives back to the system what the start has left: texts and lists of both clusters, and what V8 keeps for more of them. It stops the
+ * Returns leftover memory of the start to the system: texts and lists of both clusters, and V8's reserve for more of them. It stops the
  * process for some 50 ms with 1,000 objects. Does nothing in a process that was not started lean.
  */
 export function giveBack({ gc }: { readonly gc?: NodeJS.GCFunction | undefined } = globalThis): void {

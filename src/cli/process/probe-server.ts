@@ -15,7 +15,7 @@ export interface ProbeServer {
   stop(): Promise<void>;
 }
 
-/** Paths and what they answer. */
+/** Paths and their answers. */
 export interface ProbeServerOptions {
   /** `:8081`, `127.0.0.1:0`, `[::1]:9090`. */
   readonly address: string;

@@ -3,7 +3,7 @@ import type { Clock } from "../../base/clock.ts";
 
 /** Cleanup at the end of a command, last opened first. */
 export interface Teardown {
-  /** Remembers how to end what was just opened. */
+  /** Registers how to close a resource that was just opened. */
   add(end: () => Promise<void> | void): void;
   /** Ends everything, also what stands behind a failure, and throws the first of the failures. */
   run(): Promise<void>;

@@ -21,7 +21,7 @@ export interface Terminal {
   /**
    * The text of a file; `-` is standard input.
    *
-   * @throws CONFIG_FILE, CONFIG_SYNTAX as `readTextFile`; USAGE when standard input is asked for a second time.
+   * @throws CONFIG_FILE, CONFIG_SYNTAX as `readTextFile`; USAGE if standard input is read a second time.
    */
   read(path: string): Promise<string>;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -31,7 +31,7 @@ export interface Terminal {
   readonly colours: boolean;
   /**
    * Aborts at the first SIGINT or SIGTERM. From the first call on these signals no longer end the process by themselves, but
-   * the second one does, and so does a stop that takes too long. Commands that end by themselves never ask for it.
+   * the second one does, and so does a stop that takes too long. Commands that end by themselves never use it.
    */
   stopSignal(): AbortSignal;
   /** Asks the person at the terminal and answers their line; undefined if the session is not interactive. */
@@ -87,7 +87,7 @@ export function showsColours({ isTTY }: { readonly isTTY?: boolean }, env: Termi
   return isTTY === true && !env["NO_COLOR"] && env["TERM"] !== "dumb";
 }
 
-/** On standard error, so that what is asked does not end up in a file. */
+/** On standard error, so that the question does not end up in a file. */
 async function askPerson(question: string): Promise<string> {
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   try {
@@ -116,7 +116,7 @@ function listenForStop(stop: AbortController): void {
       if (asked) process.exit(code);
       asked = true;
       stop.abort();
-      // Fires only if the process still lives by then: the timer alone does not keep it alive.
+      // Fires only if the process is still alive: the timer alone does not keep it alive.
       systemClock.schedule(GRACE_MS, () => {
         process.stderr.write(`Not stopped after ${GRACE_MS / 1000} s: ended\n`);
         process.exit(code);

@@ -1,6 +1,6 @@
 /**
- * Whether readers on the host see the backends, beside a sidecar at work. It looks at the caches that are there and lists EndpointSlices
- * some time after something was copied: at rest it asks nothing.
+ * Watches, beside a running sidecar, whether readers on the host see the backends. It reads the existing caches and lists EndpointSlices
+ * some time after a copy was written: at rest it sends no requests.
  *
  * @module
  */
@@ -21,7 +21,7 @@ import type { LoadedConfiguration } from "../input/configuration.ts";
 import type { FollowedCluster, Runtime } from "../input/followed-cluster.ts";
 import type { ServicesMode } from "../../engine/reconcile/rules/rules.ts";
 
-/** Looks so long after the start, and at most as often afterwards, in milliseconds: copies and mirrors have settled by then. */
+/** Delay of the first check, and minimum interval of later ones, in milliseconds: by then copies and mirrors have settled. */
 const EVERY_MS = 30_000;
 /** Services whose invisible backends are each reported on a line of their own. */
 const TOLD_MAX = 10;

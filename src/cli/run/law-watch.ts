@@ -62,7 +62,7 @@ export function watchLaws(loaded: LoadedConfiguration, options: LawWatchOptions)
   };
 }
 
-/** A reference is the engine's own pair, and what has no way back can only answer its own result. */
+/** A reference is the engine's own pair, and a patch without a way back can only see its own result. */
 function isWorthwhile({ config: { endpoints, services, endpointSlices } }: LoadedConfiguration): boolean {
   const patches = [endpoints, services, endpointSlices].flatMap((sync) => sync.patches);
   return patches.some(

@@ -1,5 +1,5 @@
 /**
- * Whether the sidecar does its work, and what is in the way.
+ * Readiness of the sidecar, and the obstacles to it.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import type { Permission } from "../../engine/sync/cluster/permissions.ts";
 import type { FollowedCluster, Runtime } from "../input/followed-cluster.ts";
 import type { ProbeAnswer } from "../process/probe-server.ts";
 
-/** Permissions are asked for again after this time, in milliseconds. */
+/** Interval of checking permissions again, in milliseconds. */
 export const REVIEW_INTERVAL_MS = 5 * 60_000;
 /** The same after a review that could not be finished, or that found something missing: an operator is about to fix it. */
 export const REVIEW_SOON_MS = 30_000;
@@ -32,17 +32,17 @@ export interface SyncerReadinessOptions {
   readonly runtime: Runtime;
 }
 
-/** Answers `/readyz`. */
+/** The answer to `/readyz`. */
 export interface Readiness {
   readonly probe: ProbeAnswer;
-  /** Begins to ask for permissions; before that, none is missing. */
+  /** Starts to check permissions; before that, none is missing. */
   start(): void;
-  /** Asks for permissions soon: a cluster has refused a request, or others are needed now. */
+  /** Checks permissions soon: a cluster has refused a request, or others are needed now. */
   askAgain(): void;
   stop(): void;
 }
 
-/** Asks nothing before {@link Readiness.start}. */
+/** Checks nothing before {@link Readiness.start}. */
 export function createSyncerReadiness(options: SyncerReadinessOptions): Readiness {
   return new WatchedReadiness(options);
 }

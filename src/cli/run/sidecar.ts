@@ -69,7 +69,7 @@ export interface SidecarOptions extends ClusterFlags {
   readonly logLevel: LogLevel;
 }
 
-/** Writes that are under way when it stops may take so long, in milliseconds; then their connections are closed. */
+/** Time for writes in progress when it stops, in milliseconds; then their connections are closed. */
 const WRITES_MS = 10_000;
 
 /** Syncs two clusters until a stop signal. */
@@ -98,7 +98,7 @@ function withBackends(loaded: LoadedConfiguration, { backends }: Pick<Syncer, "b
   return { ...loaded, settings: { ...loaded.settings, backends } };
 }
 
-/** Reads the files again when they change or at SIGHUP, and hands the syncer what they say then. */
+/** Reads the files again when they change or at SIGHUP, and passes the new configuration to the syncer. */
 function followConfiguration(terminal: Terminal, { options, loaded }: Parts, { syncer, readiness, runtime, laws, backends }: Working) {
   const scope = hostScope(createTranslatorFor(loaded));
   return watchConfiguration({
@@ -206,7 +206,7 @@ interface Electing {
 
 /**
  * With clients of their own: renewals neither wait for writes nor for `--host-qps`. The Lease tells whether the host can be reached; the
- * tenant is asked as often.
+ * tenant is checked as often.
  */
 function joinElection(terminal: Terminal, { loaded, kubeConfigs, teardown }: Parts, { runtime, sights }: Electing): LeaderElection {
   const times = loaded.settings.leaderElection;
@@ -263,7 +263,7 @@ function followBoth({ env }: Terminal, { options, loaded, kubeConfigs }: Parts, 
   };
 }
 
-/** Starts what kubelets and scrapers ask; one server when both addresses are the same. */
+/** Starts the servers for kubelets and scrapers; one server if both addresses are the same. */
 async function serve({ options, teardown }: Parts, { ready, metrics, runtime }: Served): Promise<void> {
   const { metricsAddress, healthAddress } = options;
   const alive = (): ReturnType<ProbeAnswer> => "ok";

@@ -13,9 +13,9 @@ import type { FollowedCluster, Runtime } from "../input/followed-cluster.ts";
 
 /** Times of a sight, in milliseconds. */
 export interface SightTimes {
-  /** A cluster that has not answered or cannot be followed for so long is out of sight. */
+  /** Time without an answer, or without being followed, after which a cluster is out of sight. */
   readonly lostAfterMs: number;
-  /** A cluster that has answered for so long without a failure is in clear sight. */
+  /** Time without a failure after which a cluster is in clear sight. */
   readonly clearAfterMs: number;
 }
 
@@ -40,7 +40,7 @@ class WatchedCluster implements ClusterSight {
   readonly #cluster: SeenCluster;
   readonly #times: SightTimes;
   readonly #clock: Runtime["clock"];
-  /** Monotonic time of the first question since the last answer. */
+  /** Monotonic time of the first request since the last answer. */
   #unansweredMs: number | undefined;
   /** Monotonic time of the first answer since the last failure. */
   #answeringMs: number | undefined;
@@ -109,7 +109,7 @@ export function leastOf(clusters: readonly Pick<ClusterSight, "sight">[]): Sight
   return clusters.map(({ sight }) => sight).reduce((least, sight) => (RANK[sight] > RANK[least] ? sight : least), "clear");
 }
 
-/** How a cluster is asked. */
+/** How a cluster is probed. */
 export interface ClusterProbe {
   readonly reach: Reach;
   /** Rejects if there is no answer. */
@@ -119,7 +119,7 @@ export interface ClusterProbe {
   readonly runtime: Pick<Runtime, "clock">;
 }
 
-/** Asks again and again, until the function that it answers is called. A refusal is an answer. */
+/** Probes repeatedly, until the returned function is called. A refusal counts as an answer. */
 export function keepAsking({ reach, ask, everyMs, runtime: { clock } }: ClusterProbe): () => Promise<void> {
   const stop = new AbortController();
   const asking = (async () => {

@@ -76,7 +76,7 @@ export function idleAcceptanceProblems(
   return report.problems;
 }
 
-/** One patch a line with its verdict, and what else people may want to know of it below. */
+/** One patch a line with its verdict, and further notes below. */
 export function formatLawReport({ pairs, lists, seed }: LawReport): string {
   const lines = pairs.flatMap((pair) => [
     `${pair.list}.patches[${pair.patch}] ${pair.path}: ${pair.verdict}, ${meaningOf(pair.verdict)}${evidenceOf(pair)}${pair.cutShort ? " (as far as the fuel went)" : ""}`,

@@ -30,7 +30,7 @@ export interface RunTools {
 }
 
 /**
- * Runs test files one after the other and tells each once it has run; files without a test that the filter wants are left out.
+ * Runs test files one after the other and reports each once it has run; files without a test that matches the filter are left out.
  *
  * @throws CONFIG_FILE when a golden file cannot be written.
  */

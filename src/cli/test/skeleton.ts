@@ -23,7 +23,7 @@ export interface SkeletonOptions {
   readonly file: string;
   /** The configuration, and the settings if there are some, as the test file names them. */
   readonly names: { readonly config: string; readonly settings?: string };
-  /** Reads what is there already. */
+  /** Reads existing files. */
   read(file: string): Promise<string>;
 }
 

@@ -19,7 +19,7 @@ import type { RunTestsOptions } from "./run-tests.ts";
 const SETTLE_MS = 30;
 /** Names that a message lists. */
 const NAMES_MAX = 3;
-/** Moves the cursor to the upper left corner and clears what is below. */
+/** Moves the cursor to the upper left corner and clears the screen below. */
 const CLEAR = "\u001b[H\u001b[J";
 
 /** Files that are watched, and how results are reported. */
@@ -42,7 +42,7 @@ interface Difference {
  * Runs all tests, and then again and again those that depend on what changed, until a stop signal. The sum at the end of each run
  * counts every file as it last ran.
  *
- * @throws USAGE when something named does not exist at the start, or the system watches no more folders.
+ * @throws USAGE if a named file does not exist at the start, or the system watches no more folders.
  */
 export async function watchTests(options: WatchTestsOptions): Promise<void> {
   const watch = new TestWatch(options);
@@ -138,7 +138,7 @@ class TestWatch {
     for (const file of removed) this.#forget(file);
     const concerned = (file: string) => appeared.includes(file) || changed.some((name) => this.#reads.get(file)?.has(name) === true);
     const files = this.#discovery.files.filter(concerned);
-    // Engines of a configuration that was changed are of no more use.
+    // Engines of a changed configuration are no longer used.
     if (without(changed, this.#discovery.files).length > 0) this.#renewEngines();
     for (const file of files) this.#forget(file);
     const read = (name: string, suite: string) => this.#read(name, suite);

@@ -17,7 +17,7 @@ export interface ClusterControllerOptions {
   readonly logger: Logger;
 }
 
-/** The controller whose watches feed a worker. It stops them before the worker, which then hears of nothing more. */
+/** The controller whose watches feed a worker. It stops them before the worker, which then gets no more keys. */
 export function createClusterController(worker: KeyWorker, watches: readonly StoreWatch[]): ClusterController {
   return {
     settled: worker.settled,

@@ -60,7 +60,7 @@ function leavesOrphans(object: KubeObject): boolean {
   return isTerminating(object) && object.metadata.finalizers?.includes(ORPHAN_FINALIZER) === true;
 }
 
-/** Whose state may be another one after an event. */
+/** Keys whose state may have changed by an event. */
 function affected(ownership: Ownership, { type, object, previous }: StoreEvent): readonly string[] {
   const uid = object.metadata.uid!;
   if (type === "deleted") ownership.remove(object);

@@ -13,7 +13,7 @@ export interface KeyWorker {
 export interface KeyWorkerOptions {
   readonly name: string;
   readonly logger: Logger;
-  /** Brings what the key names into its wanted state. Another writer in between is no failure: the key comes back. */
+  /** Brings what the key names into its wanted state. Another writer in between is no failure: the key is retried. */
   readonly reconcile: (key: string) => Promise<void>;
 }
 

@@ -10,7 +10,7 @@ const EVERYTHING = ["*"];
 const core = (verbs: readonly string[], ...resources: string[]): PolicyRule => ({ verbs, apiGroups: [""], resources });
 const inGroup = (group: string, verbs: readonly string[], ...resources: string[]): PolicyRule => ({ verbs, apiGroups: [group], resources });
 
-/** Secrets are not part of it: anyone who reads the token of a ServiceAccount can act as it. */
+/** Secrets are not part of it: a reader of a ServiceAccount's token can act as it. */
 const VIEW: readonly PolicyRule[] = [
   core(READ, "configmaps", "endpoints", "pods", "serviceaccounts", "services", "services/status"),
   core(READ, "bindings", "events", "limitranges", "namespaces/status", "pods/log", "pods/status", "resourcequotas"),
@@ -72,7 +72,7 @@ const RULES: Readonly<Record<string, readonly PolicyRule[]>> = {
 const AGGREGATE_TO = "rbac.authorization.k8s.io/aggregate-to-";
 const aggregatedTo = (name: string) => ({ [AGGREGATE_TO + name]: "true" });
 
-/** The ClusterRoles that are made of others, and that anyone who adds kinds to a cluster adds rules to. Each is part of the one above it. */
+/** The aggregated ClusterRoles, to which authors of new kinds add rules. Each is part of the one above it. */
 const AGGREGATED: Readonly<Record<string, StringMap>> = {
   admin: {},
   edit: aggregatedTo("admin"),

@@ -31,7 +31,7 @@ export interface PermissionWrite {
 export type PermitWrite = (write: PermissionWrite) => void;
 
 /**
- * For roles: anyone who has the rules, or the verb `escalate` on the role, may write them. Rules that are to be gathered from other
+ * For roles: a user who has the rules, or the verb `escalate` on the role, may write them. Rules that are aggregated from other
  * roles may be any, so only who may do everything has or takes away an `aggregationRule`.
  */
 export function createRolePermit(policy: Policy): PermitWrite {
@@ -57,7 +57,7 @@ function powers(role: KubeObject): unknown {
   return [rulesIn(role), role["aggregationRule"]];
 }
 
-/** For bindings: anyone who has the rules of the role, or the verb `bind` on it, may give it. */
+/** For bindings: a user who has the rules of the role, or the verb `bind` on it, may grant it. */
 export function createBindingPermit(policy: Policy): PermitWrite {
   return ({ type, user, object, old }) => {
     const { roleRef, subjects, metadata } = object as Binding;

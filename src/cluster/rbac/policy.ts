@@ -9,7 +9,7 @@ export interface Subject {
   readonly kind: string;
   readonly apiGroup?: string;
   readonly name: string;
-  /** Of a ServiceAccount; the binding's own when left out. */
+  /** Of a ServiceAccount. Default: the binding's own. */
   readonly namespace?: string;
 }
 
@@ -32,7 +32,7 @@ export interface Grant {
   readonly reason: string;
 }
 
-/** All roles and bindings, ready to be asked. */
+/** All roles and bindings, indexed for look-ups. */
 export interface Policy {
   /** Grants of a user in a namespace; "" for those that apply everywhere. Bindings whose role is missing grant nothing. */
   grantsOf(user: UserInfo, namespace: string): Iterable<Grant>;
@@ -42,7 +42,7 @@ export interface Policy {
 }
 
 /**
- * A policy that follows a store: whatever was written before a question is part of its answer.
+ * A policy that follows a store: every earlier write is visible in a look-up.
  *
  * @example
  * const policy = await followPolicy(store);

@@ -9,7 +9,7 @@ const ALL = "*";
 const NOTHING: readonly string[] = [];
 
 /**
- * Tells whether a rule allows a request. Where the rule's namespace is, is not its own affair.
+ * Tells whether a rule allows a request. The namespace of the rule is checked elsewhere.
  *
  * @example
  * ruleAllows({ verbs: ["get"], nonResourceURLs: ["/healthz/*"] }, { verb: "get", path: "/healthz/etcd" }); // true
@@ -37,7 +37,7 @@ function resourceMatches(pattern: string, resource: string, subresource: string)
   return pattern === `${resource}/${subresource}` || pattern === `${ALL}/${subresource}`;
 }
 
-/** Only a `*` at the end stands for more than itself. */
+/** Only a `*` at the end is a wildcard. */
 function pathMatches(pattern: string, path: string): boolean {
   return pattern === ALL || pattern === path || (pattern.endsWith(ALL) && path.startsWith(pattern.replace(/\*+$/, "")));
 }

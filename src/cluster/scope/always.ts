@@ -11,8 +11,8 @@ const SELF_REVIEWS = new Set([
 ]);
 
 /**
- * Tells whether no scope limits this request: reading what the API is made of and whether it is well, and asking about oneself.
- * The authorizer may refuse it all the same.
+ * Tells whether no scope limits this request: reading discovery and health, and reviews of one's own permissions.
+ * The authorizer may still refuse it.
  *
  * @example
  * alwaysAllowed({ verb: "get", path: "/version" }); // true

@@ -18,7 +18,7 @@ import type { Target } from "./types.ts";
 /** Where the rules are to hold. */
 export interface RulesPlace extends ScopeOptions {
   readonly target: Target;
-  /** "" for what is in none. */
+  /** "" for cluster-scoped objects. */
   readonly namespace: string;
 }
 

@@ -52,7 +52,7 @@ export interface ScopeCluster {
 export interface ScopeRule {
   readonly verbs?: readonly string[];
   readonly resources?: readonly ScopeResources[];
-  /** "" stands for what is in no namespace. */
+  /** "" selects cluster-scoped objects. */
   readonly namespaces?: readonly string[];
   /** Paths that are no resources; `*` may be the whole last step. */
   readonly nonResourceURLs?: readonly string[];
@@ -73,7 +73,7 @@ export interface ScopeResources {
   readonly resourceNames?: readonly string[];
 }
 
-/** A virtual cluster as scope rules name it; empty fields stand for all. */
+/** A virtual cluster as scope rules name it; empty fields match all. */
 export interface RuleVirtualCluster {
   readonly name?: string;
   /** Namespace of the project to which the virtual cluster belongs. */

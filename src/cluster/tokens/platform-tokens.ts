@@ -54,7 +54,7 @@ export interface PlatformTokens extends Pick<Tokens, "identify"> {
   endOf(user: UserInfo): number | undefined;
 }
 
-/** Key of a user's `extra` under which a cluster shows whose key a token is. */
+/** Key of a user's `extra` that names the owner of a token's key. */
 const EXTRA_ACCESS_KEY = "platform/access-key";
 /** The same for the cluster roles that a token gives. */
 export const EXTRA_CLUSTER_ROLES = "platform/cluster-roles";

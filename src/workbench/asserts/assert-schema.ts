@@ -64,7 +64,7 @@ export const ASSERT = {
   },
 } as const satisfies ObjectSchema;
 
-/** `asserts:` of a test, and of what a sequence expects of an object. */
+/** `asserts:` of a test, and of a sequence's expectation of an object. */
 export const ASSERTS = {
   type: "list",
   description: "Statements about the object that comes out; all must hold.",

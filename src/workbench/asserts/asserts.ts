@@ -29,7 +29,7 @@ export interface Assert {
   readonly place: TestPlace;
   readonly name: AssertName;
   readonly definition: AssertDefinition;
-  /** Where it looks; of `unchanged` what it excepts. */
+  /** The path that it checks; of `unchanged`, the exceptions. */
   readonly paths: readonly Path[];
 }
 
@@ -44,7 +44,7 @@ export interface AssertSubject {
 
 /**
  * Reads an `asserts` list. Reported: mismatches with {@link ASSERTS}, entries without a statement or with two, paths and regular
- * expressions that do not parse. The answer is only meaningful when there was no error.
+ * expressions that do not parse. The result is only meaningful without errors.
  *
  * @example
  * const asserts = readAsserts(valueAt(test, "asserts"), { report, field: "tests[0].asserts" });

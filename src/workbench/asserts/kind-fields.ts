@@ -52,7 +52,7 @@ function misfitAt(value: unknown, shape: KnownShape, steps: readonly PathStep[])
   const wrong = (wanted: string) => `${formatSteps(steps)} is ${typeInWords(value)} in place of ${wanted}`;
   if (shape.kind === "list") {
     if (Array.isArray(value)) return firstOf(value.entries(), ([index, item]) => misfitAt(item, shape.items, [...steps, index]));
-    // Lists that are null are as good as absent.
+    // Lists that are null count as absent.
     return value === null ? undefined : wrong("a list");
   }
   if (!isRecord(value)) return value === null && !isItem(steps) ? undefined : wrong("a map");

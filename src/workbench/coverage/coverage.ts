@@ -1,7 +1,7 @@
 /**
  * Counts which patches of a configuration run, in which direction, and which sides of the choices inside their expressions are taken.
  *
- * Watching changes nothing: values, failures and fuel are those of the expressions themselves, which run as ever; the counts
+ * Watching changes nothing: values, failures and fuel are those of the expressions themselves, which run as usual; the counts
  * come from a second run, of the watched expression, in a sandbox of its own.
  *
  * @module

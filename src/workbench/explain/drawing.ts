@@ -13,7 +13,7 @@ export interface DrawnValue extends ExplainedValue {
 
 /** Longer values are cut. In columns. */
 const VALUE_MAX = 60;
-/** Longer lines of the text go on in the next one, so that what belongs to a place stays near it. In columns. */
+/** Width, in columns. Longer lines are wrapped, so that values stay near their places. */
 const LINE_MAX = 120;
 /** Prefix of the rest of a long line. */
 const CONTINUED = "    ";
@@ -106,7 +106,7 @@ function plain(line: string): string {
   return line.replace(/\p{Cc}/gu, " ");
 }
 
-/** Tells of a value whether it is shown; a map or list whose member is shown is not. */
+/** Tells whether a value is shown; a map or list whose member is shown is not. */
 function isDrawnAmong(values: readonly DrawnValue[]): (value: DrawnValue) => boolean {
   const byStart = new Map<number, DrawnValue[]>();
   for (const value of values) byStart.set(value.start, [...(byStart.get(value.start) ?? []), value]);

@@ -1,6 +1,6 @@
 /** Value of a sub-expression. */
 export interface ExplainedValue {
-  /** Where it stands in the expression: offsets from 0, `end` excluded. */
+  /** Position in the expression: offsets from 0, `end` excluded. */
   readonly start: number;
   readonly end: number;
   /** Its own text. */
@@ -14,7 +14,7 @@ export interface ExplainedValue {
 
 /** How an expression came to its result. */
 export interface Explanation {
-  /** In source order; without those that never ran. Empty where the expression cannot be watched without changing what it does. */
+  /** In source order; without those that never ran. Empty where the expression cannot be watched without changing its behavior. */
   readonly values: readonly ExplainedValue[];
   /** The text with the values drawn below it, lines separated by `\n`; the text alone when there are no values. */
   readonly drawing: string;

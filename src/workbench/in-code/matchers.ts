@@ -36,7 +36,7 @@ export interface PatchMatchers {
   toRewrite(before: unknown, after: unknown, options?: PatchRunOptions): void;
   /** On the way back `host` becomes `tenant`. */
   toRewriteBack(host: unknown, tenant: unknown, options?: PatchRunOptions): void;
-  /** On the way to the host the value stays what it is. */
+  /** On the way to the host the value stays the same. */
   toLeaveAlone(value: unknown, options?: PatchRunOptions): void;
   /** On the way to the host the value fails with this error code. */
   toFailWith(code: Code, value: unknown, options?: PatchRunOptions): void;
@@ -60,7 +60,7 @@ declare global {
 /**
  * Matchers for patches under test.
  *
- * @throws USAGE when what stands in `expect(…)` is no patch under test.
+ * @throws USAGE if the argument of `expect(…)` is no patch under test.
  * @example
  * expect.extend(patchMatchers);
  * const patch = await loadPatch({ patch: { path: "metadata.labels.team", expression: '"blue-" + value' } });
@@ -127,7 +127,7 @@ function becomes(received: unknown, matcher: string, wanted: unknown, run: (patc
   };
 }
 
-/** @throws USAGE when it is none. */
+/** @throws USAGE if it is none. */
 function patchIn(received: unknown, matcher: string): PatchUnderTest {
   if (isRecord(received) && typeof received["toHost"] === "function" && typeof received["checkLaws"] === "function")
     return received as unknown as PatchUnderTest;

@@ -1,5 +1,5 @@
 /**
- * The laws: each tells of one value whether it breaks the law, and what happens then.
+ * The laws: each decides whether one value breaks it, and shows how.
  *
  * @module
  */
@@ -25,7 +25,7 @@ export interface LawContext {
   readonly rounds: number;
   /** Shape of tenant values; undefined if unknown. */
   readonly shape: SampleShape | undefined;
-  /** A failure for want of fuel says nothing: the limit is lower than the one that holds. */
+  /** A failure for lack of fuel proves nothing: the limit is lower than the real one. */
   readonly forgiveFuel: boolean;
 }
 
@@ -38,10 +38,10 @@ export interface Breach {
 /** `undefined`: the value keeps the law. "void": the law says nothing about it. */
 export type Judgement = Breach | "void" | undefined;
 
-/** Something that every value of a patch has to keep to. */
+/** A property that every value of a patch must have. */
 export interface Law {
   readonly name: LawName;
-  /** The side that its values stand on. */
+  /** The side that its values are on. */
   readonly on: LawStep["on"];
   /** Whether the law means anything for a patch. */
   applies(trip: Trip): boolean;
@@ -186,5 +186,5 @@ const settlesFromHost: Law = {
   },
 };
 
-/** All laws; `settles` is there for each side. */
+/** All laws; `settles` exists for each side. */
 export const LAWS_KNOWN: readonly Law[] = [roundTrip, settles, settlesFromHost, total, typeKept, idempotent, hostEdits, deterministic];

@@ -28,7 +28,7 @@ export interface PairEvidence {
 /** The laws that a patch can keep. */
 export type LawName = "roundTrip" | "hostEdits" | "idempotent" | "total" | "deterministic" | "typeKept" | "settles";
 
-/** One value on its way: `on` is the side that it stands on. Null: the field is gone. */
+/** One value on its way: `on` is its side. Null: the field is removed. */
 export interface LawStep {
   readonly on: "tenant" | "host";
   readonly value: unknown;
@@ -84,7 +84,7 @@ export interface PairReport {
 /** All patches of one list together. */
 export interface ListReport {
   readonly list: PatchListName;
-  /** The worst of what each does alone and of what they do together, one after the other on one object. */
+  /** The worst verdict of each alone and of all together, one after the other on one object. */
   readonly verdict: PairVerdict;
   /** Positions of those that have to do with each other, and were tried together; the others do what each does alone. */
   readonly together: readonly number[];
@@ -92,7 +92,7 @@ export interface ListReport {
   readonly runs: number;
   /** The reasons of `acceptedDrifts`, where the patches drift together and there is one for each of them. */
   readonly accepted?: string;
-  /** Present when the patches together do worse than each of them alone. Values are objects with what the patches speak of. */
+  /** Present when the patches together do worse than each of them alone. Values are objects with the fields that the patches address. */
   readonly counterExample?: LawCounterExample & { readonly verdict: PairVerdict };
   /** True when the fuel was used up before all runs were made. */
   readonly cutShort: boolean;

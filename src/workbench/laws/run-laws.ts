@@ -157,7 +157,7 @@ function nothingTried({ patch, path, verdict }: PairReport, { name, place }: { n
   return { message: `Nothing could be tried: ${why}`, place, patch: { index: patch, path } };
 }
 
-/** A law that held for some of the values that were asked for. */
+/** A law that held for some of the requested values. */
 function cutShort({ patch, path }: PairReport, { tried, wanted, place }: { tried: number; wanted: number; place: TestPlace }): TestFailure {
   const message = `Only ${tried} of ${wanted} values of ${path} could be tried: they cost too much; write fewer runs, or a cheaper expression`;
   return { message, place, patch: { index: patch, path } };

@@ -53,7 +53,7 @@ export function explainEdit(edit: unknown, back: Arrival): string {
   return `An edit on the host to ${shown(edit)} does not flow: ${why}. The syncer undoes it.`;
 }
 
-/** A patch that looks at the host object and answers something else once its own result is there. */
+/** A patch that looks at the host object and returns something else once its own result is there. */
 export function explainSecondWrite(): string {
   return "expression sees its own result in context.hostObject and makes something else of it: the host object is written twice.";
 }

@@ -1,5 +1,5 @@
 /**
- * Engines by what they are made of: making one costs as much as some thousand tests.
+ * Cache of engines by their input: making one costs as much as some thousand tests.
  *
  * @module
  */
@@ -28,7 +28,7 @@ export interface EngineCache {
    * @throws EXPRESSION_FUEL when compiling the expressions takes more than `limits.configurationFuel`.
    */
   engineFor(ingredients: EngineIngredients): Promise<Engine>;
-  /** A sandbox for what a test file itself has to evaluate. */
+  /** A sandbox for expressions of the test file itself. */
   sandbox(): Promise<Sandbox>;
   /** A sandbox in which expressions of an engine of this cache can be watched. */
   watchingSandbox(engine: Engine): Promise<Sandbox>;

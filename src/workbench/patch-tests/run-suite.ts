@@ -29,15 +29,15 @@ import type { Suite, SuiteContext, SuiteTest } from "./suite/suite.ts";
 
 /** Options for running a suite. */
 export interface SuiteOptions {
-  /** The text of a file; throws when there is none. Names are those of the test file joined with what it says, separated by "/". */
+  /** The text of a file; throws if there is none. Names are relative to the test file, separated by "/". */
   read(file: string): Promise<string>;
   /** Which results are wanted, by their names; others do not run and are not listed. Default: all. */
   readonly filter?: (name: string) => boolean;
-  /** Golden files that differ pass, and what they should hold is in `writes`, unless the test fails otherwise. Default false. */
+  /** Golden files that differ pass, and their new content is in `writes`, unless the test fails otherwise. Default false. */
   readonly update?: boolean;
   /** Measures which patches and which branches of their expressions the tests reach. Default false. */
   readonly coverage?: boolean;
-  /** Shares engines between files with the same configuration; its owner disposes of it. Default: one of its own. */
+  /** Shares engines between files with the same configuration; its owner disposes of it. Default: its own. */
   readonly engines?: EngineCache;
   /** A clock in milliseconds that never goes back. With it, every result says how long it took. Default: none does. */
   readonly now?: () => number;

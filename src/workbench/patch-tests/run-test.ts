@@ -23,7 +23,7 @@ import type { SuiteTest, TestCase } from "./suite/suite.ts";
 /** Options for running tests. */
 export interface TestOptions {
   readonly rules: TestRules;
-  /** Objects whose names references may mean. */
+  /** Objects that references may name. */
   readonly objects: readonly KubeObject[];
   readonly matches: RegexMatcher;
   readonly update: boolean;
@@ -113,7 +113,7 @@ function refuseMisfit(input: unknown): void {
   if (why !== undefined) throw new EngineError("CONFIG_VALUE", `Cannot use the object: ${why}`);
 }
 
-/** The same object stays the same one, so that what is remembered of it is found again. */
+/** Keeps the identity of an object, so that cached results are found again. */
 const completeOnce = remembered((object: JsonObject) => {
   const byNamespace = new Map<string, KubeObject>();
   return (namespace: string): KubeObject => {
@@ -165,7 +165,7 @@ function baselineOf(unpatched: readonly Rules[], from: { test: SuiteTest; input:
   return pass(unpatched, from).object;
 }
 
-/** Adds to each failure which patch made the value, and how. The object is patched once more for that, which only failures pay. */
+/** Adds to each failure which patch made the value, and how. The object is patched again for that, only in case of failures. */
 async function explain(
   findings: readonly AssertFinding[],
   { test, input, options }: { test: SuiteTest; input: KubeObject; options: TestOptions },

@@ -74,7 +74,7 @@ export async function getSecret({ terminal }: CommandContext, name: string, flag
   }
 }
 
-/** `secret sync`, until the process is asked to stop. */
+/** `secret sync`, until the process is stopped. */
 export async function syncSecret({ terminal }: CommandContext, name: string, flags: SecretSyncFlags): Promise<void> {
   const stop = terminal.stopSignal();
   const source: ObjectKey = { namespace: flags.namespace, name };

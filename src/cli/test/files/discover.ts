@@ -55,7 +55,7 @@ async function below(folder: string, wanted: (file: string) => boolean): Promise
   const folders: string[] = [];
   const walk = async (current: string, top: boolean): Promise<void> => {
     const entries = await readdir(current, { withFileTypes: true }).catch((error: unknown) => {
-      // A folder below may not be ours to read, or be gone by now.
+      // A folder below may be unreadable, or already removed.
       if (top) throw unreadable(current, error);
       return [];
     });
@@ -69,7 +69,7 @@ async function below(folder: string, wanted: (file: string) => boolean): Promise
   return { files, folders };
 }
 
-/** Whether a folder holds what others have made, or what is hidden. */
+/** Tells whether a folder is hidden, or has third-party or generated files. */
 function isPassedOver(name: string): boolean {
   return name === "node_modules" || name === "dist" || name.startsWith(".");
 }

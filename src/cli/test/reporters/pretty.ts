@@ -105,7 +105,7 @@ function patchName({ index, path, at }: NonNullable<TestFailure["patch"]>): stri
   return [`patch #${index}  ${oneLine(path)}`, ...(at === undefined ? [] : [`at ${oneLine(at)}`])].join("   ");
 }
 
-/** Scalars stand in the message; whatever has several lines is shown as a diff. */
+/** Scalars are in the message; values of several lines are shown as a diff. */
 function diffLines(failure: TestFailure, paint: Paint): string[] {
   if (![failure.expected, failure.actual].some(hasLines)) return [];
   const diff = unifiedDiff({ name: "", before: asText(failure.expected), after: asText(failure.actual) });

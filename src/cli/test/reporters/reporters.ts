@@ -35,10 +35,10 @@ const REPORTERS = {
 /** The names of all reporters. */
 export const REPORTER_NAMES = Object.keys(REPORTERS);
 
-/** A reporter that was asked for, and where it writes. */
+/** A requested reporter, and where it writes. */
 export interface ChosenReporter {
   readonly name: keyof typeof REPORTERS;
-  /** Standard output when left out. */
+  /** Default: standard output. */
   readonly file?: string;
 }
 
@@ -81,7 +81,7 @@ export function createReporting(terminal: Terminal, chosen: readonly ChosenRepor
   };
 }
 
-/** Whether something that is no line for people goes to standard output. */
+/** Tells whether a machine-readable report goes to standard output. */
 export function isDocumentPrinted(chosen: readonly ChosenReporter[]): boolean {
   return chosen.some(({ name, file }) => file === undefined && (REPORTERS[name] as Reporter).lines !== true);
 }

@@ -114,7 +114,7 @@ function pod(name: string): object {
   return { kind: "Pod", namespace: NAMESPACE, name };
 }
 
-/** A sample with so many addresses, at most 65,536, each a little different from the others. */
+/** A sample with a given number of addresses, at most 65,536, each a little different from the others. */
 export function withAddresses(sample: KubeObject, count: number): KubeObject {
   const numbers = Array.from({ length: count }, (_unused, index) => index);
   const ip = (index: number) => `10.1.${index >> 8}.${index & 255}`;

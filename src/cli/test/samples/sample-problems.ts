@@ -36,8 +36,8 @@ interface ConfigFile {
 }
 
 /**
- * Tries every patch on sample objects, and all of them on `objects`. An error where an API server would refuse what is made of an
- * object of the author, or the type of what is made of a sample; a warning where it would refuse a sample's value, which the tenant may
+ * Tries every patch on sample objects, and all of them on `objects`. An error if an API server would refuse the patched
+ * object of the author, or the type of a patched sample; a warning if it would refuse a sample's value, which the tenant may
  * never have, and where addresses are left out by the address policy only because a patch changed them.
  */
 export async function sampleProblems(

@@ -19,7 +19,7 @@ import type { SliceContent } from "../../../kube/object/endpoints/slices-of-endp
 /** Desired slices of one Service. */
 export interface DesiredSlices {
   readonly owner: KubeObject;
-  /** Besides those that say whose slices they are. */
+  /** Labels besides those that name the owner of the slices. */
   readonly labels: StringMap;
   readonly annotations: StringMap;
   readonly contents: readonly SliceContent[];
@@ -100,7 +100,7 @@ const FITS: readonly ((slice: SliceContent) => string)[] = [
   ({ addressType }) => addressType,
 ];
 
-/** Which slice is to say what. The time grows with what the slices say, not with pairs of them. */
+/** Assigns content to slices. The time grows with the content of the slices, not with pairs of them. */
 function pair(present: readonly EndpointSlice[], contents: readonly SliceContent[]): Pairs {
   const kept: [EndpointSlice, SliceContent][] = [];
   const spare = new Set(present);

@@ -10,7 +10,7 @@ import { covers, matches, meet } from "../patterns/pattern.ts";
 import type { Pattern } from "../patterns/pattern.ts";
 import type { AccessScope } from "../types.ts";
 
-/** How many names a comparison looks at, which takes some hundredths of a second. */
+/** Maximum number of names that a comparison examines, which takes some hundredths of a second. */
 const STEPS_MAX = 200_000;
 
 /**
@@ -41,7 +41,7 @@ function withoutShared(inner: AccessScope, outer: AccessScope): AccessScope {
 const SORTS = ["resources", "paths"] as const;
 type Sort = (typeof SORTS)[number];
 
-/** Compares sets of requests with those that are allowed. When its steps are used up every further answer is no. */
+/** Compares sets of requests with those that are allowed. Once its steps are used up, every further result is false. */
 class Comparison {
   readonly #allowed: Readonly<Record<ScopeGrant["kind"], readonly ScopeGrant[]>>;
   #steps = STEPS_MAX;
@@ -123,7 +123,7 @@ function representatives(pattern: Pattern, outers: readonly Pattern[]): string[]
   const named = new Set(outers.flatMap((outer) => ("these" in outer ? [...outer.these] : [])));
   const beginnings = new Set(["", ...[pattern, ...outers].flatMap((each) => ("below" in each ? [each.below] : []))]);
   const length = [...named, ...beginnings].reduce((longest, text) => Math.max(longest, text.length), 0) + 1;
-  // Longer than all that is named, and of a sign with which no beginning goes on; of two signs, in case that one does.
+  // Longer than all named texts, and of a character that continues no prefix; of two characters, in case one does.
   const unnamed = ["\u0000", "\u0001"].map((sign) => sign.repeat(length));
   const texts = [...beginnings].flatMap((beginning) => [beginning, ...unnamed.map((rest) => beginning + rest)]);
   return [...named, ...texts].filter((text) => matches(pattern, text));

@@ -5,7 +5,7 @@ export interface TextCacheLimits {
   readonly characters: number;
 }
 
-/** Keeps what was made of texts, the least recently used go first. What is made has to depend on the text only. */
+/** Caches values made from texts; the least recently used are evicted first. A value must depend on the text only. */
 export class TextCache<T> {
   readonly #limits: TextCacheLimits;
   /** In the order of their use. */

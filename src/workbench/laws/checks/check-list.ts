@@ -113,7 +113,7 @@ class ListCheck {
     this.#seen = objects.map((object) => this.#partOf(object));
   }
 
-  /** Tells whether there is anything that the patches could do together. */
+  /** Tells whether the patches could interact. */
   get mayDiffer(): boolean {
     return this.#patches.length > 1 && this.#findings.length > 0;
   }
@@ -181,7 +181,7 @@ class ListCheck {
   result(): CheckedList {
     const { list, pairs } = this.#options;
     const alone = worst(pairs.map(({ verdict }) => verdict));
-    // The worst one: a list that never rests does not come back either.
+    // The worst one: a list that oscillates does not come back either.
     const found = this.#findings
       .filter(({ breach }) => breach !== undefined)
       .reduce<Finding | undefined>((most, one) => (most !== undefined && isWorse(most.verdict, one.verdict) ? most : one), undefined);

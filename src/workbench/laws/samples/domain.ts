@@ -8,7 +8,7 @@ import type { SampleShape } from "./shapes.ts";
 /** Possible values where a patch applies. */
 export interface Domain {
   readonly shape: SampleShape;
-  /** False: the kind has no such field, and the shape is a guess from what was seen there. */
+  /** False: the kind has no such field, and the shape is a guess from values seen there. */
   readonly isKnown: boolean;
 }
 

@@ -20,7 +20,7 @@ export interface Sources {
   readonly seen: readonly unknown[];
 }
 
-/** Lists and maps have at most so many members. */
+/** Maximum number of members of lists and maps. */
 const MEMBERS_MAX = 3;
 
 /** A random value that the shape allows; now and then one of those that were seen. */
@@ -68,7 +68,7 @@ function drawInteger({ minimum, maximum }: { minimum: number; maximum: number },
   return random.happens(0.6) ? random.pick(edges) : minimum + random.below(maximum - minimum + 1);
 }
 
-/** Half of the keys are those that an expression asks for. */
+/** Half of the keys are those that an expression reads. */
 function drawKey(format: TextFormat, { words }: Sources, random: Random): string {
   const known = [...words.keys, ...words.texts].filter((key) => FORMATS[format].accepts(key));
   if (known.length > 0 && random.happens(0.5)) return random.pick(known);
@@ -178,7 +178,7 @@ function* textEdges(format: TextFormat, words: Words): Generator<string> {
 
 /** Samples of one pattern. */
 const PATTERN_SAMPLES = 2;
-/** So many texts are tried with so many numbers behind them, as in templates. */
+/** Number of texts that are tried with numbers appended, as in templates. */
 const NUMBERED_MAX = 6;
 /** Longer samples end no other text. */
 const TAIL_MAX = 70;

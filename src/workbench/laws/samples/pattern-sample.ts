@@ -14,14 +14,14 @@ const CLASSES: Readonly<Record<string, string>> = {
   B: "",
 };
 
-/** Repetitions of an unbounded quantifier go so far beyond its minimum. */
+/** Maximum repetitions of an unbounded quantifier beyond its minimum. */
 const REPEAT_MORE = 3;
 
-/** Nested repetitions end after so many pieces. */
+/** Maximum number of pieces of nested repetitions. */
 const PIECES_MAX = 200;
 
 /**
- * A text that a regular expression probably matches. What it does not understand it leaves out: look-around, back references and
+ * A text that a regular expression probably matches. Unknown constructs are left out: look-around, back references and
  * Unicode classes.
  *
  * @example

@@ -106,7 +106,7 @@ export const SAMPLE_SHAPES: Readonly<Record<PatchListName, SampleObjectShape>> =
   endpointSlices: ENDPOINT_SLICE,
 };
 
-/** The shape of what a path selects; undefined where the kind has no such field. */
+/** The shape of the values that a path selects; undefined if the kind has no such field. */
 export function sampleShapeAt(shape: SampleShape | undefined, segments: readonly Segment[]): SampleShape | undefined {
   const [segment, ...deeper] = segments;
   if (segment === undefined || shape === undefined) return shape;
@@ -128,7 +128,7 @@ export function allValues(shape: SampleShape): readonly unknown[] | undefined {
   return shape.type === "word" ? shape.values : undefined;
 }
 
-/** Tells whether a value is one that the shape allows. */
+/** Tells whether the shape allows a value. */
 export function accepts(shape: SampleShape, value: unknown): boolean {
   switch (shape.type) {
     case "text":

@@ -21,7 +21,7 @@ export interface Words {
   readonly reads: Reads;
 }
 
-/** More of a kind are not looked at: such an expression is a table of its own. */
+/** Maximum number of each kind: an expression with more is a look-up table. */
 const WORDS_MAX = 60;
 const TEXT_MAX = 200;
 

@@ -14,7 +14,7 @@ export interface Alternation {
 /** Steps that a reader is shown. */
 const STEPS_SHOWN = 7;
 
-/** A value that only gets shorter comes to rest some time; so many rounds are waited for it. */
+/** Maximum rounds for a value that only gets shorter, which comes to rest some time. */
 const ROUNDS_MAX = 1_000;
 
 /** A value that has become longer than this, as JSON, is not followed any further. */
@@ -59,7 +59,7 @@ export function alternate(trip: Trip, start: unknown, { situation, rounds }: { s
     repeated ||= seen.has(text) && round > 0 && !isSame;
     seen.add(text);
     const next = lengthOf(trip.comesBack ? tenant : host);
-    // The end of a way that got shorter and shorter shows only in a round that changes nothing any more.
+    // A value that keeps getting shorter is at rest only after a round without a change.
     shrinks &&= next < length || (isSame && !wasSame);
     wasSame = isSame;
     length = next;

@@ -46,7 +46,7 @@ export interface PatchExpectation {
   readonly place: TestPlace;
 }
 
-/** The whole object that must come out: in a golden file (whose text is undefined when there is none yet), or written down. */
+/** The whole expected object: in a golden file (whose text is undefined if there is none yet), or inline. */
 export type ExpectedObject = { readonly place: TestPlace } & (
   { readonly file: string; readonly object: unknown } | { readonly object: JsonObject }
 );

@@ -17,7 +17,7 @@ import type { Sequence, SequenceEvent } from "../sequence.ts";
  * checked here and reported. CONFIG_VALUE: an unknown object, a fault without its time, two things in one event, and the like.
  * PATH_SYNTAX, PATH_UNSUPPORTED: a path of `set`. CONFIG_UNKNOWN_FIELD, CONFIG_TYPE: in the expectation of an object.
  *
- * The answer is only meaningful when the report has no errors.
+ * The result is only meaningful if the report has no errors.
  *
  * @example
  * readSequences(valueAt(root, "sequences"), { report, names: Object.keys(objects) });

@@ -40,7 +40,7 @@ const FOR_WRITES: readonly AnsweredStatus[] = [409, 422];
 export class BrokenRequests {
   readonly #waiting: Waiting[] = [];
 
-  /** From now on, until it was broken so many times. */
+  /** From now on, for this many requests. */
   add(fault: RequestFault, target?: RivalTarget): void {
     this.#waiting.push({ fault, target, left: fault.times });
   }

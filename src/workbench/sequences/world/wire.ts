@@ -14,7 +14,7 @@ export interface WireOptions {
   readonly isDown: (side: Side) => boolean;
   /** Adds a line to the story. */
   readonly tell: (who: string, what: string) => void;
-  /** Lets something happen later, after so many virtual milliseconds. */
+  /** Schedules an action after this many virtual milliseconds. */
   readonly later: (afterMs: number, what: string, perform: () => Promise<void>) => void;
 }
 
@@ -35,7 +35,7 @@ export class Wire {
     this.#options = options;
   }
 
-  /** Brings a request to its cluster, and answers what the syncer hears. */
+  /** Brings a request to its cluster, and returns the answer that the syncer gets. */
   async transmit(sent: Sent): Promise<Response> {
     const { request, resource } = sent;
     const { tell, isDown } = this.#options;
@@ -50,7 +50,7 @@ export class Wire {
     return this.#break(fault, sent);
   }
 
-  /** The request arrives, no matter who still waits for its answer. */
+  /** The request arrives, whether or not its caller still waits for the answer. */
   async deliver({ request, resource }: Sent): Promise<Response> {
     const { ledger, tell } = this.#options;
     ledger.author = "syncer";

@@ -161,7 +161,7 @@ export class SequenceWorld {
     return this.#downUntil[side] > this.now;
   }
 
-  /** Codes of what the syncer says about a tenant object. */
+  /** Codes of the syncer's notes about a tenant object. */
   notes(resource: ResourceType, object: KubeObject): readonly string[] {
     return this.#replica?.notes(resource.plural, keyOf(object)) ?? [];
   }
@@ -188,7 +188,7 @@ export class SequenceWorld {
     if (this.#replica !== undefined) this.#replica.pausedUntil = Math.max(this.#replica.pausedUntil, this.now + forMs);
   }
 
-  /** A cluster answers nothing and tells nothing. */
+  /** A cluster sends no answers and no events. */
   down(side: Side, forMs: number): void {
     this.#downUntil[side] = this.now + forMs;
     this.cut(side, forMs);
@@ -221,7 +221,7 @@ export class SequenceWorld {
     this.#replica?.reload(generationOf(engine));
   }
 
-  /** Adds a line to what people read. */
+  /** Adds a line to the chronicle. */
   tell(who: string, what: string): void {
     this.ledger.chronicle.tell(this.now, who, what);
   }
