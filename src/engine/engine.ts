@@ -46,7 +46,7 @@ export interface EngineOptions {
   readonly adoptCluster?: string;
   /** An embedder's own names instead of the configured ones. */
   readonly translator?: Translator;
-  /** Stands between the patches and the sandbox, to watch what they evaluate. Default: nothing does. */
+  /** Wraps the sandbox, to watch evaluations of patches. Default: no wrapper. */
   readonly instrument?: (engine: PatchEngine) => PatchEngine;
 }
 
@@ -64,7 +64,7 @@ export interface Engine {
 }
 
 /**
- * The translator that a configuration asks for.
+ * The translator of a configuration.
  *
  * @example
  * const translator = createTranslatorFor({ config: resolveConfig({}).config, vcluster: { name: "blue", namespace: "vc-blue" } });
@@ -108,7 +108,7 @@ export function checkReload(before: EngineOptions, after: EngineOptions): void {
 /**
  * Compiles a configuration.
  *
- * @throws CONFIG_VALUE when `adopt` is no prefix of markers, or the syncer's own; when `backends` asks for slices that the file refuses.
+ * @throws CONFIG_VALUE if `adopt` is no prefix of markers, or the syncer's own; if `backends` requires slices that the file disables.
  * @throws EXPRESSION_FUEL when compiling its expressions takes more than `limits.configurationFuel`.
  * @throws EXPRESSION_SYNTAX, PATH_SYNTAX, PATCH_MODE when the configuration was not checked by `parseConfig` before.
  */
@@ -119,7 +119,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
   const translator = options.translator ?? createTranslatorFor(options);
   const limits = settings.limits;
   const sandbox = hasExpressions(config) ? await createSandbox({ limits, toHostDns: (name) => translator.dns(name) }) : NO_SANDBOX;
-  // Compiling runs nothing of an expression, but a text can make work for the compiler; the patches of all kinds share what they may.
+  // Compiling runs nothing of an expression, but a text can make work for the compiler; the patches of all kinds share one budget.
   const budget = createFuelBudget(limits.configurationFuel);
   const compiler: PatchEngine = {
     compile: (text) => sandbox.compile(text, { budget }),
@@ -265,7 +265,7 @@ function planSettings(settings: Settings): PlanSettings {
   };
 }
 
-/** Everything that decides what a copy looks like, as 16 hex digits. */
+/** Digest of everything that determines a copy, as 16 hex digits. */
 function configHash(sync: ResourceSync, { config, vcluster }: EngineOptions): string {
   const { enabled, mappings, mappingsOnly } = config.namespaces;
   return sha256Hex(canonicalJson({ patches: sync.patches, vcluster, namespaces: { enabled, mappings, mappingsOnly } })).slice(0, 16);

@@ -26,8 +26,8 @@ export interface Patched {
 }
 
 /**
- * Translates and patches objects without any cluster: for `render`, for tests of patches, for embedders. What it answers shares nothing
- * with what it was given: either may be changed.
+ * Translates and patches objects without any cluster: for `render`, for tests of patches, for embedders. Its results share nothing
+ * with its input: either may be changed.
  */
 export interface Patcher {
   /** Tells whether objects of this kind are synced, and so can be patched. */

@@ -50,7 +50,7 @@ export interface SyncerOptions extends EngineOptions {
   readonly hooks?: SyncHooks;
   /** How many deletes the delete brake lets pass, once; see the setting `deleteBrake`. Default 0. */
   readonly confirmDeletes?: number;
-  /** Asked right before each write; while it says no, none begins. Default: always yes. */
+  /** Called right before each write; while it returns false, none begins. Default: always true. */
   readonly mayWrite?: () => boolean;
   readonly clock?: Clock;
   readonly chance?: Chance;
@@ -79,7 +79,7 @@ export interface Syncer {
    * @throws CLUSTER_IDENTITY when the host's copies belong to another tenant cluster, or both clusters are swapped.
    * @throws OTHER_SYNCER when they carry the markers of another syncer that is not the one to adopt.
    * @throws CONFIG_VALUE when Endpoints are not used, and the host still has slices of copies of them.
-   * @throws API_… when the tenant cluster cannot be asked who it is.
+   * @throws API_… if the identity of the tenant cluster cannot be read.
    */
   prepare(): Promise<void>;
   /**
@@ -96,7 +96,7 @@ export interface Syncer {
   /** Finishes the writes that are under way and ends. */
   stop(): Promise<void>;
   /**
-   * Goes on with another configuration, once the objects under way are done with the old one: every object sees one of the two.
+   * Continues with another configuration, once the objects under way are done with the old one: every object sees one of the two.
    * Omitted parts stay as they were. All objects are processed again, after those that change meanwhile. "unchanged" when the new
    * configuration means the same; then nothing happens. After a failure the old one stays.
    *
@@ -121,7 +121,7 @@ const SYNC_POLL_MS = 5;
 const NEW_KIND_MS = 30_000;
 /** While standing by, a leader has this long to process a change; longer than an unrenewed lease lasts. */
 const RECENT_MS = 60_000;
-/** So many keys more than there are objects may wait while standing by: those of objects that came and went. */
+/** Number of keys beyond the number of objects that may wait while standing by: those of objects that came and went. */
 const STALE_KEYS_MAX = 1_000;
 
 /**
@@ -160,7 +160,7 @@ class RunningSyncer implements Syncer {
   #engine: Engine;
   /** The options of {@link #engine}. */
   #configured: EngineOptions;
-  /** Ends when the last reload that was asked for is over. */
+  /** Ends when the last requested reload is over. */
   #reloads: Promise<unknown> = Promise.resolve();
   /** The controller waits for another configuration. */
   #swapping = false;
@@ -188,7 +188,7 @@ class RunningSyncer implements Syncer {
     this.#deletesConfirmed = createDeleteConfirmation(options.confirmDeletes);
     this.#clock = options.clock ?? systemClock;
     const metrics = options.metrics ?? noMetrics;
-    // One worker is left for other namespaces, however long the clusters take to answer for one.
+    // One worker is left for other namespaces, however long the clusters take for one.
     const shares = { flowOf: namespaceOfId, runningMax: Math.max(1, engine.settings.workers - 1) };
     this.#queue = createWorkQueue({ name: "endpoint-sync", clock: this.#clock, metrics, ...shares });
     this.#queue.pause();
@@ -313,7 +313,7 @@ class RunningSyncer implements Syncer {
 
   #collectAnew(): void {
     this.#loop?.close();
-    // Another configuration may not know their kind any more.
+    // A new configuration may no longer have their kind.
     this.#queue.dropWaiting({ delayed: true });
     this.#collecting = true;
     this.#loop = this.#createLoop();
@@ -344,7 +344,7 @@ class RunningSyncer implements Syncer {
     const { tenant, host, mayWrite } = this.#options;
     const gated = (writer: Writer) => (mayWrite === undefined ? writer : gateWrites(writer, mayWrite));
     const same = sameClusterOnly(tenant.writer, { clusterUid: this.#clusterUid, clock: this.#clock });
-    // The gate is inside: whether this process leads is asked last.
+    // The gate is inside: leadership is checked last.
     return {
       tenant: withWriter(tenant, verifiedOnly(gated(same), { to: tenant, from: host })),
       host: withWriter(host, verifiedOnly(gated(host.writer), { to: host, from: tenant })),
@@ -380,7 +380,7 @@ class RunningSyncer implements Syncer {
       prepared: this.#controller !== undefined,
       running: this.#running,
       waiting: this.#queue.depth,
-      // Probes ask for the rest, many times a minute, and there may be tens of thousands of objects.
+      // Probes need the rest, many times a minute, and there may be tens of thousands of objects.
       get objects() {
         return loop?.records() ?? [];
       },

@@ -27,7 +27,7 @@ type Sections = Pick<Config, "endpoints" | "endpointSlices">;
 
 /**
  * Every combination, which `docs/guides/sync-endpoint-slices.md` shows as a table. `endpoints.enabled: false` means no backends, whatever the
- * setting says; by itself the section `endpointSlices` means what it says.
+ * setting says; on its own the section `endpointSlices` applies as written.
  *
  * @example
  * syncedBackends("slices", config).readsEndpoints; // false
@@ -46,7 +46,7 @@ export function syncedBackends(mode: BackendsMode, { endpoints, endpointSlices }
   }
 }
 
-/** Tells that the setting asks for slices and the section refuses them. */
+/** Reports that the setting requires slices and the section disables them. */
 export function refusesSlices(mode: BackendsMode, { endpointSlices }: Pick<Sections, "endpointSlices">): boolean {
   return mode !== "endpoints" && endpointSlices.configured && !endpointSlices.enabled;
 }

@@ -1,5 +1,5 @@
 /**
- * `vcluster.yaml` → what the engine does, or everything that is wrong with the file, found before anything starts.
+ * `vcluster.yaml` → the engine's configuration, or every problem of the file, found before anything starts.
  *
  * @module
  */

@@ -15,7 +15,7 @@ const NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 const RESTS = [..."z0123456789abcdefghijklmnopqrstuvwxy"];
 
 /**
- * An example of two tenant namespaces that two of the mappings would put into one host namespace; undefined when there are none. What
+ * An example of two tenant namespaces that two of the mappings would put into one host namespace; undefined if there are none. What
  * a third mapping takes to another place is no example.
  *
  * @example

@@ -17,7 +17,7 @@ import type { SyntaxStep, SyntaxProblem } from "./syntax.ts";
 import { adviseOnToken } from "./lints/token-advice.ts";
 import { findWarnings } from "./lints/warnings.ts";
 
-/** An expression that runs but hardly does what was meant. Line and column count from 1. */
+/** A lint finding: an expression that runs but probably does not do what was meant. Line and column count from 1. */
 export interface ExpressionWarning {
   readonly message: string;
   readonly line: number;

@@ -55,7 +55,7 @@ export function excerptOf(text: string, place: TextPosition): string {
   return `${before}▸${line.slice(at, to)}${to < line.length ? "…" : ""}`.trim();
 }
 
-/** ` at line 1, column 10`, and what stands there when the message does not quote the whole expression on one line anyway. */
+/** ` at line 1, column 10`, and the text there unless the message quotes the whole expression on one line anyway. */
 export function showPlace(text: string, place: TextPosition): string {
   const { line, column } = place;
   const inSight = text.length <= QUOTED_MAX && !LINE_END.test(text);

@@ -204,7 +204,7 @@ function insideCallback(callee: AnyNode, argument: AnyNode, around: Around): Aro
   return { ...around, names, tests: [...around.tests, { start: callee.start, end: callee.end }] };
 }
 
-/** Whether the last name of a chain occurs in what was tested before. */
+/** Tells whether the last name of a chain occurs in an earlier test. */
 function isTested(chain: MemberExpression, { tests }: Around, { places }: Search): boolean {
   const offsets = places.get(memberName(chain) ?? "") ?? [];
   return tests.some(({ start, end }) => (offsets[firstFrom(offsets, start)] ?? end) < end);

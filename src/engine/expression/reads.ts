@@ -1,7 +1,7 @@
 /**
  * Which parts of `context` an expression can see, so that only these have to be brought into the sandbox.
  *
- * The answer may name too much, never too little: whatever is not plainly a chain of named members makes it "all".
+ * The result may name too much, never too little: whatever is not plainly a chain of named members makes it "all".
  *
  * @module
  */

@@ -18,7 +18,7 @@ export interface KnownField {
 /** Shapes that an expression starts from. */
 export interface KnownShapes {
   readonly value: KnownShape;
-  /** Of `context.virtualObject`, which is there. */
+  /** Of `context.virtualObject`, which is present. */
   readonly virtualObject: KnownShape;
   /** Of `context.hostObject`. */
   readonly hostObject: KnownField;

@@ -1,5 +1,5 @@
 /**
- * The border to acorn: text → syntax tree, and what may not stand in the tree.
+ * The border to acorn: text → syntax tree, and constructs that the tree must not contain.
  *
  * @module
  */
@@ -25,7 +25,7 @@ const AFTER = "\n)";
 /** Maximum nesting. Deeper trees could overflow the stack of code that walks or compiles them. */
 export const EXPRESSION_DEPTH_MAX = 200;
 
-/** Each try parses the text once more. */
+/** Each try parses the text again. */
 const UNOPENED_TRIES = 20;
 
 const OPTIONS: Options = { ecmaVersion: 2023, sourceType: "script", allowHashBang: false };
@@ -39,7 +39,7 @@ export interface ParsedExpression {
   readonly start: Offset;
 }
 
-/** The tree of `text` as one expression, or what is wrong with it. */
+/** The tree of `text` as one expression, or its syntax problem. */
 export function parseExpression(text: string): ParsedExpression | SyntaxProblem {
   const tooDeep = findDeepParenthesis(text);
   if (tooDeep !== undefined) return tooDeep;
@@ -103,7 +103,7 @@ function enclosedExpression(tree: Program): Expression | undefined {
   return statement.expression.start >= BEFORE.length ? statement.expression : undefined;
 }
 
-/** The first closing parenthesis that has no opening one: the text before it is complete. Looks at the first few only. */
+/** The first closing parenthesis that has no opening one: the text before it is complete. Checks the first few only. */
 function unopened(text: string): SyntaxProblem | undefined {
   let at = -1;
   for (let tries = 0; tries < UNOPENED_TRIES; tries += 1) {
@@ -120,7 +120,7 @@ export interface SyntaxStep {
   readonly node: AnyNode;
   readonly parent: AnyNode | undefined;
   readonly depth: number;
-  /** Whether it stands in a function that has its own `arguments`. */
+  /** Tells whether it is in a function that has its own `arguments`. */
   readonly inFunction: boolean;
 }
 

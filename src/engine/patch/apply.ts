@@ -2,13 +2,13 @@
  * Applies a list of patches to one object, in one direction.
  *
  * Guarantees:
- * - Pure: the same object, patches, options and engine give the same answer; nothing given is modified.
+ * - Pure: the same object, patches, options and engine give the same result; no input is modified.
  * - Nothing but matched values changes, and nothing is created but inside a matched value. What did not change is shared; if
  *   nothing changed, the very object comes back.
- * - Protected fields and markers are what they were.
+ * - Protected fields and markers are unchanged.
  * - A failing patch is an outcome, never an exception, and touches only its own value or what stands around it.
  *
- * Assumption: the object is JSON data as an API server answers it.
+ * Assumption: the object is JSON data as an API server returns it.
  *
  * @module
  */

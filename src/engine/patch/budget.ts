@@ -21,7 +21,7 @@ export interface Budget {
   checkFuel(): void;
   /** Counts the fuel of an evaluation, failed or not. */
   spendFuel(fuel: number): void;
-  /** @throws EXPRESSION_RESULT when `result` is more than what is left. It is not counted then. */
+  /** @throws EXPRESSION_RESULT if `result` exceeds the rest. It is not counted then. */
   takeResult(result: unknown): void;
 }
 

@@ -19,7 +19,7 @@ export function openTally(): Tally {
 /** A thrown text can be as long as the expression's memory; a record is for people. */
 const MESSAGE_LENGTH_MAX = 1000;
 
-/** The record of what was thrown at `place`. A broken invariant, or anything but an EngineError, is a bug and thrown on. */
+/** The record of an error at `place`. A broken invariant, or anything but an EngineError, is a bug and rethrown. */
 export function patchFailureOf(error: unknown, place: string): PatchFailure {
   if (!isEngineError(error) || error.code === "INTERNAL") throw error;
   const { code, message } = error;

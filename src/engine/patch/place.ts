@@ -39,7 +39,7 @@ export const PROTECTED_METADATA: readonly string[] = [
 // Values elsewhere need no parsing of their paths.
 const NEEDS_A_LOOK = /^(?:metadata|apiVersion|kind|\$)/;
 
-// Nor do those of labels and annotations, all of them or one, unless its key holds what has to be escaped.
+// Nor do those of labels and annotations, all of them or one, unless its key needs escaping.
 const MAP_OR_ENTRY = /^metadata\.(labels|annotations)(?:\.([\w-][\w/:-]*)|\["([^"\\]+)"\])?$/;
 
 /**
@@ -67,7 +67,7 @@ function mapOrEntry(path: string, field: MapField, key: string | undefined): Met
 
 /**
  * {@link roleOf} for the matches of one path. Most values that patches match are addresses, hundreds in one object: where the path
- * begins with a name that decides the role, no text is looked at, and so none is put together from its pieces.
+ * begins with a name that decides the role, no text is examined, and so none is concatenated.
  *
  * @example
  * placesOf(compilePath("subsets[*].addresses[*].ip").segments)("subsets[0].addresses[3].ip").role; // "field"

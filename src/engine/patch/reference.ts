@@ -63,7 +63,7 @@ function rewriteSelector(value: unknown, { direction, names }: ReferenceSite): R
   return { value: names.labelSelector(value, direction) };
 }
 
-/** The name, or undefined when there is none: the field is absent, null or empty. */
+/** The name, or undefined if there is none: the field is absent, null or empty. */
 function readName(reference: CompiledReference, value: unknown): string | undefined {
   if (value === null || value === "") return undefined;
   if (reference.name === undefined) {

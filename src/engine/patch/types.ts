@@ -22,7 +22,7 @@ export interface PatchScope {
   readonly context: PatchContext;
 }
 
-/** Whatever the engine made of an expression's text; opaque here. */
+/** The engine's compiled form of an expression; opaque here. */
 export type CompiledExpression = object;
 
 /** A value with its price. */
@@ -40,13 +40,13 @@ export interface PricedValue {
 /**
  * Expression engine as patches need it. The sandbox fits as it is.
  *
- * `evaluate` throws an EngineError with an `EXPRESSION_…` code, and tells in `details` what the failed run took if it knows: `fuel`,
+ * `evaluate` throws an EngineError with an `EXPRESSION_…` code, and reports in `details` the cost of the failed run if known: `fuel`,
  * `charged` and `contextCharged`, as of a value.
  */
 export interface PatchEngine {
   compile(text: string): CompiledExpression;
   evaluate(expression: CompiledExpression, scope: PatchScope): PricedValue;
-  /** Tells whether the expression can see anything of `context.hostObject`. Left out, every one can. */
+  /** Tells whether the expression can see anything of `context.hostObject`. Default: every one can. */
   readsHostObject?(expression: CompiledExpression): boolean;
 }
 
@@ -56,7 +56,7 @@ export type OnError = "keep-last" | "skip-patch" | "block-object";
 /**
  * Outcome of one patch on one object.
  *
- * `applied`: at least one value changed. `noChange`: values matched and stayed what they were. `noMatch`: the path found
+ * `applied`: at least one value changed. `noChange`: values matched and stayed the same. `noMatch`: the path found
  * nothing. `noExpression`: the patch has nothing for this direction. `denied`: the result touched a protected field, which was
  * restored (other values may have changed). `error`: at least one value failed (others may have changed).
  */

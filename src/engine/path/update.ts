@@ -39,7 +39,7 @@ export function compileUpdate(segments: readonly Segment[], find: (root: unknown
   };
 }
 
-/** The answer to every match, or nothing when none of them is a change. */
+/** The result for every match, or nothing if none of them is a change. */
 export function decide(matches: readonly Match[], change: Change): unknown[] | undefined {
   let changed = false;
   const values = matches.map(({ value, path }) => {

@@ -1,11 +1,11 @@
 /**
  * One reconcile as a step machine: a state and the answer to its request give the next state and the next request. All of it is
  * data. Nothing here waits, reads a clock or talks to a cluster, so that a reconcile can be stopped between any two steps, and
- * played again from its answers.
+ * replayed from its answers.
  *
  * ```
- * begin ─► get the source, if the cache is behind the copy or the plan rests on what a cache knows of it ─► plan
- *       ─► get the Services, if the plan rests on what a cache knows of them ─► plan
+ * begin ─► get the source, if the cache is behind the copy or the plan rests on the cached source ─► plan
+ *       ─► get the Services, if the plan rests on cached Services ─► plan
  *       ─► each operation in order: get the source, if its state matters ─► create | update | delete
  *       ─► report ─► done
  * ```
@@ -23,17 +23,17 @@ import { planInPieces } from "./plan.ts";
 import type { Note, Operation, Plan, PlanInput } from "./plan-types.ts";
 import type { Rules } from "./rules/rules.ts";
 
-/** Decides what to do about one key: `plan`, or what stands in for it. */
+/** Decides what to do about one key: `plan`, or a replacement of it. */
 export type Planner = (rules: Rules, input: PlanInput) => Plan;
 
 /** Input of a reconcile. */
 export interface Start {
   readonly input: PlanInput;
-  /** The version of the source at which host edits had been undone too often: at this version none is undone any more. */
+  /** Source version at which host edits were undone too often: at this version none is undone any more. */
   readonly stoppedAt?: string | undefined;
   /** Milliseconds for which a copy that was deleted too often must not come back. Default 0. */
   readonly recreationWaitMs?: number;
-  /** The object is written too often: a plan that writes to the copy only, or to the source too, waits so long. Default 0. */
+  /** Milliseconds that a plan waits because its object is written too often: one for the copy only, or for the source too. Default 0. */
   readonly writeWaitMs?: number;
   readonly flowWaitMs?: number;
   readonly slowed?: SlowedTimes;
@@ -46,7 +46,7 @@ export type Request =
   /** The object itself, not a cache's idea of it. Left out, `resource` is the kind that is reconciled. */
   | { readonly type: "get"; readonly side: "tenant" | "host"; readonly key: ObjectKey; readonly resource?: ResourceType }
   | { readonly type: "write"; readonly operation: Operation }
-  /** Tell people, as Events on `object`. Whatever the answer is, it changes nothing. */
+  /** Inform users, by Events on `object`. The answer changes nothing. */
   | { readonly type: "report"; readonly object: KubeObject; readonly notes: readonly Note[] }
   | { readonly type: "done"; readonly ending: Ending };
 
@@ -69,7 +69,7 @@ export type Response =
   | { readonly type: "outdated"; readonly reason: string }
   /** The write cannot succeed before something else changes; without a note, the reason need not be reported. */
   | { readonly type: "refused"; readonly note?: Note }
-  /** There is no answer, so that what was asked may or may not have happened. */
+  /** There is no answer, so the request may or may not have been carried out. */
   | { readonly type: "failed"; readonly error: unknown };
 
 /** Where a reconcile is. */
@@ -97,7 +97,7 @@ export interface ReconcileState {
   readonly ending?: Ending;
 }
 
-/** A state with what it waits for. */
+/** A state with its pending request. */
 export interface Step {
   readonly state: ReconcileState;
   readonly request: Request;
@@ -131,7 +131,7 @@ export interface Machine {
  * while (request.type !== "done") ({ state, request } = finish(machine.next(rules, state, await send(request))));
  */
 export function createMachine(planner?: Planner): Machine {
-  /** Makes sure that the plan rests on what is, and not on what a cache takes for it; then carries it out. */
+  /** Makes sure that the plan rests on the present state, not on a stale cache; then carries it out. */
   function* decide(rules: Rules, known: Known, input: PlanInput): Generator<undefined, Step> {
     const plan = planner === undefined ? yield* planInPieces(rules, input) : planner(rules, input);
     const state = planned(known, input, plan);
@@ -285,7 +285,7 @@ function write(state: ReconcileState, operation: Operation): Step {
   return { state: { ...state, phase: "writing" }, request: { type: "write", operation } };
 }
 
-/** A cache that lags must not take away what its cluster wants to be there. */
+/** A stale cache must not remove what its cluster wants to keep. */
 function removalAnswered(state: ReconcileState, response: Response): Step {
   if (response.type === "failed") return fail(state, response.error);
   const operation = state.planned.operations[state.index]!;

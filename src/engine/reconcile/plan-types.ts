@@ -6,12 +6,12 @@ import type { FoundReference, Outcome } from "../patch/types.ts";
 import type { ToHostInput } from "./convert/to-host.ts";
 import type { Surroundings } from "./rules/rules.ts";
 
-/** Everything a plan looks at. */
+/** Input of a plan. */
 export interface PlanInput extends Surroundings {
   /** The tenant key that is reconciled. */
   readonly key: ObjectKey;
   readonly tenant: KubeObject | undefined;
-  /** The object at the host key, no matter whose it is. */
+  /** The object at the host key, whoever owns it. */
   readonly host: KubeObject | undefined;
   /** Copies of this tenant object at other host keys, from before its namespace was mapped again. */
   readonly orphans?: readonly KubeObject[];
@@ -61,7 +61,7 @@ export type Operation =
 /** Required knowledge of the tenant object before a delete. */
 export type Confirm = Extract<Operation, { action: "delete" }>["confirm"];
 
-/** Something that people should know: shown in `why` and, unless it is a passing state, as an Event on the tenant object. */
+/** Information for users: shown in `why` and, unless it is a passing state, as an Event on the tenant object. */
 export interface Note {
   readonly code: Code;
   readonly message: string;
@@ -79,10 +79,10 @@ export type PlanState =
   | "left"
   /** The object cannot be copied as it is. */
   | "refused"
-  /** The cached tenant object is older than what was copied already. */
+  /** The cached tenant object is older than the copied version. */
   | "stale";
 
-/** The answer of {@link plan}. */
+/** The result of {@link plan}. */
 export interface Plan {
   readonly state: PlanState;
   readonly hostKey: ObjectKey | undefined;
@@ -95,7 +95,7 @@ export interface Plan {
    * planned again.
    */
   readonly restsOnServices?: readonly ("host" | "tenant")[];
-  /** The operations make so much of the tenant object being there: it is read live first, and all is planned again. Default false. */
+  /** The operations depend on the presence of the tenant object: it is read live first, and the plan is made again. Default false. */
   readonly restsOnSource?: boolean;
   /**
    * Edits of the copy are left alone, because later ones have reached the tenant: the copy is read live first, and all is planned
@@ -116,7 +116,7 @@ export function deletion(host: KubeObject, reason: string, confirm: Confirm): Op
   return { action: "delete", side: "host", key: { namespace, name }, preconditions, reason, confirm };
 }
 
-/** Deletes a copy that cannot be changed into what it should be. */
+/** Deletes a copy that cannot be changed into the desired one. */
 export function recreation(host: KubeObject): Operation {
   return deletion(host, "A field that cannot be changed differs; the copy is recreated", "unchanged");
 }

@@ -90,9 +90,9 @@ function planHandOver(rules: Rules, { host, key, tenant }: PlanInput, answer: Ma
 }
 
 /**
- * The fence: a cache that lags behind what was copied already must neither undo it nor take the copy away. Versions of one kind
+ * The fence: a cache that lags behind the copied version must neither undo it nor remove the copy. Versions of one kind
  * are comparable across objects, so that it also tells an earlier life of the tenant object from a later one. A copy whose labels
- * the host's controller has replaced still says what was copied.
+ * the host's controller has replaced still records the copied version.
  */
 function isStale(rules: Rules, { host, key, tenant, sourceConfirmed }: PlanInput & { readonly tenant: KubeObject }): boolean {
   if (host === undefined || sourceConfirmed || host.metadata.deletionTimestamp) return false;

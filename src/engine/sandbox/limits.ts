@@ -39,7 +39,7 @@ export const LIMIT_RANGES: Readonly<Record<keyof SandboxLimits, readonly [minimu
   fuel: [10_000, 500_000_000],
   objectFuel: [10_000, Number.MAX_SAFE_INTEGER],
   configurationFuel: [10_000, Number.MAX_SAFE_INTEGER],
-  // The module asks for 16 MiB from the start, of which its own data and stack take a third.
+  // The module requires 16 MiB from the start, of which its own data and stack take a third.
   memoryBytes: [INITIAL_PAGES * PAGE_BYTES, 1024 * MIB],
   // Deeper nesting could overflow the stack of the machine before the engine's own limit stops it.
   stackBytes: [16 * KIB, 64 * KIB],

@@ -36,7 +36,7 @@ export type { EvaluationContext, FuelBudget, SandboxLimits };
 
 /** Values of an expression's names. */
 export interface Scope {
-  /** The matched value: JSON data. The expression gets a copy of its own. */
+  /** The matched value: JSON data. The expression gets its own copy. */
   readonly value: unknown;
   /** Default true. */
   readonly valueExists?: boolean;
@@ -51,7 +51,7 @@ export interface Expression {
 
 /** Conditions of compiling, or of one evaluation. */
 export interface BudgetOptions {
-  /** Shared with others of its kind; this one takes no more than what is left of it. */
+  /** Shared with others of its kind; this one takes no more than its rest. */
   readonly budget?: FuelBudget;
 }
 
@@ -72,10 +72,10 @@ export interface Sandbox {
   /** The limits that hold; `objectFuel` and `configurationFuel` are for {@link createFuelBudget}. */
   readonly limits: SandboxLimits;
   /**
-   * Compiles an expression; nothing of it runs. The same text gives the same answer again, and costs nothing again.
+   * Compiles an expression; nothing of it runs. The same text gives the same result again, at no cost.
    *
    * @throws EXPRESSION_SYNTAX when the text is not one expression, or too much work for one; details: line, column (from 1), text, hint.
-   * @throws EXPRESSION_FUEL when it needs more steps than what is left of the budget; details: expression, fuel, limit.
+   * @throws EXPRESSION_FUEL if it needs more steps than the budget has left; details: expression, fuel, limit.
    * @throws USAGE after {@link dispose}, and within `toHostDns`.
    */
   compile(text: string, options?: BudgetOptions): Expression;
@@ -120,10 +120,10 @@ export interface SandboxOptions {
   readonly toHostDns?: (name: string) => string;
 }
 
-/** An expression with what it cost to compile it. */
+/** An expression with its compilation cost. */
 interface CompiledExpression extends CheckedExpression {
   readonly compileFuel: number;
-  /** It needs more memory than a used instance may take: each of its evaluations has an instance of its own. */
+  /** It needs more memory than a used instance may take: each of its evaluations has its own instance. */
   needsMemory: boolean;
 }
 
@@ -140,7 +140,7 @@ const USED_MEMORY_BYTES = INITIAL_PAGES * PAGE_BYTES;
 const COMPILED_MAX = 1000;
 
 /**
- * A sandbox with an engine of its own.
+ * A sandbox with its own engine.
  *
  * @throws CONFIG_VALUE when a limit is out of its range.
  * @example
@@ -159,7 +159,7 @@ class QuickJsSandbox implements Sandbox {
   readonly #options: QuickJsInstanceOptions;
   readonly #realm: LoadedRealm;
   readonly #compiled = new Map<string, CompiledExpression>();
-  /** Every expression that this sandbox has compiled, also those whose text it no longer remembers. */
+  /** Every expression that this sandbox has compiled, also those whose text it no longer caches. */
   readonly #own = new WeakSet<Expression>();
   /** Kept from one evaluation to the next while it is as small as a fresh one. */
   #instance: Instance | undefined;

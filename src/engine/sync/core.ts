@@ -57,7 +57,7 @@ export interface SyncCoreOptions {
   readonly deleteBrake?: DeleteBrakeLimits;
   /** Deletes that the brake need not hold. Default none. */
   readonly deletesConfirmed?: DeleteConfirmation;
-  /** Hears when the delete brake engages. */
+  /** Called when the delete brake engages. */
   readonly braked?: (note: Note) => void;
   /** State of an earlier core over the same caches. Default none. */
   readonly memory?: SyncState;
@@ -80,9 +80,9 @@ export interface SyncCore {
   begin(id: string, context?: TurnContext): Generator<undefined, ReconcileRun>;
   /** True once every cache was complete for the first time. */
   readonly synced: boolean;
-  /** Takes note of a copy of a referenced object that an earlier process has made; there is none where none are made. */
+  /** Records a copy of a referenced object from an earlier process; absent if there are no references. */
   readonly found?: (kind: ReferenceKind, copy: KubeObject) => void;
-  /** Hands what was made of copies back to the host's mirror; there is none where who tells readers is decided. */
+  /** Hands slices made from copies back to the host's mirror; absent if sources of backends are decided per Service. */
   readonly handBack?: HandBack["run"];
   /** Status of every object that was looked at. */
   records(): readonly SyncRecord[];
@@ -94,7 +94,7 @@ export interface SyncCore {
 /** Context of one reconcile. */
 export interface TurnContext {
   readonly logger?: Logger | undefined;
-  /** Hears what the reconcile costs the thread, in milliseconds. */
+  /** Called with the reconcile's time on the thread, in milliseconds. */
   readonly charge?: ((costMs: number) => void) | undefined;
 }
 
@@ -102,7 +102,7 @@ function nothingToDo(requeueAfterMs: number | undefined): Request {
   return { type: "done", ending: { result: "settled", ...(requeueAfterMs !== undefined && { requeueAfterMs }) } };
 }
 
-/** Where nothing is decided, something may be left of a time when slices were made of Endpoints. */
+/** Without decisions, slices made from Endpoints may be left over from earlier. */
 function handBackOf({ rules, host, logger, enqueue }: SyncCoreOptions): HandBack | undefined {
   const endpoints = rules.find(({ kind, enabled }) => enabled && kind.resource === ENDPOINTS);
   const slices = rules.find(({ kind }) => kind.resource === ENDPOINT_SLICES);
@@ -111,7 +111,7 @@ function handBackOf({ rules, host, logger, enqueue }: SyncCoreOptions): HandBack
   return createHandBack({ rules: endpoints, logger, enqueue, ...synced });
 }
 
-/** Subscribes to the caches and hands out the ids of what they hold. Starts nothing. */
+/** Subscribes to the caches and hands out the ids of their objects. Starts nothing. */
 export function createSyncCore(options: SyncCoreOptions): SyncCore {
   const { tenant, host, rules, clock, hooks = {}, logger, metrics, ownerService } = options;
   const memory = options.memory ?? createSyncState();
@@ -173,7 +173,7 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
     return ownerReference(ownerService && host.source(SERVICES).get(ownerService));
   }
 
-  /** Copies that were made before their owner, or by way of an earlier one, get it as soon as it is there. */
+  /** Copies that were made before their owner, or by way of an earlier one, get it as soon as it exists. */
   let ownerUid = owner()?.uid;
   const endOwner = host.source(SERVICES).onChange((key) => {
     if (ownerService === undefined || !sameKey(key, ownerService) || ownerUid === owner()?.uid) return;

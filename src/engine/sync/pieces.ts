@@ -1,6 +1,6 @@
 /**
  * The syncer's work on the thread that all share, in pieces: between two of them sockets are read, timers fire and probes are answered.
- * Answers that are there already, as those of a cluster in the same process, would otherwise let nothing else have its turn.
+ * Immediate answers, as those of a cluster in the same process, would otherwise block all other work.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import type { Metrics } from "../../base/metrics.ts";
 import { FairQueue } from "../../kube/runtime/queue/fair-queue.ts";
 import { namespaceOfId } from "./state/sync-id.ts";
 
-/** After so much work in a row everything else has its turn, in milliseconds. */
+/** Time of continuous work after which other work proceeds, in milliseconds. */
 const BREATH_MS = 10;
 /** Time beyond which a piece is counted and logged, in milliseconds. */
 export const LONG_PIECE_MS = 50;
@@ -22,15 +22,15 @@ const TOLD_MAX = 1_000;
 export interface PieceOf {
   /** The id of the object. */
   readonly id: string;
-  /** Hears how long it took, in milliseconds. */
+  /** Called with its duration, in milliseconds. */
   readonly charge?: ((costMs: number) => void) | undefined;
 }
 
 /** Runs pieces of work, see the module comment. */
 export interface Pieces {
   /**
-   * Runs work that stops by itself. After some of it everything else has its turn, and then anyone who waits for the next piece, one tenant
-   * namespace after the other by what their pieces have cost. Rejects with what the work throws.
+   * Runs work that yields by itself. After some of it other work proceeds, and then those waiting for the next piece, one tenant
+   * namespace after the other by what their pieces have cost. Rejects with the error of the work.
    */
   runAll<Result>(of: PieceOf, work: Iterator<undefined, Result>): Promise<Result>;
 }

@@ -1,5 +1,5 @@
 /**
- * The syncer for those who bring a queue and workers of their own.
+ * The syncer for embedders with their own queue and workers.
  *
  * @module
  */
@@ -46,7 +46,7 @@ export interface ReconcilerOptions {
   /** The same for the host cluster. */
   readonly host: ClusterAccess;
   /**
-   * Receives the key of every object that has to be looked at; at the start, of all. A key is plain text that a queue can hold; what it
+   * Receives the key of every object that must be reconciled; at the start, of all. A key is plain text that a queue can hold; what it
    * looks like is an internal detail. It may be given several times, and must be reconciled once more after the last time.
    */
   enqueue(key: string): void;
@@ -84,20 +84,20 @@ export interface Reconciler {
   reconcile(key: string): Promise<Reconciled>;
   /** Status of every object that was looked at. */
   records(): readonly SyncRecord[];
-  /** Hears no more changes. Reconciles that run are finished by their caller. */
+  /** Stops following changes. Running reconciles are finished by their caller. */
   close(): void;
 }
 
-/** A key is looked at again so long after its caches were not complete yet, in milliseconds. */
+/** Delay of a key whose caches were not complete yet, in milliseconds. */
 const NOT_SYNCED_MS = 100;
 /** Characters of a UUID: enough to tell the reconciles of one log apart. */
 const ID_LENGTH = 8;
 
 /**
- * Subscribes to the caches, hands out the keys of what they hold, and waits to be called for each. Opens no watch, starts nothing
+ * Subscribes to the caches, hands out the keys of their objects, and waits to be called for each. Opens no watch, starts nothing
  * and keeps no timer.
  *
- * @throws API_… when the tenant cluster cannot be asked who it is.
+ * @throws API_… if the identity of the tenant cluster cannot be read.
  * @example
  * const engine = await createEngine({ config, vcluster, services: "external" });
  * const reconciler = await createReconciler({ engine, tenant, host, enqueue: (key) => queue.add(key) });

@@ -60,12 +60,12 @@ export function createSyncLoop(options: SyncLoopOptions): SyncLoop {
       if (request.type === "write" && request.operation.side === "host") noteNamespace(request.operation, response);
       return response;
     }
-    // The reconcile goes on meanwhile: whether people hear of it changes nothing.
+    // The reconcile continues meanwhile: the result of the report does not matter.
     void events.record(request.object, request.notes, context);
     return REPORTED;
   }
 
-  /** Events are in the tenant cluster; anyone who can create a namespace of the host reads the log. */
+  /** Events are in the tenant cluster; those who can create host namespaces read the log. */
   function noteNamespace(operation: Operation, response: Response): void {
     if (operation.action !== "create") return;
     const { namespace = "" } = operation.object.metadata;

@@ -1,5 +1,5 @@
 /**
- * Whose copy an object is. A virtual cluster is known by its name, its host namespace and the uid of its tenant cluster: names
+ * Ownership of copies. A virtual cluster is identified by its name, its host namespace and the uid of its tenant cluster: names
  * alone are not unique on a host, since two host namespaces may each hold a virtual cluster of one name.
  *
  * @module
@@ -26,7 +26,7 @@ export interface VClusterIdentity {
 export type Whose = "ours" | "former" | "foreign";
 
 /**
- * Whose copy it is that says this of itself. Copies of earlier versions do not name the host namespace of their virtual cluster:
+ * The owner of a copy with these markers. Copies of earlier versions do not name the host namespace of their virtual cluster:
  * the uid of the tenant cluster decides, and without a uid to compare, where the copy is.
  *
  * @example

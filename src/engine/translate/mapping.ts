@@ -16,7 +16,7 @@ export interface Mapping {
   record(kind: string, tenant: ObjectKey, host: ObjectKey): "recorded" | { readonly taken: ObjectKey };
   toHost(kind: string, tenant: ObjectKey): ObjectKey | undefined;
   toTenant(kind: string, host: ObjectKey): ObjectKey | undefined;
-  /** Ends a pair; does nothing when there is none. */
+  /** Ends a pair; does nothing if there is none. */
   forget(kind: string, tenant: ObjectKey): void;
 }
 

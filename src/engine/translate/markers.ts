@@ -135,7 +135,7 @@ export function managedByValue(vcluster: string): string {
   return safeConcat(vcluster);
 }
 
-/** Objects whose markers are remembered: those of one plan, which asks for the same ones again and again. */
+/** Objects whose markers are cached: those of one plan, which reads the same ones repeatedly. */
 const LAST_READ_MAX = 4;
 
 interface Read {
@@ -160,7 +160,7 @@ function parseMarkers(prefix: string, object: KubeObject): CopySource | undefine
   const { labels = {}, annotations = {} } = object.metadata;
   const keys = keysBelow(prefix);
   const vcluster = own(annotations, keys.vcluster);
-  // Most objects are no copies, and this is asked for every event.
+  // Most objects are no copies, and this runs for every event.
   if (vcluster === undefined || own(labels, keys.managedBy) !== managedByValue(vcluster)) return undefined;
   const source: Record<string, string> = {};
   for (const [field, key] of keys.required) {

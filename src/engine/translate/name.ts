@@ -1,5 +1,5 @@
 /**
- * Decides what a tenant object is called in the shared host namespace. Nothing else may build a host name.
+ * Decides the name of a tenant object in the shared host namespace. Nothing else may build a host name.
  *
  * Guarantees to the rest of the engine, and limits:
  * - Deterministic: the same name before and after a restart, on every replica.

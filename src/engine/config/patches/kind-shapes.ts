@@ -43,7 +43,7 @@ const OTHER_SERVICE_FIELDS = [
   ...["loadBalancerSourceRanges"],
 ] as const;
 
-/** The kinds whose patches the engine applies, as the tenant's API server answers them, by the section of the configuration. */
+/** The kinds whose patches the engine applies, as the tenant's API server returns them, by the section of the configuration. */
 export const KIND_SHAPES: Readonly<Record<PatchedSection, KnownShape>> = {
   endpoints: object({
     metadata: always(METADATA),

@@ -37,7 +37,7 @@ export interface CheckedPatch {
 }
 
 /**
- * Checks every patch of a list and answers them for checks across lists.
+ * Checks every patch of a list and returns them for checks across lists.
  *
  * Reported: PATCH_MODE, PATH_SYNTAX, PATH_UNSUPPORTED, EXPRESSION_SYNTAX (with the place inside the text), PATCH_PROTECTED_PATH,
  * PATCH_DUPLICATE_PATH, and what `checkReference` finds. Items that are no maps are left to the decoder.

@@ -26,7 +26,7 @@ const LISTS: readonly (readonly string[])[] = ["ownerReferences", "finalizers", 
 export function protectedReason(path: Path, options: { markerPrefix: string }): string | undefined {
   const reason = reasonOf(path.segments, options.markerPrefix);
   if (reason !== undefined || !path.canonical.includes("..")) return reason;
-  // A wildcard stands for "..", which may also be no level at all.
+  // A wildcard represents "..", which may also be no level at all.
   return reasonOf(
     path.segments.filter(({ kind }) => kind !== "wildcard"),
     options.markerPrefix,

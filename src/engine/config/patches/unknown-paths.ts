@@ -13,7 +13,7 @@ interface Misfit {
   readonly hint: string;
 }
 
-/** Warns of a path that finds nothing in any object of the kind: patches with such paths are skipped without a word. */
+/** Warns of a path that finds nothing in any object of the kind: patches with such paths are skipped silently. */
 export function warnOfUnknownField(path: Path, at: { section: PatchedSection; node: Node; field: string; report: Report }): void {
   const { section, node, field, report } = at;
   const misfit = misfitOf(path.segments, section);

@@ -11,7 +11,7 @@ import type { Report } from "../../../schema/problem.ts";
 import type { PatchedSection } from "./kind-shapes.ts";
 import type { CheckedPatch } from "./patches.ts";
 
-/** Warns of every `reverseExpression` whose place host edits never come back from. */
+/** Warns of every `reverseExpression` from whose place host edits never come back. */
 export function warnOfUnreachedReverses(section: PatchedSection, patches: readonly CheckedPatch[], report: Report): void {
   for (const { node, field, path } of patches) {
     const reverse = node.entries.get("reverseExpression");

@@ -10,7 +10,7 @@ import type { Units } from "./base64.ts";
 
 /** Functions from the owner of a sandbox. */
 export interface Outside {
-  /** Answers `virtualToHostDNS`. May throw DNS_NAME_INVALID: the expression sees an Error with its message. */
+  /** Implements `virtualToHostDNS`. May throw DNS_NAME_INVALID: the expression sees an Error with its message. */
   readonly toHostDns?: ((name: string) => string) | undefined;
 }
 
@@ -23,10 +23,10 @@ export interface HostFunction {
   readonly about: string;
   /**
    * Its method inside of the engine, in JavaScript. `host` is the way out: a call with one text that is in one piece, see `flat` of the
-   * realm, which gives the answer, or undefined where there is none.
+   * realm, which returns the answer, or undefined if there is none.
    */
   readonly guest: string;
-  /** Price of a call of `host` in fuel, about what it takes outside, besides one for each code unit that goes out. */
+  /** Price of a call of `host` in fuel, about its cost outside, besides one for each code unit sent. */
   readonly fuel: number;
   readonly answer: HostAnswer;
 }

@@ -1,5 +1,5 @@
 /**
- * Expressions that run but hardly do what was meant.
+ * Warnings for expressions that run but probably do not do what was meant.
  *
  * @module
  */
@@ -88,7 +88,7 @@ function warnUnknown(step: SyntaxStep, { declared }: Findable): LintFinding[] {
   const { node, parent } = step;
   if (node.type !== "Identifier" || !isReference(step) || declared.has(node.name) || SCOPE.has(node.name) || node.name === "arguments")
     return [];
-  // `typeof name` is how one asks whether a name exists.
+  // `typeof name` tests whether a name exists.
   if (parent?.type === "UnaryExpression" && parent.operator === "typeof") return [];
   return [{ message: `\`${node.name}\` does not exist in an expression`, offset: node.start, hint: adviseOnName(node.name) }];
 }

@@ -1,5 +1,5 @@
 /**
- * Puts calls around the parts of an expression, which tell what the parts came to.
+ * Puts calls around the parts of an expression, which record the values of the parts.
  *
  * The text between the parts stays as it is, so that no part changes its meaning: non-values (targets of assignments, callees
  * with their `this`, patterns, keys) get no call, and functions without a name keep the one that they get from their place.
@@ -65,7 +65,7 @@ export class Instrumenter {
     return this.#places.point("value", node, { label: this.#places.sourceOf(node), anchor: anchorOf(node, source) });
   }
 
-  /** The text of `node` with what `render` makes of its children. */
+  /** The text of `node` with its children rendered by `render`. */
   #splice(node: AnyNode, render: (child: AnyNode) => string, children: readonly AnyNode[] = childrenOf(node)): string {
     let text = "";
     let at = node.start;
@@ -366,7 +366,7 @@ export class Instrumenter {
   }
 }
 
-/** Whether a member or call stands behind a `?.` of its own chain. */
+/** Tells whether a member or call comes after a `?.` of its own chain. */
 function hasOptional(node: AnyNode): boolean {
   if (node.type !== "MemberExpression" && node.type !== "CallExpression") return false;
   return node.optional || hasOptional(node.type === "MemberExpression" ? node.object : node.callee);

@@ -1,8 +1,8 @@
 /**
- * Makes an expression tell how it came to its result.
+ * Instruments an expression to record how it computes its result.
  *
  * Guarantees:
- * - The traced expression does what the original does, in the same order: same value, same exception, same changes of what it is given.
+ * - The traced expression does what the original does, in the same order: same value, same exception, same changes of its input.
  *   The exceptions are texts of its own source: a function turned into text, and the places in an error's `stack`.
  * - It is again one expression without free names of its own, so that whatever runs the original runs it. It takes more steps,
  *   a longer text, and a little more of the stack.
@@ -20,7 +20,7 @@ import { surround } from "./trace-source.ts";
 
 export type { TracePoint } from "./trace-point.ts";
 
-/** An expression that tells what its parts came to. */
+/** An expression that records the values of its parts. */
 export interface TracedExpression {
   /** One expression for the sandbox; {@link readTrace} reads its value. */
   readonly text: string;

@@ -44,7 +44,7 @@ export interface ParsedSegment {
   readonly at: number;
 }
 
-/** As {@link parsePath}, for those who refuse some segments and say where they are. */
+/** As {@link parsePath}, for callers that refuse some segments and report their position. */
 export function parseParts(text: string): ParsedSegment[] {
   const scanner = openScanner(text);
   refuseOtherDialects(scanner);

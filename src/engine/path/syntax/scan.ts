@@ -34,7 +34,7 @@ export function accept(scanner: Scanner, expected: string): boolean {
   return true;
 }
 
-/** Reads what a sticky pattern matches from here, "" when it matches nothing. */
+/** Reads the match of a sticky pattern from here, "" when it matches nothing. */
 export function take(scanner: Scanner, sticky: RegExp): string {
   sticky.lastIndex = scanner.at;
   const found = sticky.exec(scanner.text)?.[0] ?? "";

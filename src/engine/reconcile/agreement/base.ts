@@ -40,7 +40,7 @@ export function parseDigests(value: unknown): Base | undefined {
   return new Map(Object.entries(value) as [UnitId, string][]);
 }
 
-/** The data in an annotation of the engine's own; `undefined` where there is none that can be read. */
+/** The data in one of the engine's own annotations; `undefined` if there is none or it is unreadable. */
 export function parseNote(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -94,7 +94,7 @@ export function changedSides(unit: Unit, base: Base): { tenant: boolean; host: b
   return { tenant: digest(unit.id, unit.tenant) !== sides.tenant, host: digest(unit.id, unit.host) !== sides.host };
 }
 
-/** Tells whether the host still has what it had when both sides last agreed. */
+/** Tells whether the host is unchanged since both sides last agreed. */
 export function isAsWritten(base: Base, id: UnitId, host: string): boolean {
   const known = base.get(id);
   return known !== undefined && sidesOf(known).host === digest(id, host);

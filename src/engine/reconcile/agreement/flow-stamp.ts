@@ -64,7 +64,7 @@ export function readFlowed(rules: Rules, { tenant, host, copyConfirmed }: Sides,
   if (stamp.copy !== (host.metadata.uid ?? "")) return { units: fromEarlierCopy(stamp.units, written), isOld: false };
   const isOlder = compareResourceVersions(host.metadata.resourceVersion ?? "", stamp.at) < 0;
   if (isOlder) return { units: new Map(), isOld: copyConfirmed !== true };
-  // A syncer that had not heard of the edits wrote the copy after them. Under another configuration it may have undone them: values
+  // A syncer unaware of the edits wrote the copy after them. Under another configuration it may have undone them: values
   // as it wrote them are no edits. Under the same one it leaves pending edits alone: the values there are later edits by users.
   const isRewritten = stamp.marks !== marksOf(rules, host) && stamp.config !== configHash;
   const rewritten = isRewritten ? units.filter((unit) => !changedSides(unit, written).host) : [];

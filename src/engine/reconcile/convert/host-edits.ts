@@ -66,7 +66,7 @@ export function* planHostEditsInPieces(
   }
 }
 
-/** Edits whose expressions look at each other could be lost one by one, each after all patches were applied again. Then none flows. */
+/** Edits whose expressions read each other could be lost one by one, each after all patches were applied again. Then none is applied. */
 const ROUNDS_MAX = 3;
 
 /** The tenant object with the reversed values of `units`; `undefined` when the body cannot be reversed. */
@@ -111,15 +111,15 @@ function* cancelling(
 }
 
 interface Attempt {
-  /** The tenant object with what all patches answer. */
+  /** The tenant object with the results of all patches. */
   readonly attempt: KubeObject;
-  /** The same without the patches that only come back. */
+  /** The same without the reverse-only patches. */
   readonly inverse: KubeObject;
   readonly units: readonly Unit[];
   readonly reversed: Reversed;
 }
 
-/** The units that do not come back as the host has them, or that say nothing new to the tenant. */
+/** The units that do not come back as the host has them, or that change nothing in the tenant. */
 function* lostUnits(rules: Rules, input: ToHostInput & { host: KubeObject }, tried: Attempt): Generator<undefined, readonly Unit[]> {
   const { attempt, inverse, units, reversed } = tried;
   const again = yield* toHostInPieces(rules, { ...input, tenant: inverse });
@@ -151,7 +151,7 @@ function failureAt(id: UnitId, outcomes: readonly Outcome[]): { code: Code; mess
   return failures.find(({ place }) => (id === "body" ? !place.startsWith("metadata.") : places.includes(place)));
 }
 
-/** An edit of what a patch without reverseExpression made has no way back. */
+/** An edit of the result of a patch without reverseExpression has no way back. */
 function oneWay(rules: Rules, input: ToHostInput, unit: Unit): RefusedEdit[] {
   const edited = unit.id === "body" ? "the body" : unit.id;
   const refuse = (why: string): RefusedEdit[] => [

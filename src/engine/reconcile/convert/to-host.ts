@@ -28,13 +28,13 @@ export interface HostBody {
   readonly rejectedAs?: Code;
 }
 
-/** The objects that forward looks at. */
+/** Input objects of the translation. */
 export interface ToHostInput extends Surroundings, PatchedFrom {}
 
 /** Labels that make proxies ignore an object; they may stand on a copy only where the host Service carries them too. */
 const PROXY_LABELS = ["service.kubernetes.io/headless", "service.kubernetes.io/service-proxy-name"];
 
-/** Translates and patches one tenant object. Pure: the same input gives the same answer. */
+/** Translates and patches one tenant object. Pure: the same input gives the same result. */
 export function toHost(rules: Rules, input: ToHostInput): HostBody {
   return withTooManyKeys(rules, input) ?? finished(rules, input, patches.patch(rules, input));
 }
@@ -47,7 +47,7 @@ export function* toHostInPieces(rules: Rules, input: ToHostInput): Generator<und
 /** Labels and annotations of an object together; a copy has room for some 1,500. Processing more of them would delay all other objects. */
 const KEYS_MAX = 10_000;
 
-/** Rejects an object with more labels and annotations than are looked at; undefined for any other. */
+/** Rejects an object with more labels and annotations than are processed; undefined for any other. */
 function withTooManyKeys({ kind }: Rules, { tenant, hostKey }: ToHostInput): HostBody | undefined {
   const { labels = {}, annotations = {} } = tenant.metadata;
   let count = 0;

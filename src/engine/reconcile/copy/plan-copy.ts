@@ -22,7 +22,7 @@ import { roomNotes, unitsWithoutRoom, withoutUnits } from "./room.ts";
 import type { Rules } from "../rules/rules.ts";
 import { comparedFields } from "../agreement/fields.ts";
 
-/** Plans the copy of one object, whatever stands at its host key now. */
+/** Plans the copy of one object, whatever object is at its host key now. */
 export function* planCopy(rules: Rules, input: CopyInput, answer: MakePlan): Generator<undefined, Plan> {
   const { host, key } = input;
   if (host === undefined) return yield* planCreate(rules, input, answer);
@@ -53,7 +53,7 @@ function* planCreate(rules: Rules, input: CopyInput, answer: MakePlan): Generato
   return answer("copied", { ...parts, notes: [...parts.notes, ...notes], operations, ...rests });
 }
 
-/** A copy that has nothing of an earlier one, as far as there is room for what it should have. */
+/** A copy without anything of an earlier one, as far as there is room for its content. */
 function newCopy(rules: Rules, input: CopyInput, desired: KubeObject): { copy: KubeObject; notes: readonly Note[] } {
   const source = copySourceOf(rules, input);
   const units = comparedFields(rules, input.tenant, desired, desired);
@@ -84,7 +84,7 @@ function* planTakeOver(rules: Rules, input: CopyInput & { host: KubeObject }, an
 }
 
 /**
- * The copy of an object that belongs elsewhere becomes ours in one write. Waiting until it is gone would never end where two objects
+ * The copy of an object that belongs elsewhere becomes ours in one write. Waiting for its deletion would never end if two objects
  * have changed places: each would wait for the other.
  */
 function* planReplacement(rules: Rules, input: CopyInput & { host: KubeObject }, answer: MakePlan): Generator<undefined, Plan> {

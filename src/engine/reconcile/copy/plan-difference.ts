@@ -22,7 +22,7 @@ import { ANNOTATIONS_LENGTH_MAX, annotationsLength, roomNotes, unitsWithoutRoom 
 import type { Rules } from "../rules/rules.ts";
 import { comparedFields } from "../agreement/fields.ts";
 
-/** Plans what becomes of the parts that differ between a copy and what it should be. */
+/** Plans the parts that differ between a copy and its desired state. */
 export function* planDifference(
   rules: Rules,
   input: CopyInput & { host: KubeObject },

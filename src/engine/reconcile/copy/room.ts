@@ -22,18 +22,18 @@ export interface CopyMetadata {
   readonly units: readonly Unit[];
   /** Host edits that are to flow; the value that counts is the host's. */
   readonly edits: readonly Unit[];
-  /** Annotations of the copy beside the units and the base. They are asked for when there may be too many. */
+  /** Annotations of the copy beside the units and the base. Read only if there may be too many. */
   readonly others: () => StringMap;
   /** All annotations that the copy has now. */
   readonly standing: StringMap | undefined;
-  /** Nothing of the units stands on the host yet. Default false. */
+  /** None of the units is on the host yet. Default false. */
   readonly fresh?: boolean;
 }
 
 const NONE: ReadonlySet<UnitId> = new Set();
 
 /**
- * The labels and annotations that there is no room for: they are not written, and stay as they are on the host. What the engine alone
+ * The labels and annotations without room: they are not written, and stay as they are on the host. What the engine alone
  * decides comes first, then labels, then annotations, each by their keys; edits under keys that only the host has come last.
  */
 export function unitsWithoutRoom(rules: Rules, wanted: CopyMetadata): ReadonlySet<UnitId> {
@@ -66,7 +66,7 @@ export function unitsWithoutRoom(rules: Rules, wanted: CopyMetadata): ReadonlySe
   return left;
 }
 
-/** Most objects are far from any limit, and every plan asks. */
+/** Most objects are far from any limit, and every plan checks. */
 function fitsAtOnce({ units, standing }: CopyMetadata): boolean {
   let entries = 0;
   let characters = MARKERS_LENGTH_MAX;
@@ -83,7 +83,7 @@ const BYTES_PER_CHARACTER = 3;
 /** More characters than the markers of a copy can have: names, namespaces and kinds are short. */
 const MARKERS_LENGTH_MAX = 8 * 1024;
 
-/** Sorts by what is more important, then by key. */
+/** Sorts by importance, then by key. */
 function rankOf({ kind }: Rules, { id }: Unit): string {
   if (id === "body") return "0";
   const isOwn = kind.ownLabelKeys.some((key) => id === `labels/${key}`);

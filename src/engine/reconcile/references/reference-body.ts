@@ -20,7 +20,7 @@ export interface DesiredCopy {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** A copy that exists and what it should say. */
+/** An existing copy and its desired content. */
 export interface CopyPair {
   readonly target: KubeObject;
   readonly desired: DesiredCopy;
@@ -112,7 +112,7 @@ function baseOf({ labels, annotations }: DesiredCopy): Base {
   return new Map([...entries("labels", labels), ...entries("annotations", annotations)]);
 }
 
-/** How a copy differs from what it should say; `recreate` when it cannot be changed into that. */
+/** Difference between a copy and its desired content; `recreate` if it cannot be changed into that. */
 export function differsFrom(rules: ReferenceRules, input: SourcedInput, { target, desired }: CopyPair): "none" | "update" | "recreate" {
   const body = bodyOf(target);
   const bodyDiffers = !jsonEqual(body, desired.body);

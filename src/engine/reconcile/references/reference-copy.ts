@@ -17,7 +17,7 @@ import { bodyOf, desiredCopy, differsFrom, newCopy, refreshedCopy } from "./refe
 import type { CopyPlace, ReferenceInput, ReferenceRules, SourcedInput } from "./reference-rules.ts";
 import { whyNotImported } from "./reference-source.ts";
 
-/** The answer of {@link planReferenceCopy}. */
+/** The result of {@link planReferenceCopy}. */
 export interface ReferencePlan extends Plan {
   /** When to plan again although nothing changes, in milliseconds. */
   readonly againInMs?: number;
@@ -61,7 +61,7 @@ export function versionText(object: KubeObject): string {
 function planUnused(rules: ReferenceRules, input: ReferenceInput & { readonly unusedMs: number }): ReferencePlan {
   const { target, unusedMs, known } = input;
   const leftMs = rules.retentionMs - unusedMs;
-  // A list may have left it out. Anyone who forgets it now would not know it again when the next list has it.
+  // A list may have left it out. If it were forgotten now, it would not be recognized when the next list has it.
   const copy = target ?? known;
   if (!isLiveCopy(rules, input, copy)) return answer(input, "absent");
   if (leftMs > 0) return { ...answer(input, target === undefined ? "absent" : "copied"), againInMs: leftMs };
@@ -121,7 +121,7 @@ function planWanted(rules: ReferenceRules, input: SourcedInput): ReferencePlan {
   return answer(input, "copied", { operations: [{ action: "update", side, object, reason, ...(restores && { restores }) }] });
 }
 
-/** Tells whether a copy stands here from before its namespace was mapped again: it makes way in one write, as for other kinds. */
+/** Tells whether a copy here is from before its namespace was remapped: it is replaced in one write, as for other kinds. */
 function isOfMovedSource(rules: ReferenceRules, input: SourcedInput, target: KubeObject): boolean {
   const { resource } = input.kind;
   const other = targetSide(input) === "host" ? ourMarkers(rules, target, resource) : undefined;
@@ -143,14 +143,14 @@ function planForeign(rules: ReferenceRules, input: SourcedInput & { readonly tar
   return answer(input, "refused", { notes: [{ code: "REFERENCE_FOREIGN", message }] });
 }
 
-/** The fence: a cache that lags behind what was copied already must not undo it. */
+/** The fence: a cache that lags behind the copied version must not undo it. */
 function isStale({ translator }: ReferenceRules, { source, sourceConfirmed }: SourcedInput, target: KubeObject): boolean {
   const copied = readMarkers(translator.markerPrefix, target)!.resourceVersion;
   const cached = source.metadata.resourceVersion;
   return !sourceConfirmed && copied !== undefined && cached !== undefined && compareResourceVersions(cached, copied) < 0;
 }
 
-/** Tells whether an object on either side is our copy of exactly the object that is planned. */
+/** Tells whether an object on either side is our copy of exactly the planned object. */
 export function isReferenceCopy(rules: ReferenceRules, { kind, key, hostKey }: CopyPlace, object: KubeObject): boolean {
   const markers = readMarkers(rules.translator.markerPrefix, object);
   return (

@@ -6,7 +6,7 @@ import type { KubeObject, OwnerReference } from "../../../kube/object/types.ts";
 import type { Translator } from "../../translate/translator.ts";
 import type { KeyFilter } from "../rules/excluded-keys.ts";
 
-/** A kind whose objects are brought across, and which way. */
+/** A kind whose objects are copied, and the direction. */
 export interface ReferenceKind {
   readonly resource: ResourceType;
   readonly direction: Direction;
@@ -21,7 +21,7 @@ export interface ReferenceRules {
   readonly excluded: KeyFilter;
   /** Retention of an unreferenced copy, in milliseconds. */
   readonly retentionMs: number;
-  /** So many objects are followed at most. */
+  /** Maximum number of followed objects. */
   readonly objectsMax: number;
   /** uid of the tenant cluster's `kube-system` namespace; recorded on every copy. */
   readonly clusterUid?: string;
@@ -29,7 +29,7 @@ export interface ReferenceRules {
   readonly adoptCluster?: string;
 }
 
-/** Everything that a plan for one referenced object looks at. */
+/** Input of a plan for one referenced object. */
 export interface ReferenceInput {
   readonly kind: ReferenceKind;
   /** The object's key in the tenant cluster, where references name it. */

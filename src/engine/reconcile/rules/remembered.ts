@@ -10,7 +10,7 @@ export function remembered<Argument extends object, Answer>(compute: (argument: 
   const answers = new WeakMap<Argument, Answer>();
   return (argument) => {
     const known = answers.get(argument);
-    // Without a box around each answer: there are as many as objects in both clusters.
+    // Without a wrapper around each result: there are as many as objects in both clusters.
     if (known !== undefined) return known;
     const answer = compute(argument);
     // An object of the wrong shape may have a text where another has a list.

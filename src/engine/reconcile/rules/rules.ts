@@ -13,7 +13,7 @@ import type { Translator } from "../../translate/translator.ts";
 import type { CompiledAddressPolicy } from "./address-policy.ts";
 import type { KeyFilter } from "./excluded-keys.ts";
 
-/** The settings that decide what is written. */
+/** The settings that determine writes. */
 export interface PlanSettings {
   readonly onError: OnError;
   readonly addressPolicy: CompiledAddressPolicy;
@@ -31,7 +31,7 @@ export type ServicesMode = "managed" | "external";
 export interface SliceCount {
   /** Slices that the tenant has. */
   readonly total: number;
-  /** Those of them whose copies stand on the host and belong to the host Service. */
+  /** Those of them whose copies are on the host and belong to the host Service. */
   readonly copied: number;
 }
 
@@ -51,7 +51,7 @@ export interface Surroundings {
   readonly tenantService?: Service | undefined;
   /** The host Service at the host key of that Service. */
   readonly hostService?: Service | undefined;
-  /** An embedder says that the host Service is the one of the tenant Service, whatever stands on it. */
+  /** An embedder states that the host Service belongs to the tenant Service, whatever its marks. */
   readonly ownsHostService?: boolean | undefined;
   /** The slices of that Service; undefined while slices are not synced. Endpoints only. */
   readonly slices?: SliceCount | undefined;
@@ -70,7 +70,7 @@ export interface SyncedKind {
   readonly resource: ResourceType;
   /** Tells that the body's host edits may flow back (as one value). */
   readonly bodyFlows: boolean;
-  /** Label keys of which the engine alone decides what stands on a copy. They cross in neither direction. */
+  /** Label keys whose values on a copy the engine alone decides. They cross in neither direction. */
   readonly ownLabelKeys: readonly string[];
   /** Values of the copy under these keys; a missing key is not on the copy. Neither the tenant nor a patch has a say. */
   ownLabels(tenant: KubeObject, around: LabelSurroundings): StringMap;
@@ -82,12 +82,12 @@ export interface SyncedKind {
   translateBody(tenant: KubeObject, translator: Translator): Record<string, unknown>;
   /** Checks and corrects the patched body; may refuse the whole object. */
   admitBody(object: KubeObject, rules: Rules): AllowedBody;
-  /** SHA-256 of what the owned part of a host object's body says: bodies that mean the same have the same. The object must not change. */
+  /** SHA-256 of the owned part of a host object's body: equivalent bodies have the same digest. The object must not change. */
   hostFingerprint(object: KubeObject): string;
   /** The same for a tenant object's body. */
   tenantFingerprint(object: KubeObject): string;
   /**
-   * A host object with `desired`'s body, keeping what the host's API server assigned, without annotations that it would refuse
+   * A host object with `desired`'s body, keeping values that the host's API server assigned, without annotations that it would refuse
    * beside that body.
    */
   withBody(host: KubeObject, desired: KubeObject): KubeObject;
@@ -97,7 +97,7 @@ export interface SyncedKind {
   mustRecreate(host: KubeObject, desired: KubeObject): boolean;
 }
 
-/** A body that may be written, with what was left out of it, or the reason why nothing may. */
+/** A body that may be written, with the parts left out of it, or the reason why nothing may. */
 export interface AllowedBody {
   readonly object: KubeObject;
   readonly refusedAddresses: readonly { readonly ip: string; readonly reason: string }[];

@@ -143,7 +143,7 @@ const RESULTS: readonly (readonly [found: string, hint: string])[] = [
   ["more than", "Return less"],
 ];
 
-/** A hint for a result that is no JSON value, given what it is. */
+/** A hint for a result that is no JSON value, given its kind. */
 export function adviseOnResult(found: string): string {
   const hint = RESULTS.find(([start]) => found.startsWith(start))?.[1];
   return hint ?? "Check the operands with Number.isFinite: is a text among them, or a division by zero?";

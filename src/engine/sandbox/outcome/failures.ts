@@ -20,7 +20,7 @@ const MESSAGE_MAX = 500;
 export interface Conditions {
   readonly limits: SandboxLimits;
   readonly budget: FuelBudget | undefined;
-  /** Its own limit, or what was left of the budget. */
+  /** Its own limit, or the rest of the budget. */
   readonly fuel: number;
   readonly value: unknown;
 }
@@ -50,7 +50,7 @@ export function compileFailure(text: string, what: string, place: TextPosition =
   return new EngineError("EXPRESSION_SYNTAX", message, { details: { ...place, text, excerpt: excerptOf(text, place) } });
 }
 
-/** The error for a text whose compilation needs more than what is left of a budget. */
+/** The error for a text whose compilation exceeds the rest of a budget. */
 export function compileBudgetFailure(text: string, budget: FuelBudget, fuel: number): EngineError {
   const { limit } = budget;
   const what = `needs more than what is left of the ${limit} steps in which all expressions of a configuration are compiled`;

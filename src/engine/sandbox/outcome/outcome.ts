@@ -21,9 +21,9 @@ export type EvaluationOutcome =
 export interface Thrown {
   readonly name: string;
   readonly message: string;
-  /** Empty for what is no error: any object can say anything of where it comes from. */
+  /** Empty for values that are no errors: any object can claim any origin. */
   readonly stack: string;
-  /** It has the class of what the engine's calls and parsers throw when they nest too deep. */
+  /** It has the class of the engine's errors for too deep nesting. */
   readonly byEngine: boolean;
 }
 
@@ -33,9 +33,9 @@ export interface Stopped {
   /** "input": its value or context could not be brought in for a fair price. */
   readonly reason: TrapReason | "input";
   readonly fuel: number;
-  /** Everything that it took, with the price of what it broke. */
+  /** Its total cost, with the price of what it broke. */
   readonly charged: number;
-  /** JSON length of what was brought in, in code units. */
+  /** JSON length of the input, in code units. */
   readonly inputLength: number;
   readonly cause: unknown;
 }

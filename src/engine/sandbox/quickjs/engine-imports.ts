@@ -9,7 +9,7 @@ export interface ImportHost {
   readonly memory: WebAssembly.Memory;
   /** Makes the memory hold `bytes`, or throws: a refusal must not reach the guest as a catchable error. */
   growTo(bytes: number): void;
-  /** Answers a call of the host's function `id`; takes and gives addresses of values. Zero stands for undefined. */
+  /** Handles a call of the host's function `id`; takes and returns addresses of values. Zero is undefined. */
   callFunction(id: number, values: number, count: number): number;
 }
 
@@ -48,7 +48,7 @@ export function createImports(host: ImportHost): WebAssembly.Imports {
         for (const name of [standardName, daylightName]) bytes.set([0x55, 0x54, 0x43, 0], name);
       },
       o: () => NOT_SUPPORTED,
-      // QuickJS seeds its random numbers with the time. Both are gone for the guest; a constant keeps instances alike.
+      // QuickJS seeds its random numbers with the time. Both are removed for the guest; a constant keeps instances alike.
       p: () => 0,
       q: stop("abort"),
       r: stop("exit"),

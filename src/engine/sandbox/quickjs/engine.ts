@@ -8,7 +8,7 @@
  * - The instance can call the functions that it is given and nothing else. Only strings cross, and each call has its price in fuel.
  * - A refused growth of memory traps. The guest never sees an "out of memory" that it could catch.
  *
- * After any exception from a method the instance is in an unknown state: ask {@link QuickJsInstance.trapReason}, then drop it.
+ * After any exception from a method the instance is in an unknown state: call {@link QuickJsInstance.trapReason}, then drop it.
  *
  * @module
  */
@@ -36,10 +36,10 @@ export interface Steps {
 /** Bytes of one page of WASM memory. */
 export const PAGE_BYTES = 65_536;
 
-/** The module declares that it needs so many pages from the start. */
+/** Number of pages that the module requires from the start. */
 export const INITIAL_PAGES = 256;
 
-/** Fuel for the host's own calls into the engine that free, compile or look at what was paid for when it was made. */
+/** Fuel for the host's own calls into the engine that free, compile or read what was already charged. */
 export const HOST_FUEL = STEPS_MAX;
 
 /** Overhead that every allowance of fuel has besides as many steps as the fuel itself; ordinary programs need less than 1.2 per step. */
@@ -80,7 +80,7 @@ export interface EvaluateSourceOptions {
   readonly compileOnly?: boolean;
 }
 
-/** Every call has so many arguments. */
+/** Number of arguments of every call. */
 const ARGUMENTS = 3;
 const ARGUMENTS_BYTES = ARGUMENTS * 4;
 const TEXT_BYTES = 16_384;
@@ -131,7 +131,7 @@ export class QuickJsInstance {
     return stepsLeft(this.#raw.fuelLeft());
   }
 
-  /** Allows `fuel` from now on, and `overhead`: by default as much as so much fuel can need. */
+  /** Allows `fuel` from now on, and `overhead`: by default as much as this fuel can need. */
   refuel(fuel: number, overhead: number = fuel + OVERHEAD_BASE): void {
     this.#given = { fuel, overhead: Math.min(STEPS_MAX, overhead) };
     this.#raw.refuel(fuel, this.#given.overhead);
@@ -161,7 +161,7 @@ export class QuickJsInstance {
     return error instanceof RangeError ? "stack" : "fault";
   }
 
-  /** Copies what the memory holds. Take it at rest only: the stack of a running call is not complete in memory. */
+  /** Copies the memory. Take it at rest only: the stack of a running call is not complete in memory. */
   snapshot(): Snapshot {
     const pages = new Map<number, Uint8Array>();
     for (let page = 0; page < this.#bytes.length / PAGE_BYTES; page += 1) {

@@ -3,7 +3,7 @@
  *
  * Guarantees:
  * - Every function entry and every turn of every loop takes one step; bulk memory instructions take one more per 128 bytes. Code
- *   between two such points is bounded by the size of the module, so steps bound time, also inside native loops that never ask
+ *   between two such points is bounded by the size of the module, so steps bound time, also inside native loops that never check
  *   an interrupt handler.
  * - When a counter falls below zero the instance traps. WASM has no way to catch a trap, so no guest code can.
  * - The same evaluation takes the same fuel on every machine and whatever was evaluated before. Steps whose number depends on the
@@ -31,8 +31,8 @@ export interface MeterExports {
 }
 
 /**
- * Code that counts as overhead, by number of function: "call" stands for everything from the entry of the function to its return, with
- * all that it calls; a list stands for loops of the function itself, by their number in its text from 1.
+ * Code that counts as overhead, by number of function: "call" covers everything from the entry of the function to its return, with
+ * all that it calls; a list names loops of the function itself, by their number in its text from 1.
  */
 export type OverheadPoints = ReadonlyMap<number, "call" | readonly number[]>;
 

@@ -23,7 +23,7 @@ export const OVERHEAD_POINTS: OverheadPoints = new Map<number, "call" | readonly
   [284, "call"],
   [285, "call"],
   [730, "call"],
-  // Releasing a value whose last reference is gone; that may be the string of a name.
+  // Releasing a value without references; that may be the string of a name.
   [463, "call"],
   // Names: from a string, from a C string, releasing one.
   [326, "call"],

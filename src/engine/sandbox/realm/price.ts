@@ -7,7 +7,7 @@ import type { Steps } from "../quickjs/engine.ts";
 
 /**
  * Steps of one evaluation with everything that the host does for it, as a multiple of its fuel: at the default fuel 9.6 million, that is
- * less than 50 ms. What the value and the context take is no longer there for the expression.
+ * less than 50 ms. The cost of the value and the context reduces the budget of the expression.
  */
 export const STEPS_PER_FUEL = 2.4;
 
@@ -40,7 +40,7 @@ const REPLACEMENT_FUEL = 1_000_000;
 /** Price of one MiB that an engine grows by, which the machine has to find and clear: half a millisecond. */
 const GROWTH_FUEL_PER_MIB = 128_000;
 
-/** Price of another engine in place of one that grew by so many bytes. */
+/** Price of another engine in place of one that grew by this many bytes. */
 export function replacementFuel(grownBytes: number): number {
   return REPLACEMENT_FUEL + (GROWTH_FUEL_PER_MIB / (1024 * 1024)) * grownBytes;
 }
@@ -49,7 +49,7 @@ export function replacementFuel(grownBytes: number): number {
 export interface InputCost {
   /** Of both counters together. */
   readonly steps: number;
-  /** The same for anyone who brings the same in, whatever ran before. */
+  /** The same for the same input, whatever ran before. */
   readonly charged: number;
 }
 
@@ -64,5 +64,5 @@ export function chargeOf({ fuel, overhead }: Steps): number {
 /** Overhead that costs nothing. */
 const OVERHEAD_FREE = 5_000;
 
-/** Bringing in a text of so many code units is part of the price of an evaluation. */
+/** Code units of a text whose cost is part of the price of an evaluation. */
 export const FREE_TEXT_MAX = 1024;

@@ -13,7 +13,7 @@ import type { ClusterCaches } from "./access.ts";
 const EXAMPLES_MAX = 3;
 
 /**
- * Where Endpoints are not used any more, refuses to go on while the host has slices of copies of them, mirrored or made: nothing would
+ * Where Endpoints are not used any more, refuses to continue while the host has slices of copies of them, mirrored or made: nothing would
  * keep those current, and their backends would be seen beside the slices. Endpoints themselves are not read: slices made from them have
  * their marks.
  *

@@ -22,7 +22,7 @@ export interface Permission {
   /** Of this one object only; left out, of every object. */
   readonly name?: string;
   /**
-   * False when everything else works without it, or when a role may grant it in another form that cannot be asked for: for each
+   * False if everything else works without it, or if a role may grant it in another form that cannot be checked: for each
    * name, or in namespaces that are not known beforehand.
    */
   readonly required: boolean;
@@ -62,7 +62,7 @@ export function requiredPermissions({ rules, references, translator }: Permissio
       ...permissions("tenant", ["get", "update"], { resource, namespaces: ALL }),
       ...permissions("host", ["create", "update", "delete"], { resource, namespaces: targets.written, required: targets.known }),
     ]),
-    // The copy is read before anything that was made of it changes or goes.
+    // The copy is read before anything derived from it changes or is deleted.
     ...(decides ? permissions("host", ["get"], { resource: ENDPOINTS, namespaces: targets.written, required: targets.known }) : []),
     ...(written.some((resource) => resource !== SERVICES) ? serviceReads(written, targets) : []),
     ...(references?.kinds ?? []).flatMap((kind) => referencePermissions(kind, targets)),
@@ -143,7 +143,7 @@ const ACCESS_REVIEWS: ResourceType = {
 };
 
 /**
- * Asks a cluster whether something is allowed, by a SelfSubjectAccessReview, which every user may create.
+ * Checks whether a cluster allows something, by a SelfSubjectAccessReview, which every user may create.
  *
  * @throws API_… when the cluster does not say.
  */

@@ -18,7 +18,7 @@ export interface SliceRightsOptions {
 }
 
 /**
- * Tells whether both clusters allow what `backends: auto` does with EndpointSlices. Half of the rights are none: slices that can be made and
+ * Tells whether both clusters allow what `backends: auto` does with EndpointSlices. Half of the permissions are none: slices that can be made and
  * not kept current would go stale. Missing permissions are reported once. A cluster that does not answer is taken to allow everything; the
  * probes show otherwise.
  */

@@ -11,7 +11,7 @@ export interface LoopGuardLimits extends WriteLimits {
 
 /**
  * Notices that a client on the host keeps undoing the syncer's writes. Repeated edits of a copy stay until the
- * source changes. Without its copy an object is down, so that one that is deleted again and again does come back, but seldom.
+ * source changes. An object without its copy is down, so a copy that is deleted repeatedly does come back, but seldom.
  */
 export interface LoopGuard {
   /** Counts one undone host edit. */
@@ -22,7 +22,7 @@ export interface LoopGuard {
   recreated(id: string, sourceVersion: string): void;
   /** True while a copy of this version that came back counts. */
   hasRecreated(id: string, sourceVersion: string): boolean;
-  /** Milliseconds until the copy of this version may come back once more; 0 for at once. */
+  /** Milliseconds until the copy of this version may come back again; 0 for at once. */
   recreationWaitMs(id: string, sourceVersion: string): number;
   forget(id: string): void;
 }

@@ -20,9 +20,9 @@ import { parseSyncId, syncId } from "../state/sync-id.ts";
 
 /** Kinds of findings for one object. */
 export type FindingKind =
-  /** Ours, and its source is gone. */
+  /** Ours, and its source is deleted. */
   | "orphan"
-  /** Ours, and not what it should be. */
+  /** Ours, and different from its desired state. */
   | "stale"
   /** A foreign object has the name of a copy. */
   | "foreign"
@@ -30,7 +30,7 @@ export type FindingKind =
   | "collision"
   /** Ours, and not synced (any more), although its source exists or is not checked. */
   | "leftover"
-  /** There should be a copy, and there is none. */
+  /** A copy is missing. */
   | "missing"
   /** Its backends are not what readers on the host see. */
   | "invisible";

@@ -41,7 +41,7 @@ async function removeCopy(
     if (found === undefined) return "removed";
     if (!isOurs({ translator, clusterUid }, found, resource)) return "left";
     const { uid, resourceVersion, finalizers = [], deletionTimestamp } = found.metadata;
-    // It was asked to go before.
+    // It was already being deleted.
     if (deletionTimestamp) return "held";
     try {
       await client.delete(resource, keyOf(found), {

@@ -1,5 +1,5 @@
 /**
- * Why an object looks as it does on the host: everything that the planner looked at and decided, for one object.
+ * Explains the state of an object on the host: the planner's input and decisions, for one object.
  *
  * @module
  */
@@ -44,7 +44,7 @@ export interface SeenOnHost extends SeenObject {
 export interface DifferingPart {
   readonly part: UnitId;
   readonly changed: "tenant" | "host" | "both" | "neither";
-  /** Whether the host has what it should have. */
+  /** Tells whether the host has the desired state. */
   readonly isAsWanted: boolean;
 }
 
@@ -77,7 +77,7 @@ export interface ObjectExplanation {
 }
 
 /**
- * Explains one object that a preview has looked at; undefined when the kind is not synced.
+ * Explains one object of a preview; undefined if the kind is not synced.
  *
  * @example
  * explainObject(await preview({ ...options, ids: ["endpoints|shop/db"] }), ENDPOINTS, { namespace: "shop", name: "db" })?.state; // "copied"

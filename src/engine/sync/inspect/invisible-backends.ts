@@ -49,8 +49,8 @@ export interface InvisibleBackends {
 }
 
 /**
- * Looks at Services that have a host Service of this syncer's or of the one that it works beside. What is paused, not mapped, not selected
- * or refused by the address policy is not missing, and what is not ready need not be seen.
+ * Checks Services that have a host Service of this syncer's or of the one that it works beside. Objects that are paused, not mapped, not selected
+ * or refused by the address policy are not missing, and addresses that are not ready need not be seen.
  *
  * @example
  * invisibleBackends({ rules, services, tenant, host }).map(({ note }) => note.code); // ["BACKENDS_INVISIBLE"]

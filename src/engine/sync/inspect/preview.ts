@@ -28,7 +28,7 @@ export interface PreviewOptions extends Omit<EngineParts, "loopGuard"> {
   readonly tenant: ClusterView;
   readonly host: ClusterView;
   readonly deletesConfirmed?: DeleteConfirmation;
-  /** Looked at even if neither cluster has anything of them. */
+  /** Processed even if neither cluster has anything of them. */
   readonly ids?: readonly string[];
   readonly clock: Clock;
 }
@@ -67,11 +67,11 @@ export interface Preview {
   readonly unsettled: readonly Unsettled[];
 }
 
-/** Copying, taking an edit back, and creating again all at once take four; whatever takes more does not come to rest. */
+/** Copying, taking an edit back, and creating again all at once take four; a run that takes more does not come to rest. */
 const WRITES_PER_OBJECT_MAX = 8;
 
 /**
- * Plays the syncer's next run to its end. Both views stand as the clusters would stand after it.
+ * Plays the syncer's next run to its end. Both views are then as the clusters would be after it.
  *
  * @throws API_… when an object that is referenced cannot be read.
  * @example
@@ -89,7 +89,7 @@ export async function preview(options: PreviewOptions): Promise<Preview> {
 class PreviewRun {
   readonly #options: PreviewOptions;
   readonly #queue = new Set<string>();
-  /** Looked at again once anything has changed. */
+  /** Processed again once anything has changed. */
   readonly #later = new Set<string>();
   readonly #looks = new Map<string, FirstLook>();
   readonly #writes: PlannedWrite[] = [];
@@ -109,7 +109,7 @@ class PreviewRun {
       ...parts,
       tenant: this.#noting(options.tenant),
       host: this.#noting(options.host),
-      // A pair that answers itself forever is to be seen, not stopped.
+      // A pair that oscillates must be shown, not stopped.
       loopGuard: { restorations: Infinity, minutes: 1, writes: Infinity },
       planner: (rules, input) => this.#plan(rules, input),
       hooks: { beforeWrite: (operation) => this.#beforeWrite(operation) },
@@ -142,7 +142,7 @@ class PreviewRun {
     }
   }
 
-  /** Something has been read or written since the last round, so that what waits may go on. */
+  /** Something has been read or written since the last round, so that pending work may continue. */
   async #mayGoOn(): Promise<boolean> {
     const { tenant, host } = this.#options;
     const wasReading = (await Promise.all([tenant.loaded(), host.loaded()])).includes(true);

@@ -1,5 +1,5 @@
 /**
- * Looks at what readers on the host see of the tenant's backends, once and after a moment once more.
+ * Inspects what readers on the host see of the tenant's backends, twice with a pause.
  *
  * @module
  */

@@ -9,7 +9,7 @@ import { managedByValue, MANAGED_BY } from "../../translate/markers.ts";
 import type { ClusterAccess } from "../cluster/access.ts";
 import { withoutWords } from "./reference-reconcile.ts";
 
-/** Stands in the queue for the look at what earlier processes have copied. */
+/** Queue id of the search for copies of earlier processes. */
 export const FIND_COPIES = "reference-copies|";
 
 /** Where copies are looked for. */

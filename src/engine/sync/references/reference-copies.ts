@@ -72,7 +72,7 @@ interface Entry {
   readonly target: FollowedSource;
   readonly latest: Expectations;
   readonly stop: () => void;
-  /** Looks at caches that were not complete yet. */
+  /** Checks of caches that were not complete yet. */
   waits: number;
   outdatedTimes: number;
   /** Monotonic time of the last reference; undefined while it is referenced. */
@@ -90,7 +90,7 @@ interface Settled {
   readonly input: ReferenceInput;
 }
 
-/** A cache that has just been opened is looked at again after this time, in milliseconds, then after twice that, and so on. */
+/** First delay before a newly opened cache is checked again, in milliseconds; it doubles each time. */
 const WAIT_MS = 20;
 const WAIT_MAX_MS = 10_000;
 
@@ -306,7 +306,7 @@ class FollowedReferences implements ReferenceCopies {
   }
 }
 
-/** The namespace on whose account an object is followed: that of the first object that refers to it. */
+/** The namespace charged for a followed object: that of the first object that refers to it. */
 function shareOf(key: ObjectKey, [user]: readonly string[]): string {
   return user === undefined ? key.namespace : namespaceOfId(user);
 }

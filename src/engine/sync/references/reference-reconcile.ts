@@ -29,7 +29,7 @@ import type { Restraint } from "../guards/write-limiter.ts";
 export interface FormerUser {
   readonly resource: ResourceType;
   readonly key: ObjectKey;
-  /** As the cache has it; undefined when it is gone. */
+  /** As the cache has it; undefined if it is deleted. */
   readonly object: KubeObject | undefined;
 }
 
@@ -48,7 +48,7 @@ export interface ReferenceReconcileOptions {
   readonly hooks: SyncHooks;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  /** Hears of a write that changed the copy, and what is stored now. */
+  /** Called for a write that changed the copy, with the stored object. */
   wrote(operation: Operation, stored: KubeObject | undefined): void;
   /** Tells whether an edit of the copy may still be undone. */
   mayRestore(): boolean;
@@ -56,7 +56,7 @@ export interface ReferenceReconcileOptions {
   recreationWaitMs(): number;
   /** How long a copy that is written too often must not be written, in milliseconds; 0 for not at all. */
   restraint(): Pick<Restraint, "writeWaitMs" | "slowed">;
-  /** Hears how it went; not called when the plan could not be carried out. Returns after how many milliseconds to look again, if ever. */
+  /** Called with the result; not called if the plan could not be carried out. Returns the delay of the next check in milliseconds, if any. */
   settled(plan: ReferencePlan, notes: readonly Note[]): number | undefined;
 }
 
@@ -113,7 +113,7 @@ class RunningReferenceTurn implements ReconcileRun {
   #notes: readonly Note[] = [];
   #refused = false;
   #heldBackMs = 0;
-  /** Whose answer the next one is. */
+  /** The request that the next answer belongs to. */
   #next: (response: Response) => void = () => {};
   #told = 0;
   request!: Request;
@@ -141,7 +141,7 @@ class RunningReferenceTurn implements ReconcileRun {
     return this.request.type === "get" && this.#plan?.cacheSuffices === true && isEngineError(error, "API_UNAVAILABLE");
   }
 
-  /** Few names can mean several objects; for these the tenant cluster is asked which of the namespaces there are. */
+  /** Few names are ambiguous; for these the tenant cluster is asked which of the namespaces exist. */
   #consider(input: ReferenceInput): void {
     const { rules } = this.#options;
     const { kind, source, unusedMs } = input;
@@ -273,7 +273,7 @@ class RunningReferenceTurn implements ReconcileRun {
     this.#notes = [...this.#notes, note];
   }
 
-  /** Tells those who refer to the object, one after the other. */
+  /** Reports to the objects that refer to it, one after the other. */
   #report(): void {
     const user = this.#options.users[this.#told];
     if (user === undefined || this.#notes.length === 0 || this.#told >= USERS_TOLD_MAX) return this.#settle();

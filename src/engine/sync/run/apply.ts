@@ -32,7 +32,7 @@ function found(object: Awaited<ReturnType<Writer["get"]>>): Response {
 async function write(operation: Operation, resource: ResourceType, writers: Writers): Promise<Response> {
   const writer = writers[operation.side];
   if (operation.action !== "delete") return { type: "object", object: await writer[operation.action](resource, operation.object) };
-  // Gone by now or gone before: either way it is as planned.
+  // Deleted now or before: either way it is as planned.
   await writer.delete(resource, operation.key, operation.preconditions);
   return { type: "absent" };
 }

@@ -11,11 +11,11 @@ import type { KubeObject } from "../../../kube/object/types.ts";
  */
 export interface Expectations {
   get(key: ObjectKey): KubeObject | undefined;
-  /** Notes that a create or update of `key` is under way. Its answer is handed to what this returns: the stored object, or none. */
+  /** Records a create or update of `key` in progress. Pass its answer to the returned function: the stored object, or none. */
   writing(key: ObjectKey): (stored: KubeObject | undefined) => void;
   /** Remembers that exactly this object was deleted. */
   removed(object: KubeObject): void;
-  /** Its cluster has said otherwise than what is known about `key` for a while: believes the cache alone, and has it listed again. */
+  /** Its cluster has contradicted the known state of `key` for a while: trusts the cache alone, and has it listed again. */
   doubt(key: ObjectKey): void;
   /** Stops following the cache. */
   close(): void;
@@ -27,7 +27,7 @@ type Ahead = { readonly object: KubeObject } | { readonly removed: KubeObject };
 export function createExpectations(source: ObjectSource): Expectations {
   const ahead = new Map<string, Ahead>();
 
-  /** Writes under way whose object did not vanish meanwhile: an answer that comes after that would lead forever. */
+  /** Writes in progress whose object did not vanish meanwhile: an answer that comes after that would lead forever. */
   const writes = new Set<{ readonly id: string }>();
 
   const unsubscribe = source.onChange((key, sign) => {
