@@ -10,7 +10,9 @@ import type { ConfigText } from "./engine/config/config.ts";
 import { resolveSettings } from "./engine/config/settings.ts";
 import { createEngine } from "./engine/engine.ts";
 import type { Engine } from "./engine/engine.ts";
+import { SYNCED_KINDS } from "./engine/kinds/synced-kinds.ts";
 import type { PatchDefinition } from "./engine/patch/patch-definition.ts";
+import type { SyncedKind } from "./engine/reconcile/rules/rules.ts";
 import { formatProblem } from "./schema/problem.ts";
 import type { Problem } from "./schema/problem.ts";
 import { loadReadPatches } from "./workbench/in-code/load-patches.ts";
@@ -48,6 +50,8 @@ export { ACTS } from "./workbench/simulator/swarm.ts";
 export interface SimulatorOptions extends Omit<RunOptions, "seed" | "settings" | "decisions"> {
   /** Default: {@link CONFIGURATIONS}, of which each seed takes one. */
   readonly configurations?: readonly SimulatedConfiguration[];
+  /** The kinds that the configurations can sync. Default: all that are synced. */
+  readonly kinds?: readonly SyncedKind[];
 }
 
 /** Runs seeds, one after the other. */
@@ -72,11 +76,11 @@ const VCLUSTER = { name: "blue", namespace: "vc" };
  * const { violation, timeline } = await simulator.run(1);
  * simulator.dispose();
  */
-export async function createSimulator({ configurations = CONFIGURATIONS, ...options }: SimulatorOptions = {}): Promise<Simulator> {
+export async function createSimulator({ configurations = CONFIGURATIONS, kinds, ...options }: SimulatorOptions = {}): Promise<Simulator> {
   const engines: Engine[] = [];
   const settings: Setting[] = [];
   for (const configuration of configurations) {
-    const own = await Promise.all(configuration.configs.map((config) => engineOf(config, configuration)));
+    const own = await Promise.all(configuration.configs.map((config) => engineOf(config, configuration, kinds)));
     engines.push(...own);
     settings.push({ name: configuration.name, generations: own.map(generationOf), restless: configuration.restless });
   }
@@ -93,12 +97,23 @@ function generationOf({ rules, references, settings: { loopGuard, deleteBrake } 
   return { rules, references, loopGuard, deleteBrake };
 }
 
-async function engineOf(config: object, { settings: given = {}, services = "managed", adopt }: SimulatedConfiguration): Promise<Engine> {
+async function engineOf(
+  config: object,
+  { settings: given = {}, services = "managed", adopt }: SimulatedConfiguration,
+  kinds: readonly SyncedKind[] = SYNCED_KINDS,
+): Promise<Engine> {
   const settings = resolveSettings(given);
   if (!settings.ok) throw invalid(settings.problems);
-  const resolved = resolveConfig(config, { settings: settings.settings, vcluster: VCLUSTER });
+  const resolved = resolveConfig(config, { settings: settings.settings, vcluster: VCLUSTER, kinds });
   if (!resolved.ok) throw invalid(resolved.problems);
-  return createEngine({ config: resolved.config, settings: settings.settings, vcluster: VCLUSTER, services, ...(adopt && { adopt }) });
+  return createEngine({
+    config: resolved.config,
+    settings: settings.settings,
+    vcluster: VCLUSTER,
+    services,
+    kinds,
+    ...(adopt && { adopt }),
+  });
 }
 
 function invalid(problems: readonly Problem[]): EngineError {
@@ -159,11 +174,12 @@ export interface LoadedPatch extends PatchUnderTest {
  * patches.dispose();
  */
 export async function loadPatches(options: PatchSource & PatchesOptions): Promise<LoadedPatches> {
-  const { settings = {}, vcluster = { name: "blue", namespace: "vc-blue" } } = options;
+  const { settings = {}, vcluster = { name: "blue", namespace: "vc-blue" }, kinds } = options;
   return loadReadPatches({
     config: "patches" in options ? { sync: { toHost: { endpoints: { patches: options.patches } } } } : await readConfig(options.config),
     settings: typeof settings === "string" ? await readText(settings) : settings,
     vcluster,
+    ...(kinds && { kinds }),
   });
 }
 

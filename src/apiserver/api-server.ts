@@ -9,7 +9,7 @@ import { noMetrics } from "../base/metrics.ts";
 import { withoutValues } from "./access/audit.ts";
 import { attributesOf, demandAllowed } from "./access/authorization.ts";
 import type { Attributes } from "./access/authorization.ts";
-import { createDocumentRoutes, isOpenPath } from "./documents/document-routes.ts";
+import { createDocumentRoutes } from "./documents/document-routes.ts";
 import type { DocumentRoutes } from "./documents/document-routes.ts";
 import { createAnswerWriter } from "./http/answer/answer-writer.ts";
 import { remoteAddressOf } from "./http/client-address.ts";
@@ -28,8 +28,8 @@ import type { KnownCallers } from "./http/limits/known-callers.ts";
 import { createPace } from "./http/limits/pace.ts";
 import type { Pace } from "./http/limits/pace.ts";
 import { createPrinters } from "./http/printers.ts";
-import { pathBelow, splitOnce, targetOrFault } from "./http/request-target.ts";
-import type { ResourceTarget } from "./http/request-target.ts";
+import { parsePlace, targetOrFault } from "./http/request-target.ts";
+import type { RequestPlace, ResourceTarget } from "./http/request-target.ts";
 import {
   BODY_BYTES_MAX,
   BODY_VALUES_MAX,
@@ -161,7 +161,7 @@ class Serving {
     this.#resources = createResourceRoutes({
       registry,
       answering: this.#answering,
-      presentation: createPrinters({ answering: this.#answering, clock }),
+      printers: createPrinters({ answering: this.#answering, clock }),
       bodyBytesMax: limits.bodyBytes ?? BODY_BYTES_MAX,
       bodyValuesMax: limits.bodyValues ?? BODY_VALUES_MAX,
       visible,
@@ -208,9 +208,12 @@ class Serving {
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     // Clients with a connection are to find another server.
     if (!this.ready) response.setHeader("Connection", "close");
+    const { basePath = "", addressOf = remoteAddressOf } = this.#options;
+    const place = parsePlace(request.url ?? "/", basePath);
     const leave = this.#connections.use(request.socket);
-    const turn = this.#turnOf(request);
-    const answered = turn === undefined ? this.#handle(request, response) : turn.then(() => this.#handle(request, response));
+    const caller = place.open ? undefined : this.#callers.whose(request.headers.authorization, () => addressOf(request));
+    const turn = caller === undefined ? undefined : this.#pace.turnOf(caller);
+    const answered = turn === undefined ? this.#handle(request, response, place) : turn.then(() => this.#handle(request, response, place));
     this.#answered.add(answered);
     try {
       await answered;
@@ -220,46 +223,29 @@ class Serving {
     }
   }
 
-  /** Probes never wait for others. */
-  #turnOf(request: IncomingMessage): Promise<void> | undefined {
-    const { basePath = "", addressOf = remoteAddressOf } = this.#options;
-    const [path] = splitOnce(request.url ?? "/", "?");
-    if (isOpenPath(pathBelow(basePath, path) ?? path)) return undefined;
-    return this.#pace.turnOf(this.#callers.whose(request.headers.authorization, () => addressOf(request)));
-  }
-
-  async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #handle(request: IncomingMessage, response: ServerResponse, place: RequestPlace): Promise<void> {
     const warnings = new Warnings(response);
     const warn = (text: string) => void (response.headersSent || warnings.add(text));
     const { chance, clock } = this.#options;
     const [auditID, receivedAt, counted] = [chance.uuid(), clock.now(), this.#metrics.begin(request)];
-    const passage: RequestInfo = { request, response, warn, auditID, receivedAt, counted, record: undefined };
+    const info: RequestInfo = { request, place, response, warn, auditID, receivedAt, counted, record: undefined };
     response.setHeader("Audit-Id", auditID);
     response.setHeader("Cache-Control", "no-cache, private");
     try {
-      await this.#answer(passage);
-      passage.record?.complete(response.statusCode);
+      await (place.inside ? this.#answer(info) : this.#answerOutside(info));
+      info.record?.complete(response.statusCode);
     } catch (error) {
-      this.#fail(passage, error);
+      this.#fail(info, error);
     }
     counted.end(response.statusCode);
   }
 
-  async #answer(passage: RequestInfo): Promise<void> {
-    const { request, response, warn } = passage;
-    const [whole = "/", search = ""] = splitOnce(request.url ?? "/", "?");
-    const { basePath = "" } = this.#options;
-    const inside = pathBelow(basePath, whole);
-    const path = basePath !== "" && inside?.startsWith(WELL_KNOWN) ? undefined : inside;
-    const open = { request, response, warn, method: request.method ?? "GET", query: new URLSearchParams(search) };
-    if (path === undefined) {
-      const outside = { ...open, path: inside ?? whole };
-      beginRecord(this.#options.audit, passage, withoutValues(request.url ?? "/"), { attributes: attributesOf(outside, undefined) });
-      return this.#answerOutside({ ...outside, audit: passage.record });
-    }
-    const target = targetOrFault(path);
-    const attributes = attributesOf({ ...open, path }, target instanceof Error ? undefined : target);
-    const { user, caller } = await this.#identify(passage, path, attributes);
+  async #answer(info: RequestInfo): Promise<void> {
+    const { request, place } = info;
+    const asked = askedOf(info);
+    const target = targetOrFault(place.path);
+    const attributes = attributesOf(asked, target instanceof Error ? undefined : target);
+    const { user, caller } = await this.#identify(info, attributes);
     if (target instanceof Error) throw target;
     const { administers = isMaster } = this.#options;
     const share = { name: nameOfShare(caller), administers: administers(caller) };
@@ -272,13 +258,13 @@ class Serving {
       if (verb !== undefined) demandAllowed(authorizer, now, { ...attributes, verb });
       return now;
     };
-    const exchange: Exchange = { ...open, path, user, caller, judge, body, audit: passage.record };
-    if (authorizer !== undefined && !isOpenPath(path)) demandAllowed(authorizer, user, attributes);
-    if (target !== undefined && isWatch(exchange, target))
-      return this.#inFlight.during("watches", share, () => this.#watch(exchange, target, passage.counted));
+    const exchange: Exchange = { ...asked, user, caller, judge, body, audit: info.record };
     // Health checks count against no share.
-    if (isOpenPath(path)) return this.#document(exchange);
-    return this.#inFlight.during(sharedBy(open.method), share, async () => {
+    if (place.open) return this.#document(exchange);
+    if (authorizer !== undefined) demandAllowed(authorizer, user, attributes);
+    if (target !== undefined && isWatch(exchange, target))
+      return this.#inFlight.during("watches", share, () => this.#watch(exchange, target, info.counted));
+    return this.#inFlight.during(sharedBy(asked.method), share, async () => {
       try {
         if (target !== undefined) await this.#resources(exchange, target);
         else await this.#ownDocument(exchange);
@@ -298,30 +284,32 @@ class Serving {
     if (!(await this.#documents(exchange))) throw noSuchPath();
   }
 
-  #answerOutside(exchange: OpenExchange): Promise<void> {
-    if (isOpenPath(exchange.path)) return this.#document(exchange);
-    const { addressOf = remoteAddressOf } = this.#options;
-    return this.#inFlight.during(
-      sharedBy(exchange.method),
-      { name: `address ${addressOf(exchange.request)}`, administers: false },
-      async () => {
-        if ((await this.#options.routes?.(exchange)) !== true) throw noSuchPath();
-      },
-    );
+  async #answerOutside(info: RequestInfo): Promise<void> {
+    const { request, place } = info;
+    const { audit, addressOf = remoteAddressOf } = this.#options;
+    const asked = askedOf(info);
+    beginRecord(audit, info, withoutValues(request.url ?? "/"), { attributes: attributesOf(asked, undefined) });
+    const exchange: OpenExchange = { ...asked, audit: info.record };
+    if (place.open) return this.#document(exchange);
+    const share = { name: `address ${addressOf(request)}`, administers: false };
+    return this.#inFlight.during(sharedBy(asked.method), share, async () => {
+      if ((await this.#options.routes?.(exchange)) !== true) throw noSuchPath();
+    });
   }
 
-  async #identify(passage: RequestInfo, path: string, attributes: Attributes): Promise<RequestCaller> {
+  async #identify(info: RequestInfo, attributes: Attributes): Promise<RequestCaller> {
+    const { request, place } = info;
     const { authorizer } = this.#options;
     const known: { caller?: UserInfo; user?: UserInfo } = {};
     try {
-      const caller = isOpenPath(path) ? ANONYMOUS : await this.#authenticate(passage.request);
+      const caller = place.open ? ANONYMOUS : await this.#authenticate(request);
       if (caller === undefined) throw unauthorized();
       known.caller = caller;
-      const user = authorizer === undefined || caller === ANONYMOUS ? caller : impersonated(passage.request, caller, authorizer);
+      const user = authorizer === undefined || caller === ANONYMOUS ? caller : impersonated(request, caller, authorizer);
       known.user = user;
       return { caller, user };
     } finally {
-      beginRecord(this.#options.audit, passage, passage.request.url ?? "/", { attributes, ...known });
+      beginRecord(this.#options.audit, info, request.url ?? "/", { attributes, ...known });
     }
   }
 
@@ -378,5 +366,7 @@ function isMaster({ groups }: UserInfo): boolean {
   return groups.includes("system:masters");
 }
 
-/** kubectl 1.36 and newer ask for these below the base path, older ones beside it. */
-const WELL_KNOWN = "/.well-known/";
+/** What a request asks for, before it is known who asks. */
+function askedOf({ request, response, warn, place }: RequestInfo): OpenExchange {
+  return { request, response, warn, method: request.method ?? "GET", path: place.path, query: new URLSearchParams(place.search) };
+}

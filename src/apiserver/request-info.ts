@@ -4,11 +4,13 @@ import { createAuditRecord, sourceIPsOf } from "./access/audit.ts";
 import type { Audit } from "./access/audit.ts";
 import type { AuditRecord } from "./types/audit-record.ts";
 import type { Attributes } from "./access/authorization.ts";
+import type { RequestPlace } from "./http/request-target.ts";
 import type { UserInfo } from "./types/user-info.ts";
 
 /** A request and what becomes of it. */
 export interface RequestInfo {
   readonly request: IncomingMessage;
+  readonly place: RequestPlace;
   readonly response: ServerResponse;
   readonly warn: (text: string) => void;
   readonly auditID: string;
@@ -18,22 +20,22 @@ export interface RequestInfo {
   readonly counted: CountedRequest;
 }
 
-/** The caller, and the impersonated user. */
+/** Whose credentials a request shows, and the user that it is answered as. */
 export interface RequestCaller {
   readonly caller: UserInfo;
   readonly user: UserInfo;
 }
 
-/** Facts about a request for the audit, as far as they are known. */
-interface Told extends Partial<RequestCaller> {
-  readonly attributes: Attributes;
-}
-
-/** Reports a request's attributes to the metrics, and begins its audit record, if wanted. */
-export function beginRecord(audit: Audit | undefined, passage: RequestInfo, requestURI: string, { attributes, caller, user }: Told): void {
-  passage.counted.attributes = attributes;
+/** Notes for the metrics what a request wants, and begins its audit record if there is an audit. */
+export function beginRecord(
+  audit: Audit | undefined,
+  info: RequestInfo,
+  requestURI: string,
+  { attributes, caller, user }: { readonly attributes: Attributes } & Partial<RequestCaller>,
+): void {
+  info.counted.attributes = attributes;
   if (audit === undefined) return;
-  const { request, auditID, receivedAt } = passage;
+  const { request, auditID, receivedAt } = info;
   const trail = audit({
     auditID,
     ...(caller && { user: caller }),
@@ -45,5 +47,5 @@ export function beginRecord(audit: Audit | undefined, passage: RequestInfo, requ
     userAgent: request.headers["user-agent"] ?? "",
     receivedAt,
   });
-  if (trail !== undefined) passage.record = createAuditRecord(trail);
+  if (trail !== undefined) info.record = createAuditRecord(trail);
 }

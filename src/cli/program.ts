@@ -1,4 +1,5 @@
 import { Command, CommanderError } from "commander";
+import type { SyncedKind } from "../engine/reconcile/rules/rules.ts";
 import type { CommandContext } from "./process/command.ts";
 import { CONTEXT_OPTIONS, currentContext } from "./input/context-file.ts";
 import { replaceable } from "./process/command.ts";
@@ -131,11 +132,15 @@ const COMMANDS: readonly CommandEntry[] = [
   },
 ];
 
-/** Runs one command line (without `node` and the script) and returns the exit code. Never throws. */
-export async function runCli(argv: readonly string[], terminal: Terminal): Promise<number> {
+/**
+ * Runs one command line (without `node` and the script) and answers the exit code. Never throws.
+ *
+ * @param kinds The kinds that can be synced. Default {@link SYNCED_KINDS}.
+ */
+export async function runCli(argv: readonly string[], terminal: Terminal, kinds?: readonly SyncedKind[]): Promise<number> {
   let code = 0;
   try {
-    const program = await createProgram({ terminal, exit: (value) => void (code = value) }, { named: argv });
+    const program = await createProgram({ terminal, exit: (value) => void (code = value), ...(kinds && { kinds }) }, { named: argv });
     await applyContext(program, terminal);
     await program.parseAsync(argv, { from: "user" });
     return code;

@@ -6,12 +6,14 @@
 import { sha256Hex } from "../base/digest.ts";
 import { assert, EngineError } from "../base/errors.ts";
 import { canonicalJson, isRecord, jsonEqual } from "../base/json.ts";
+import { syncOf } from "./config/config.ts";
 import type { Config, ResourceSync } from "./config/config.ts";
-import { refusesSlices, syncedBackends } from "./config/backends.ts";
+import { readKinds, refusesSlices, syncedBackends } from "./config/backends.ts";
+import type { ReadKind } from "./config/backends.ts";
 import { DEFAULT_SETTINGS } from "./config/settings.ts";
 import type { Settings } from "./config/settings.ts";
 import type { Direction } from "./patch/patch-definition.ts";
-import { CONFIG_MAPS, ENDPOINT_SLICES, ENDPOINTS, qualifiedPlural, SECRETS, SERVICES } from "../kube/object/resource.ts";
+import { CONFIG_MAPS, ENDPOINT_SLICES, qualifiedPlural, SECRETS } from "../kube/object/resource.ts";
 import type { ResourceType } from "../kube/object/resource.ts";
 import { selectorOf } from "../kube/object/selector.ts";
 import { compilePatches } from "./patch/compile.ts";
@@ -19,11 +21,9 @@ import { createNameRules } from "./patch/names.ts";
 import type { NameRules, PatchEngine } from "./patch/types.ts";
 import { compileAddressPolicy } from "./reconcile/rules/address-policy.ts";
 import { compileExcludedKeys } from "./reconcile/rules/excluded-keys.ts";
-import { ENDPOINT_SLICES_KIND } from "./kinds/endpoint-slices.ts";
-import { ENDPOINTS_KIND } from "./kinds/endpoints.ts";
+import { SYNCED_KINDS } from "./kinds/synced-kinds.ts";
 import type { ReferenceKind, ReferenceRules } from "./reconcile/references/reference-rules.ts";
 import type { PlanSettings, Rules, ServicesMode, SyncedKind } from "./reconcile/rules/rules.ts";
-import { SERVICES_KIND } from "./kinds/services.ts";
 import { createFuelBudget, createSandbox } from "./sandbox/sandbox.ts";
 import type { Sandbox } from "./sandbox/sandbox.ts";
 import { createMapping } from "./translate/mapping.ts";
@@ -46,13 +46,15 @@ export interface EngineOptions {
   readonly adoptCluster?: string;
   /** An embedder's own names instead of the configured ones. */
   readonly translator?: Translator;
+  /** The kinds that can be synced: those that `config` was read for. Default {@link SYNCED_KINDS}. */
+  readonly kinds?: readonly SyncedKind[];
   /** Wraps the sandbox, to watch evaluations of patches. Default: no wrapper. */
   readonly instrument?: (engine: PatchEngine) => PatchEngine;
 }
 
 /** The rules of one configuration, with the sandbox that its expressions live in. */
 export interface Engine {
-  /** One entry per kind that is read: Services first, then EndpointSlices, then Endpoints. */
+  /** One entry per kind that is read: Services first, then EndpointSlices, then Endpoints, then all others. */
   readonly rules: readonly Rules[];
   readonly translator: Translator;
   readonly settings: Settings;
@@ -113,12 +115,12 @@ export function checkReload(before: EngineOptions, after: EngineOptions): void {
  * @throws EXPRESSION_SYNTAX, PATH_SYNTAX, PATCH_MODE when the configuration was not checked by `parseConfig` before.
  */
 export async function createEngine(options: EngineOptions): Promise<Engine> {
-  const { config, settings = DEFAULT_SETTINGS, vcluster, services = "managed" } = options;
+  const { config, settings = DEFAULT_SETTINGS, vcluster, services = "managed", kinds = SYNCED_KINDS } = options;
   if (refusesSlices(settings.backends, config)) throw refusedSlices(settings);
   const backends = syncedBackends(settings.backends, config);
   const translator = options.translator ?? createTranslatorFor(options);
   const limits = settings.limits;
-  const sandbox = hasExpressions(config) ? await createSandbox({ limits, toHostDns: (name) => translator.dns(name) }) : NO_SANDBOX;
+  const sandbox = hasExpressions(config, kinds) ? await createSandbox({ limits, toHostDns: (name) => translator.dns(name) }) : NO_SANDBOX;
   // Compiling runs nothing of an expression, but a text can make work for the compiler; the patches of all kinds share one budget.
   const budget = createFuelBudget(limits.configurationFuel);
   const compiler: PatchEngine = {
@@ -130,7 +132,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
   const shared = {
     engine: watched ?? sandbox,
     translator,
-    names: referenceNames(translator, settings),
+    names: referenceNames(translator, { settings, kinds }),
     settings: planSettings(settings),
     services,
     servicesEnabled: services === "managed" && config.services.enabled && backends.services,
@@ -139,22 +141,17 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
     ...(options.adopt !== undefined && { adopt: checkPrefix(options.adopt, settings) }),
     ...(options.adoptCluster !== undefined && { adoptCluster: options.adoptCluster }),
   };
-  const rules = (kind: SyncedKind, sync: ResourceSync, enabled: boolean): Rules => ({
+  const rules = ({ kind, enabled }: ReadKind): Rules => ({
     ...shared,
     kind,
     enabled,
-    patches: compilePatches(sync.patches, { engine: watched ?? compiler, pathSyntax: settings.pathSyntax }),
-    configHash: configHash(sync, options),
+    patches: compilePatches(syncOf(config, kind).patches, { engine: watched ?? compiler, pathSyntax: settings.pathSyntax }),
+    configHash: configHash(syncOf(config, kind), options),
   });
-  const all = [
-    ...(services === "managed" ? [rules(SERVICES_KIND, config.services, shared.servicesEnabled)] : []),
-    // Slices come before the Endpoints whose mirror they replace; if they are off, reading them may not even be permitted.
-    ...(backends.readsSlices ? [rules(ENDPOINT_SLICES_KIND, config.endpointSlices, backends.slices)] : []),
-    ...(backends.readsEndpoints ? [rules(ENDPOINTS_KIND, config.endpoints, backends.endpoints)] : []),
-  ];
+  const all = readKinds({ kinds, backends: settings.backends, config, services }).map(rules);
   return {
     rules: all,
-    references: referenceRules(all, { ...options, config, settings, translator }),
+    references: referenceRules(all, { ...options, kinds, settings, translator }),
     translator,
     settings,
     vcluster,
@@ -172,8 +169,8 @@ function refusedSlices({ backends }: Settings): EngineError {
   );
 }
 
-function hasExpressions({ services, endpointSlices, endpoints }: Config): boolean {
-  const patches = [services, endpointSlices, endpoints].flatMap((sync) => sync.patches);
+function hasExpressions(config: Config, kinds: readonly SyncedKind[]): boolean {
+  const patches = kinds.flatMap((kind) => syncOf(config, kind).patches);
   return patches.some(({ expression, reverseExpression }) => expression !== undefined || reverseExpression !== undefined);
 }
 
@@ -197,9 +194,14 @@ function checkPrefix(adopt: string, { markerPrefix }: Settings): string {
 }
 
 /** Forward by rule, and the pairs that were looked up last are remembered for the way back. */
-function referenceNames(translator: Translator, settings: Settings): NameRules {
+function referenceNames(
+  translator: Translator,
+  { settings, kinds }: { readonly settings: Settings; readonly kinds: readonly SyncedKind[] },
+): NameRules {
   const mapping = createMapping();
-  const names = createNameRules({ translator, mapping, kinds: [SECRETS, CONFIG_MAPS, SERVICES, ENDPOINTS, ...settings.references.kinds] });
+  // Slices have names that their controllers make up: nothing refers to one.
+  const synced = kinds.flatMap(({ resource }) => (resource === ENDPOINT_SLICES ? [] : [resource]));
+  const names = createNameRules({ translator, mapping, kinds: [SECRETS, CONFIG_MAPS, ...synced, ...settings.references.kinds] });
   return {
     ...names,
     toHost(kind, tenant) {
@@ -213,24 +215,33 @@ function referenceNames(translator: Translator, settings: Settings): NameRules {
 /** Undefined when no patch refers to anything that has to be brought across. */
 function referenceRules(
   rules: readonly Rules[],
-  { config, settings, translator, adoptCluster }: EngineOptions & { settings: Settings; translator: Translator },
+  {
+    config,
+    settings,
+    translator,
+    adoptCluster,
+    kinds: synced,
+  }: EngineOptions & Required<Pick<EngineOptions, "settings" | "translator" | "kinds">>,
 ): ReferenceRules | undefined {
   const { mode, retentionMinutes, objects } = settings.references;
-  const kinds = mode === "follow" ? followedKinds(rules, { config, settings }) : [];
+  const kinds = mode === "follow" ? followedKinds(rules, { config, settings, synced }) : [];
   if (kinds.length === 0) return undefined;
   const excluded = compileExcludedKeys(settings.excludedKeys);
   const adopted = adoptCluster !== undefined && { adoptCluster };
   return { kinds, translator, excluded, retentionMs: retentionMinutes * 60_000, objectsMax: objects, ...adopted };
 }
 
-function followedKinds(rules: readonly Rules[], { config, settings }: { config: Config; settings: Settings }): readonly ReferenceKind[] {
+function followedKinds(
+  rules: readonly Rules[],
+  { config, settings, synced }: { config: Config; settings: Settings; synced: readonly SyncedKind[] },
+): readonly ReferenceKind[] {
   const references = rules.flatMap(({ enabled, patches }) => (enabled ? patches.flatMap(({ reference }) => reference ?? []) : []));
   const direction = (explicit: boolean): Direction => (explicit ? "toHost" : "toTenant");
   const known: readonly ReferenceKind[] = [
     { resource: SECRETS, direction: direction(config.secrets.enabled && config.secrets.explicit) },
     { resource: CONFIG_MAPS, direction: direction(config.configMaps.enabled && config.configMaps.explicit) },
     ...settings.references.kinds.flatMap(({ apiVersion, kind, plural }) => {
-      const isKnown = [SECRETS, CONFIG_MAPS, SERVICES, ENDPOINTS, ENDPOINT_SLICES].some((known) => known.kind === kind);
+      const isKnown = [SECRETS, CONFIG_MAPS, ...synced.map(({ resource }) => resource)].some((known) => known.kind === kind);
       if (plural === undefined || isKnown) return [];
       const resource = { apiVersion, kind, plural, namespaced: true };
       return [{ resource, direction: direction(isSwitchedOn(config, resource)) }];

@@ -26,11 +26,11 @@ const METADATA_ALONE = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;
 /** The lines of one event for many watchers, and how often it was made JSON of. */
 function encode(watchers: readonly { readonly name: string; readonly accept: string }[]) {
   const answering = new Answering(createAnswerWriter({ clock: systemClock, readMs: 1_000 }));
-  const presentation = createPrinters({ answering, clock: systemClock });
+  const printers = createPrinters({ answering, clock: systemClock });
   const lines = watchers.map(({ name, accept }) => {
     const request = { headers: { accept } };
     const exchange = { request, response: { setHeader: () => {} }, query: new URLSearchParams(), user: { name, groups: [] } };
-    return presentation.lines(exchange as unknown as Exchange, definition);
+    return printers.lines(exchange as unknown as Exchange, definition);
   });
   const metadata = { name: "a", namespace: "shop", resourceVersion: "7" };
   const object = deepFreeze({ apiVersion: "v1", kind: "ConfigMap", metadata, data: { secret: "x" } }) as KubeObject;

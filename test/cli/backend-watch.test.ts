@@ -4,6 +4,7 @@ import { createMetrics } from "../../src/base/metrics.ts";
 import { watchBackends } from "../../src/cli/run/backend-watch.ts";
 import { resolveConfig } from "../../src/engine/config/config.ts";
 import { DEFAULT_SETTINGS } from "../../src/engine/config/settings.ts";
+import { SYNCED_KINDS } from "../../src/engine/kinds/synced-kinds.ts";
 import { plan } from "../../src/engine/reconcile/plan.ts";
 import { ENDPOINT_SLICES, ENDPOINTS, EVENTS, SERVICES } from "../../src/kube/object/resource.ts";
 import type { ResourceType } from "../../src/kube/object/resource.ts";
@@ -13,7 +14,7 @@ import { namedService, service, stored, tenantEndpoints, testRules } from "../su
 
 const parsed = resolveConfig({});
 if (!parsed.ok) throw new Error("the empty configuration is valid");
-const LOADED = { config: parsed.config, settings: DEFAULT_SETTINGS, vcluster: { name: "blue", namespace: "vc" } };
+const LOADED = { config: parsed.config, settings: DEFAULT_SETTINGS, vcluster: { name: "blue", namespace: "vc" }, kinds: SYNCED_KINDS };
 const AROUND = { tenantService: service("shop", "web", {}), hostService: namedService() };
 const OF_HOST = "web-x-shop-x-blue";
 

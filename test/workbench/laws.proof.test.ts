@@ -3,7 +3,7 @@
  */
 import { describe, expect, test } from "vitest";
 import { provePair } from "../../src/workbench/laws/checks/proof.ts";
-import type { SampleShape } from "../../src/workbench/laws/samples/shapes.ts";
+import type { SampleShape } from "../../src/kube/object/value-shape.ts";
 
 const TEXT: SampleShape = { type: "text", format: "text" };
 const PORT: SampleShape = { type: "integer", minimum: 1, maximum: 65_535 };

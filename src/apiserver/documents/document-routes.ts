@@ -30,11 +30,6 @@ export interface DocumentRoutesOptions {
 /** Handles a request for a document; false when the path names none. */
 export type DocumentRoutes = (exchange: OpenExchange) => Promise<boolean>;
 
-/** Paths that need no credentials. */
-export function isOpenPath(path: string): boolean {
-  return path === "/version" || HEALTH.test(path);
-}
-
 const HEALTH = /^\/(healthz|livez|readyz)(\/[a-z]+)?$/;
 
 /** Discovery, schemas, version and health. */

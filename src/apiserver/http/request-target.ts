@@ -67,25 +67,34 @@ function decodeSegment(segment: string): string {
   }
 }
 
-/**
- * The path below the base path; undefined when it is outside.
- *
- * @example
- * pathBelow("/kubernetes/management", "/kubernetes/management/api"); // "/api"
- */
-export function pathBelow(basePath: string, path: string): string | undefined {
-  if (basePath === "") return path;
-  if (path === basePath) return "/";
-  return path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : undefined;
+/** Where the URL of a request leads. */
+export interface RequestPlace {
+  /** Below the base path; the whole path where it lies outside. Begins with a slash. */
+  readonly path: string;
+  /** The path lies below the base path. */
+  readonly inside: boolean;
+  /** Version and health: they need no credentials and never wait for others. */
+  readonly open: boolean;
+  /** What follows the question mark. */
+  readonly search: string;
 }
 
+const OPEN = /^\/(version|(healthz|livez|readyz)(\/[a-z]+)?)$/;
+
+/** kubectl 1.36 and newer ask for these below the base path, older ones beside it. */
+const WELL_KNOWN = "/.well-known/";
+
 /**
- * Splits a text at the first separator; without one, returns the whole text and "".
+ * Takes the URL of a request apart. `basePath` is "" or begins with a slash.
  *
  * @example
- * splitOnce("a?b?c", "?"); // ["a", "b?c"]
+ * parsePlace("/platform/api?limit=1", "/platform"); // { path: "/api", inside: true, open: false, search: "limit=1" }
  */
-export function splitOnce(text: string, separator: string): [string, string] {
-  const at = text.indexOf(separator);
-  return at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)];
+export function parsePlace(url: string, basePath: string): RequestPlace {
+  const end = url.indexOf("?");
+  const whole = end < 0 ? url : url.slice(0, end);
+  const below = basePath === "" || whole === basePath || whole.startsWith(`${basePath}/`);
+  const path = below ? whole.slice(basePath.length) || "/" : whole;
+  const inside = below && (basePath === "" || !path.startsWith(WELL_KNOWN));
+  return { path, inside, open: OPEN.test(path), search: end < 0 ? "" : url.slice(end + 1) };
 }

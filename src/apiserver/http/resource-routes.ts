@@ -35,7 +35,7 @@ import { streamError, streamWatch } from "./answer/watch-stream.ts";
 export interface ResourceRoutesOptions {
   readonly registry: Registry;
   readonly answering: Answering;
-  readonly presentation: Printers;
+  readonly printers: Printers;
   /** Largest request body. */
   readonly bodyBytesMax: number;
   /** Fields and items that a request body may have. */
@@ -123,7 +123,7 @@ class Routes {
       exchange.response.setHeader("Allow", allowed.join(", "));
       throw methodNotAllowed();
     }
-    if (method !== "WATCH") this.#options.presentation.check(exchange);
+    if (method !== "WATCH") this.#options.printers.check(exchange);
     return route.handle(routed);
   }
 
@@ -157,7 +157,7 @@ class Routes {
       request: Pick<SubresourceRequest, "write"> & { readonly options: PatchRequestOptions },
     ) => {
       const object = await this.#options.registry.view(definition.type, { key, part, ...request }, request.options);
-      await this.#options.presentation.object(exchange, { definition: definition.views![part]!.definition, code: 200, object });
+      await this.#options.printers.object(exchange, { definition: definition.views![part]!.definition, code: 200, object });
     };
     return [
       { method: "GET", verb: "get", handle: (routed) => answer(routed, { options: { judge: routed.exchange.judge } }) },
@@ -186,21 +186,21 @@ class Routes {
   async #get({ exchange, definition, key }: Routed): Promise<void> {
     const resourceVersion = exchange.query.get("resourceVersion") ?? undefined;
     const object = await this.#options.registry.get(definition.type, key, { resourceVersion, judge: exchange.judge });
-    await this.#options.presentation.object(exchange, { definition, code: 200, object });
+    await this.#options.printers.object(exchange, { definition, code: 200, object });
   }
 
   async #list({ exchange, target, definition }: Routed): Promise<void> {
     const scope = target.namespace === "" ? {} : { namespace: target.namespace };
     const visible = this.#options.visible?.(exchange.user, definition);
     const page = await this.#options.registry.list(definition.type, { ...readListRequest(exchange.query), ...scope, visible });
-    await this.#options.presentation.list(exchange, definition, page);
+    await this.#options.printers.list(exchange, definition, page);
   }
 
   async #watch({ exchange, target, definition }: Routed): Promise<void> {
     const request = readWatchRequest(exchange.query);
     const named = target.name === "" ? request.fieldSelector : joined(request.fieldSelector, `metadata.name=${target.name}`);
     const scope = { ...(target.namespace !== "" && { namespace: target.namespace }), ...(named !== undefined && { fieldSelector: named }) };
-    const toLine = this.#options.presentation.lines(exchange, definition);
+    const toLine = this.#options.printers.lines(exchange, definition);
     const visible = this.#options.visible?.(exchange.user, definition);
     try {
       const queue = await this.#options.registry.watch(definition.type, { ...request, ...scope, visible });
@@ -241,7 +241,7 @@ class Routes {
     const body = await this.#body(exchange, definition, options);
     const object = await this.#options.registry.create(definition.type, target.namespace, body, options);
     await exchange.body.pause();
-    await this.#options.presentation.object(exchange, { definition, code: 201, object });
+    await this.#options.printers.object(exchange, { definition, code: 201, object });
   }
 
   async #ask({ exchange, definition, key }: Routed, part: string): Promise<void> {
@@ -249,7 +249,7 @@ class Routes {
     const options = { ...readWriteParameters(exchange.query, "CreateOptions"), warn: exchange.warn, judge: exchange.judge };
     const body = await this.#body(exchange, asked, options);
     const object = await this.#options.registry.ask(definition.type, { key, part, body }, options);
-    await this.#options.presentation.object(exchange, { definition: asked, code: 201, object });
+    await this.#options.printers.object(exchange, { definition: asked, code: 201, object });
   }
 
   async #put({ exchange, target, definition, key }: Routed): Promise<void> {
@@ -257,7 +257,7 @@ class Routes {
     const body = await this.#body(exchange, definition, options);
     const { object, created } = await this.#options.registry.update(definition.type, key, body, options);
     await exchange.body.pause();
-    await this.#options.presentation.object(exchange, { definition, code: created ? 201 : 200, object });
+    await this.#options.printers.object(exchange, { definition, code: created ? 201 : 200, object });
   }
 
   async #patch({ exchange, target, definition, key }: Routed): Promise<void> {
@@ -265,7 +265,7 @@ class Routes {
     const { kind, body } = await this.#patchBody(exchange);
     const { object, created } = await this.#options.registry.patch(definition.type, key, kind, body, options);
     await exchange.body.pause();
-    await this.#options.presentation.object(exchange, { definition, code: created ? 201 : 200, object });
+    await this.#options.printers.object(exchange, { definition, code: created ? 201 : 200, object });
   }
 
   async #patchBody(exchange: Exchange): Promise<{ readonly kind: PatchKind; readonly body: unknown }> {
@@ -283,7 +283,7 @@ class Routes {
     const { object, gone } = await this.#options.registry.delete(type, key, options);
     // Only a client that asked in the old way to delete dependents learns that the work is not finished.
     const code = !gone && options.orphanDependents === false ? 202 : 200;
-    if (!gone || strategy.returnsDeleted === true) return this.#options.presentation.object(exchange, { definition, code, object });
+    if (!gone || strategy.returnsDeleted === true) return this.#options.printers.object(exchange, { definition, code, object });
     this.#options.answering.object(exchange, 200, deletedStatus(type, key.name, object.metadata.uid));
   }
 
@@ -293,7 +293,7 @@ class Routes {
     const visible = this.#options.visible?.(exchange.user, definition);
     const request = { ...readListRequest(exchange.query), ...scope, visible };
     const items = await this.#options.registry.deleteCollection(definition.type, request, options);
-    await this.#options.presentation.list(exchange, definition, { items });
+    await this.#options.printers.list(exchange, definition, { items });
   }
 
   async #deleteOptions(exchange: Exchange) {

@@ -34,7 +34,7 @@ export function defineAudit(command: Command, context: CommandContext): void {
 
 async function audit({ terminal, exit }: CommandContext, { output }: InspectionFlags, inspection: Inspection): Promise<void> {
   const { tenant, host, engine, rules, hostReads } = inspection;
-  const kinds = copyKinds(engine.settings);
+  const kinds = copyKinds(engine.settings, inspection.kinds);
   const { translator } = engine;
   const found = await findMarkedCopies({ reads: hostReads, translator, kinds });
   const copies = found.copies.filter(({ source }) => whose(rules[0]!, source) === "ours");

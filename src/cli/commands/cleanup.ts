@@ -91,8 +91,8 @@ async function findCopies(
   { kind }: CleanupFlags,
   { loaded, host, translator }: { loaded: LoadedConfiguration; host: ReachedCluster; translator: Translator },
 ): Promise<readonly MarkedCopy[]> {
-  const all = copyKinds(loaded.settings);
-  const kinds = kind === undefined ? all : kind.map((name) => findKind(name, all));
+  const all = copyKinds(loaded.settings, loaded.kinds);
+  const kinds = kind === undefined ? all : kind.map((name) => findKind(name, all, loaded.kinds));
   const reads = createClusterReads({ client: host.client, signal: new AbortController().signal });
   const { copies, hidden, narrowed } = await findMarkedCopies({ reads, translator, kinds });
   tellNarrowed(terminal, { narrowed });

@@ -5,10 +5,11 @@ import type { Problem } from "../../schema/problem.ts";
 import { examples, outputOption } from "../process/command.ts";
 import type { CommandContext } from "../process/command.ts";
 import { EXIT_USAGE } from "../process/exit-codes.ts";
+import { syncOf } from "../../engine/config/config.ts";
 import type { Config } from "../../engine/config/config.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 import { saysNothing } from "../../schema/says-nothing.ts";
-import { checkConfiguration, NO_SETTINGS, problemText } from "../input/configuration.ts";
+import { checkConfiguration, NO_SETTINGS, problemText, withKinds } from "../input/configuration.ts";
 import type { ConfigurationOptions, LoadedConfiguration } from "../input/configuration.ts";
 import { tellProblem } from "../output/messages.ts";
 import { readObjects } from "../input/objects.ts";
@@ -50,10 +51,11 @@ export function defineValidate(command: Command, context: CommandContext): void 
     });
 }
 
-async function validate({ terminal, exit }: CommandContext, options: ValidateOptions): Promise<void> {
+async function validate(context: CommandContext, options: ValidateOptions): Promise<void> {
+  const { terminal, exit } = context;
   const { laws: wantsLaws = false, strict = false, output, filename } = options;
   refuseIdleOptions(options);
-  const { problems, texts, loaded } = await checkConfiguration(terminal, options);
+  const { problems, texts, loaded } = await checkConfiguration(terminal, withKinds(context, options));
   const files = options.config!.flatMap((file) => ({ file, text: texts.get(file) ?? "" }));
   const empty = files.filter(({ file, text }) => texts.has(file) && saysNothing(text)).map(({ file }) => emptyProblem(file));
   const objects = filename === undefined || loaded === undefined ? [] : await readObjects(terminal, filename);
@@ -68,7 +70,7 @@ async function validate({ terminal, exit }: CommandContext, options: ValidateOpt
   for (const problem of all) tellProblem(terminal, problem, problemText(problem, texts));
   if (laws !== undefined) terminal.out(laws.text);
   if (failed) return terminal.err(countOf(all));
-  terminal.out(`Found ${contentsOf(loaded!.config)}.\n${tried.text}${missedAddresses(loaded!.config)}`);
+  terminal.out(`Found ${contentsOf(loaded!)}.\n${tried.text}${missedAddresses(loaded!.config)}`);
   terminal.out(all.length === 0 ? "The configuration is valid.\n" : `The configuration is valid, with ${countOf(all)}.\n`);
 }
 
@@ -92,8 +94,7 @@ const NOTHING: Trial = { problems: [], text: "" };
 
 /** Loaded only where there is something to try: it brings the API server's validation along. */
 async function tryObjects(loaded: LoadedConfiguration, input: TrialInput): Promise<Trial> {
-  const { config } = loaded;
-  if (input.objects.length === 0 && PATCHED.every((list) => config[list].patches.length === 0)) return NOTHING;
+  if (input.objects.length === 0 && patchedLists(loaded).length === 0) return NOTHING;
   const [{ sampleProblems }, { forecastFuel, formatForecasts, fuelProblems }] = await Promise.all([
     import("../test/samples/sample-problems.ts"),
     import("../test/samples/fuel-forecast.ts"),
@@ -133,15 +134,21 @@ function madeError(problem: Problem): Problem {
   return problem.file === NO_SETTINGS ? problem : { ...problem, severity: "error" };
 }
 
-const PATCHED = ["endpoints", "services", "endpointSlices"] as const;
+/** The lists that have patches. */
+function patchedLists({ config, kinds }: LoadedConfiguration) {
+  return kinds.flatMap((kind) => {
+    const { patches } = syncOf(config, kind);
+    return patches.length === 0 ? [] : [{ list: kind.section, patches }];
+  });
+}
 
 /** `10 patches on endpoints, 1 reference`. */
-function contentsOf(config: Config): string {
+function contentsOf(loaded: LoadedConfiguration): string {
   const counted = (count: number, one: string, many: string) => `${count} ${count === 1 ? one : many}`;
-  const lists = PATCHED.filter((list) => config[list].patches.length > 0);
+  const lists = patchedLists(loaded);
   if (lists.length === 0) return "no patches";
-  const patches = lists.map((list) => `${counted(config[list].patches.length, "patch", "patches")} on ${list}`);
-  const references = lists.flatMap((list) => config[list].patches).filter(({ reference }) => reference !== undefined).length;
+  const patches = lists.map(({ list, patches: { length } }) => `${counted(length, "patch", "patches")} on ${list}`);
+  const references = lists.flatMap((list) => list.patches).filter(({ reference }) => reference !== undefined).length;
   return [...patches, ...(references > 0 ? [counted(references, "reference", "references")] : [])].join(", ");
 }
 

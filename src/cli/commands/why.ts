@@ -1,10 +1,12 @@
 import type { Command } from "commander";
 import { EngineError } from "../../base/errors.ts";
 import { suggest } from "../../base/suggest.ts";
+import { SYNCED_KINDS } from "../../engine/kinds/synced-kinds.ts";
+import type { SyncedKind } from "../../engine/reconcile/rules/rules.ts";
 import { ourMarkers } from "../../engine/translate/identity.ts";
 import { formatKey, keyOf, parseKey } from "../../kube/object/key.ts";
 import type { ObjectKey } from "../../kube/object/key.ts";
-import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../kube/object/resource.ts";
+import { ENDPOINT_SLICES, SERVICES } from "../../kube/object/resource.ts";
 import type { ResourceType } from "../../kube/object/resource.ts";
 import type { ObjectExplanation } from "../../engine/sync/inspect/explanation.ts";
 import { explainObject } from "../../engine/sync/inspect/explanation.ts";
@@ -22,13 +24,11 @@ import { tellFailure } from "../output/messages.ts";
 import { inspectVisibility } from "../inspect/visibility.ts";
 import { formatValue, visible } from "../output/output.ts";
 
-/** Kinds that are synced; others are only referred to. */
-const KINDS = [ENDPOINTS, SERVICES, ENDPOINT_SLICES];
-
 /** `why`: what decided how an object looks on the host. */
 export function defineWhy(command: Command, context: CommandContext): void {
+  const { kinds = SYNCED_KINDS } = context;
   addInspectionFlags(command)
-    .argument("<kind>", "endpoints, services or endpointslices")
+    .argument("<kind>", formatChoice(kinds.map(({ resource }) => resource.plural)))
     .argument("<object>", "namespace/name in the tenant cluster, or of the copy on the host")
     .addHelpText(
       "after",
@@ -37,9 +37,19 @@ export function defineWhy(command: Command, context: CommandContext): void {
       ),
     )
     .action((kind: string, name: string, flags: InspectionFlags) => {
-      const about = { resource: findKind(kind, KINDS), key: parseName(name) };
+      const resource = findKind(
+        kind,
+        kinds.map((one) => one.resource),
+        kinds,
+      );
+      const about = { resource, key: parseName(name) };
       return withInspection(context, flags, (inspection) => why(context, flags, { ...about, inspection }));
     });
+}
+
+/** `endpoints, services or endpointslices`. */
+function formatChoice(words: readonly string[]): string {
+  return words.length === 1 ? words[0]! : `${words.slice(0, -1).join(", ")} or ${words.at(-1)!}`;
 }
 
 /** @throws USAGE for anything but `namespace/name`. */
@@ -56,7 +66,7 @@ interface About {
 
 async function why({ terminal, exit }: CommandContext, { output }: InspectionFlags, about: About): Promise<void> {
   const { resource, inspection } = about;
-  if (!inspection.rules.some(({ kind }) => kind.resource === resource)) throw notSynced(resource);
+  if (!inspection.rules.some(({ kind }) => kind.resource === resource)) throw notSynced(resource, inspection.kinds);
   const key = tenantKeyOf(about);
   const preview = await inspection.preview({ ids: [syncId(resource.plural, key)] });
   const explanation = explainObject(preview, resource, key);
@@ -128,12 +138,7 @@ function plain(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }
 
-function notSynced(resource: ResourceType): EngineError {
-  const hints = new Map([
-    [SERVICES, "With --services external another syncer makes them"],
-    [ENDPOINT_SLICES, "They are synced once sync.toHost.endpointSlices is configured"],
-    [ENDPOINTS, "The setting backends: slices writes none"],
-  ]);
-  const hint = hints.get(resource) ?? "";
+function notSynced(resource: ResourceType, kinds: readonly SyncedKind[]): EngineError {
+  const hint = kinds.find((kind) => kind.resource === resource)!.whyNotSynced;
   return new EngineError("SYNC_DISABLED", `This syncer does not sync ${resource.kind} objects`, { details: { hint } });
 }

@@ -5,6 +5,8 @@ import type { Config, ConfigResult, ConfigText } from "../../engine/config/confi
 import { fillName } from "../../engine/config/namespaces.ts";
 import { DEFAULT_SETTINGS, parseSettings, resolveSettings } from "../../engine/config/settings.ts";
 import type { Settings, SettingsResult } from "../../engine/config/settings.ts";
+import { SYNCED_KINDS } from "../../engine/kinds/synced-kinds.ts";
+import type { SyncedKind } from "../../engine/reconcile/rules/rules.ts";
 import type { Problem } from "../../schema/problem.ts";
 import { saysNothing } from "../../schema/says-nothing.ts";
 import type { VCluster } from "../../engine/translate/name.ts";
@@ -23,6 +25,8 @@ export interface ConfigurationOptions {
   /** Both names or none are checked against the mappings: a default name says nothing about the real one. */
   readonly name?: string;
   readonly namespace?: string;
+  /** The kinds that can be synced. Default {@link SYNCED_KINDS}. */
+  readonly kinds?: readonly SyncedKind[];
 }
 
 /** Default names of a virtual cluster: those of a test file without a context. */
@@ -36,6 +40,8 @@ export interface LoadedConfiguration {
   readonly config: Config;
   readonly settings: Settings;
   readonly vcluster: VCluster;
+  /** The kinds that it was read for. */
+  readonly kinds: readonly SyncedKind[];
 }
 
 /** The configuration with the sync of Endpoints switched on, if `--enable-endpoints` says so, whatever the file says. */
@@ -70,6 +76,7 @@ export async function checkConfiguration(terminal: Terminal, options: Configurat
   const config = checkFiles(files, {
     name: options.name,
     namespace: options.namespace,
+    kinds: options.kinds ?? SYNCED_KINDS,
     settings: settings.ok ? settings.settings : DEFAULT_SETTINGS,
   });
   const readable = [...files, ...(settingsFile === undefined ? [] : [settingsFile])].filter((file) => "text" in file);
@@ -85,7 +92,7 @@ export async function checkConfiguration(terminal: Terminal, options: Configurat
  * the result is `undefined` and the exit code is set.
  */
 export async function loadConfiguration(context: CommandContext, options: ConfigurationOptions): Promise<LoadedConfiguration | undefined> {
-  const { problems, texts, loaded } = await checkConfiguration(context.terminal, options);
+  const { problems, texts, loaded } = await checkConfiguration(context.terminal, withKinds(context, options));
   for (const problem of problems) {
     // Gaps of default settings matter where addresses reach a host: in `validate` and `run`, which report them themselves.
     if (problem.file !== NO_SETTINGS) tellProblem(context.terminal, problem, problemText(problem, texts));
@@ -94,15 +101,22 @@ export async function loadConfiguration(context: CommandContext, options: Config
   return loaded;
 }
 
+/** The options, for the kinds of a command. */
+export function withKinds<Options extends ConfigurationOptions>({ kinds }: Pick<CommandContext, "kinds">, options: Options): Options {
+  return kinds === undefined ? options : { ...options, kinds };
+}
+
 /** The option of `tellProblem` that shows the place, if the file could be read. */
 export function problemText({ file }: Problem, texts: ReadonlyMap<string, string>): { text?: string } {
   const text = texts.get(file);
   return text === undefined ? {} : { text };
 }
 
-interface Names {
+interface CheckOptions {
   readonly name: string | undefined;
   readonly namespace: string | undefined;
+  readonly kinds: readonly SyncedKind[];
+  readonly settings: Settings;
 }
 
 type ReadFile = ConfigText | { readonly file: string; readonly fault: EngineError };
@@ -122,14 +136,14 @@ function checkSettings(file: ReadFile | undefined): SettingsResult {
   return "text" in file ? parseSettings(file.text, file) : { ok: false, problems: [unreadableProblem(file.file, file.fault)] };
 }
 
-function checkFiles(files: readonly ReadFile[], options: Names & { settings: Settings }): ConfigResult {
+function checkFiles(files: readonly ReadFile[], options: CheckOptions): ConfigResult {
   const faults = files.flatMap((file) => ("fault" in file ? [unreadableProblem(file.file, file.fault)] : []));
   // The missing content of an unreadable file would only cause further errors in the others.
   if (faults.length > 0) return { ok: false, problems: faults };
   const texts = files.filter((file) => "text" in file);
-  const { settings, name, namespace } = options;
+  const { settings, name, namespace, kinds } = options;
   const named = name !== undefined && namespace !== undefined;
-  return parseConfig(texts.length === 0 ? "" : texts, { settings, ...(named && { vcluster: { name, namespace } }) });
+  return parseConfig(texts.length === 0 ? "" : texts, { settings, kinds, ...(named && { vcluster: { name, namespace } }) });
 }
 
 function unreadableProblem(file: string, { code, message, details }: EngineError): Problem {
@@ -148,7 +162,8 @@ function loadedOf(config: Config, settings: Settings, given: ConfigurationOption
   // Checked under an unknown name, the mappings still hold `${name}`.
   const byName = fillName(mappings.byName, name);
   const namespace = given.namespace ?? standIn(Object.values(byName));
-  return { config: { ...config, namespaces: { ...namespaces, mappings: { byName } } }, settings, vcluster: { name, namespace } };
+  const { kinds = SYNCED_KINDS } = given;
+  return { config: { ...config, namespaces: { ...namespaces, mappings: { byName } } }, settings, vcluster: { name, namespace }, kinds };
 }
 
 /** A host namespace for a virtual cluster that has none: one that no mapping leads to, since nothing is mapped to the real one. */

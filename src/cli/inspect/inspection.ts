@@ -7,11 +7,12 @@ import type { Clock } from "../../base/clock.ts";
 import { isEngineError } from "../../base/errors.ts";
 import { createEngine, createTranslatorFor } from "../../engine/engine.ts";
 import type { Engine, EngineOptions } from "../../engine/engine.ts";
+import { SYNCED_KINDS } from "../../engine/kinds/synced-kinds.ts";
 import type { ClusterClient, ListScope } from "../../kube/object/cluster-client.ts";
 import { ENDPOINT_SLICES, EVENTS, NAMESPACES, SERVICES } from "../../kube/object/resource.ts";
 import type { ResourceType } from "../../kube/object/resource.ts";
 import type { Note } from "../../engine/reconcile/plan-types.ts";
-import type { Rules } from "../../engine/reconcile/rules/rules.ts";
+import type { Rules, SyncedKind } from "../../engine/reconcile/rules/rules.ts";
 import { createClusterReads } from "../../engine/sync/inspect/cluster-reads.ts";
 import type { ClusterReads } from "../../engine/sync/inspect/cluster-reads.ts";
 import { createClusterView } from "../../engine/sync/inspect/cluster-view.ts";
@@ -49,6 +50,8 @@ interface Looked {
 /** Two clusters at one moment. */
 export interface Inspection {
   readonly engine: Engine;
+  /** The kinds that can be synced. */
+  readonly kinds: readonly SyncedKind[];
   readonly rules: readonly Rules[];
   readonly tenant: ClusterView;
   readonly host: ClusterView;
@@ -102,7 +105,7 @@ async function withSeenSlices(options: InspectionOptions): Promise<InspectionOpt
 }
 
 async function read(options: InspectionOptions, engine: Engine): Promise<Inspection> {
-  const { signal, clock, confirmDeletes } = options;
+  const { signal, clock, confirmDeletes, kinds: synced = SYNCED_KINDS } = options;
   const scope = hostScope(engine.translator);
   const [clusterUid, hostUid] = await Promise.all([readClusterUid(options.tenant), readClusterUid(options.host)]);
   const wired = engineParts(engine, clusterUid);
@@ -117,7 +120,7 @@ async function read(options: InspectionOptions, engine: Engine): Promise<Inspect
   checkIdentity({ tenant, host, hostUid }, rules);
   checkOtherSyncers(host, rules);
   return {
-    ...{ engine, rules, tenant, host, tenantReads, hostReads, clock },
+    ...{ engine, kinds: synced, rules, tenant, host, tenantReads, hostReads, clock },
     preview: ({ ids = [] } = {}) =>
       preview({ ...wired, ...{ tenant, host, clock, ids }, deletesConfirmed: createDeleteConfirmation(confirmDeletes) }),
     slowed: (object) => slowed(options, engine, object),

@@ -1,20 +1,22 @@
 import { EngineError } from "../../base/errors.ts";
+import type { SyncedKind } from "../../engine/reconcile/rules/rules.ts";
 import type { ResourceType } from "../../kube/object/resource.ts";
 
-/** Short names as kubectl has them. */
-const SHORT_NAMES: Readonly<Record<string, string>> = { ep: "endpoints", svc: "services", cm: "configmaps" };
+/** Short names as kubectl has them, of kinds that are no synced ones. */
+const SHORT_NAMES: Readonly<Record<string, string>> = { configmaps: "cm" };
 
 /**
- * A kind by any of its names: kind, plural, singular or short name, in upper or lower case.
+ * A kind by any of its names: kind, plural, singular or short name, in upper or lower case. `synced` are the kinds whose short names are
+ * known.
  *
  * @throws USAGE when none of `kinds` has that name.
  * @example
- * findKind("svc", [SERVICES, ENDPOINTS]).kind; // "Service"
+ * findKind("svc", [SERVICES, ENDPOINTS], SYNCED_KINDS).kind; // "Service"
  */
-export function findKind(name: string, kinds: readonly ResourceType[]): ResourceType {
+export function findKind(name: string, kinds: readonly ResourceType[], synced: readonly SyncedKind[]): ResourceType {
   const wanted = name.toLowerCase();
-  const plural = Object.hasOwn(SHORT_NAMES, wanted) ? SHORT_NAMES[wanted] : wanted;
-  const found = kinds.find((kind) => kind.plural === plural || kind.kind.toLowerCase() === wanted);
+  const shortOf = (kind: ResourceType) => synced.find(({ resource }) => resource === kind)?.shortName ?? SHORT_NAMES[kind.plural];
+  const found = kinds.find((kind) => [kind.plural, kind.kind.toLowerCase(), shortOf(kind)].includes(wanted));
   if (found !== undefined) return found;
   throw new EngineError("USAGE", `There is no kind "${name}" here; there are ${kinds.map(({ plural: one }) => one).join(", ")}`);
 }

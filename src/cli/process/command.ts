@@ -1,4 +1,5 @@
 import { Option } from "commander";
+import type { SyncedKind } from "../../engine/reconcile/rules/rules.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** Context of a command besides its own options. */
@@ -6,6 +7,8 @@ export interface CommandContext {
   readonly terminal: Terminal;
   /** Sets the exit code; 0 when a command sets none. */
   exit(code: number): void;
+  /** The kinds that can be synced. Default {@link SYNCED_KINDS}. */
+  readonly kinds?: readonly SyncedKind[];
 }
 
 /** The option of commands with structured output. */

@@ -6,6 +6,7 @@
  */
 import { delay } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
+import { withSync } from "../../engine/config/config.ts";
 import { createEngine } from "../../engine/engine.ts";
 import { createClusterReads } from "../../engine/sync/inspect/cluster-reads.ts";
 import { readInvisible } from "../../engine/sync/inspect/visibility.ts";
@@ -192,12 +193,6 @@ class RunningWatch {
 }
 
 /** The set of copies does not depend on patches, and without them no sandbox is needed. */
-function withoutPatches({ config, ...loaded }: LoadedConfiguration): LoadedConfiguration {
-  const { services, endpoints, endpointSlices } = config;
-  const plain = {
-    services: { ...services, patches: [] },
-    endpoints: { ...endpoints, patches: [] },
-    endpointSlices: { ...endpointSlices, patches: [] },
-  };
-  return { ...loaded, config: { ...config, ...plain } };
+function withoutPatches(loaded: LoadedConfiguration): LoadedConfiguration {
+  return { ...loaded, config: withSync(loaded.config, loaded.kinds, (sync) => ({ ...sync, patches: [] })) };
 }

@@ -6,6 +6,7 @@
 import { delay } from "../../base/clock.ts";
 import type { Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
+import { syncOf } from "../../engine/config/config.ts";
 import { createEngine } from "../../engine/engine.ts";
 import type { LawBreach, LawReport, LawStep } from "../../workbench/laws/check-laws.ts";
 import type { LoadedConfiguration } from "../input/configuration.ts";
@@ -63,8 +64,8 @@ export function watchLaws(loaded: LoadedConfiguration, options: LawWatchOptions)
 }
 
 /** A reference is the engine's own pair, and a patch without a way back can only see its own result. */
-function isWorthwhile({ config: { endpoints, services, endpointSlices } }: LoadedConfiguration): boolean {
-  const patches = [endpoints, services, endpointSlices].flatMap((sync) => sync.patches);
+function isWorthwhile({ config, kinds }: LoadedConfiguration): boolean {
+  const patches = kinds.flatMap((kind) => syncOf(config, kind).patches);
   return patches.some(
     ({ expression, reverseExpression }) => reverseExpression !== undefined || expression?.includes("hostObject") === true,
   );
@@ -132,7 +133,7 @@ function tell(breaches: readonly LawBreach[], { loaded: { config }, logger, told
     .filter(({ verdict }) => verdict === "oscillates")
     .map((breach) => ({
       ...breach,
-      texts: JSON.stringify(breach.patches.map((patch) => [breach.list, config[breach.list].patches[patch]])),
+      texts: JSON.stringify(breach.patches.map((patch) => [breach.list, syncOf(config, { section: breach.list }).patches[patch]])),
     }));
   for (const { list, patches, paths, counterExample } of found.filter(({ texts }) => !told.has(texts))) {
     const what =

@@ -8,10 +8,10 @@ import type { Logger, LogLevel } from "../../base/logger.ts";
 import { createMetrics } from "../../base/metrics.ts";
 import type { MetricsRegistry } from "../../base/metrics.ts";
 import { createHttpClient } from "../../kube/client/http-client.ts";
-import { syncedBackends } from "../../engine/config/backends.ts";
+import { readKinds } from "../../engine/config/backends.ts";
 import { createTranslatorFor } from "../../engine/engine.ts";
 import type { ObjectKey } from "../../kube/object/key.ts";
-import { ENDPOINT_SLICES, ENDPOINTS, NAMESPACES, SERVICES } from "../../kube/object/resource.ts";
+import { ENDPOINTS, NAMESPACES, SERVICES } from "../../kube/object/resource.ts";
 import type { Problem } from "../../schema/problem.ts";
 import type { ServicesMode } from "../../engine/reconcile/rules/rules.ts";
 import { createLeaderElection } from "../../kube/runtime/election/leader-election.ts";
@@ -24,7 +24,7 @@ import { loadKubeConfigs } from "../input/cluster-flags.ts";
 import type { ClusterFlags, KubeConfigs } from "../input/cluster-flags.ts";
 import { aborted } from "../process/command.ts";
 import type { CommandContext } from "../process/command.ts";
-import { checkConfiguration, withEndpoints } from "../input/configuration.ts";
+import { checkConfiguration, withEndpoints, withKinds } from "../input/configuration.ts";
 import type { ConfigurationOptions, LoadedConfiguration } from "../input/configuration.ts";
 import { EXIT_USAGE } from "../process/exit-codes.ts";
 import { followCluster, hostScope } from "../input/followed-cluster.ts";
@@ -73,7 +73,8 @@ export interface SidecarOptions extends ClusterFlags {
 const WRITES_MS = 10_000;
 
 /** Syncs two clusters until a stop signal. */
-export async function runSidecar(context: CommandContext, options: SidecarOptions): Promise<void> {
+export async function runSidecar(context: CommandContext, given: SidecarOptions): Promise<void> {
+  const options = withKinds(context, given);
   const { problems, loaded } = await checkConfiguration(context.terminal, filesOf(options));
   // One line each, as everything else in a log.
   const tell = problemTeller(context.terminal, options, createLogger(context.terminal, options));
@@ -166,12 +167,13 @@ async function sync(terminal: Terminal, parts: Parts): Promise<void> {
   teardown.add(() => readiness.stop());
   await serve(parts, { ready: readiness.probe, metrics, runtime });
   tellStart(parts, { tenant, host, runtime });
-  const { readsEndpoints, readsSlices } = syncedBackends(syncer.backends, loaded.config);
-  const kinds = [SERVICES, ...(readsEndpoints ? [ENDPOINTS] : []), ...(readsSlices ? [ENDPOINT_SLICES] : [])];
+  const read = readKinds({ kinds: loaded.kinds, backends: syncer.backends, config: loaded.config, services });
+  const readTypes = new Set(read.map(({ kind }) => kind.resource));
+  const kinds = [SERVICES, ...loaded.kinds.flatMap(({ resource }) => (resource !== SERVICES && readTypes.has(resource) ? [resource] : []))];
   const laws = options.laws ? watchLaws(loaded, { runtime, ready: () => isReady(readiness.probe) }) : undefined;
   if (laws !== undefined) teardown.add(() => laws.stop());
   const works = () => isReady(readiness.probe) && syncer.status().running;
-  const backends = readsEndpoints
+  const backends = readTypes.has(ENDPOINTS)
     ? watchBackends(withBackends(loaded, syncer), { tenant, host, services, runtime, ready: works })
     : undefined;
   if (backends !== undefined) teardown.add(() => backends.stop());

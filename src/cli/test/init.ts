@@ -88,7 +88,7 @@ async function writeTests(context: CommandContext, folder: string): Promise<void
   const settings = (await isThere(join(folder, SETTINGS))) ? join(folder, SETTINGS) : undefined;
   const loaded = await loadConfiguration(context, { ...VCLUSTER, config: [config], ...(settings !== undefined && { settings }) });
   if (loaded === undefined) return;
-  if (samplesFor(loaded.config).length === 0) throw noPatches(config);
+  if (samplesFor(loaded).length === 0) throw noPatches(config);
   const file = join(folder, TESTS, `vcluster${TEST_FILE_SUFFIX}`);
   const names = { config: `../${CONFIG}`, ...(settings !== undefined && { settings: `../${SETTINGS}` }) };
   const read = (name: string) => terminal.read(name);

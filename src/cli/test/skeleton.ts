@@ -8,7 +8,6 @@ import { PATCH_TEST_API_VERSION } from "../../workbench/patch-tests/suite/schema
 import type { LoadedConfiguration } from "../input/configuration.ts";
 import { formatValue } from "../output/output.ts";
 import { samplesFor, shownWith } from "./samples/sample-objects.ts";
-import type { PatchList } from "./samples/sample-objects.ts";
 
 /** A text to write. */
 export interface SkeletonFile {
@@ -37,12 +36,6 @@ interface SkeletonTest {
   readonly patches: readonly Pick<Outcome, "path" | "outcome" | "matches">[];
 }
 
-const OBJECT_FILES: Readonly<Record<PatchList, string>> = {
-  endpoints: "endpoints.yaml",
-  services: "service.yaml",
-  endpointSlices: "endpoint-slice.yaml",
-};
-
 /** Places of one patch that a test speaks of one by one. */
 const PLACES_MAX = 5;
 
@@ -54,14 +47,14 @@ export async function skeletonOf(options: SkeletonOptions): Promise<SkeletonFile
   const { loaded, file } = options;
   const patcher = await createPatcher(loaded);
   try {
-    const samples = samplesFor(loaded.config);
-    const tests = samples.flatMap(({ list, object }) => {
+    const samples = samplesFor(loaded);
+    const tests = samples.flatMap(({ list, patches, object }) => {
       // A second patch of one path cannot be distinguished from the first by its path.
-      const paths = new Set(loaded.config[list].patches.map(({ path }) => compilePath(path).canonical));
+      const paths = new Set(patches.map(({ path }) => compilePath(path).canonical));
       return [...paths].map((path) => testOf(list, path, object, patcher));
     });
-    const objects = samples.map(({ list, object }) => ({ file: beside(file, OBJECT_FILES[list]), text: formatValue(object, "yaml") }));
-    const names = Object.fromEntries(samples.map(({ list }) => [list, OBJECT_FILES[list]]));
+    const objects = samples.map(({ object }) => ({ file: beside(file, objectFile(object)), text: formatValue(object, "yaml") }));
+    const names = Object.fromEntries(samples.map(({ list, object }) => [list, objectFile(object)]));
     const write = (all: readonly SkeletonTest[]) => textOf(options.names, names, all);
     return [...objects, { file, text: write(await withSkips(tests, write, objects, options)) }];
   } finally {
@@ -69,7 +62,12 @@ export async function skeletonOf(options: SkeletonOptions): Promise<SkeletonFile
   }
 }
 
-function testOf(list: PatchList, path: string, sample: KubeObject, patcher: Patcher): SkeletonTest {
+/** `endpoint-slice.yaml` */
+function objectFile({ kind }: KubeObject): string {
+  return `${kind.replace(/(?<=[a-z])[A-Z]/g, "-$&").toLowerCase()}.yaml`;
+}
+
+function testOf(list: string, path: string, sample: KubeObject, patcher: Patcher): SkeletonTest {
   const shown = shownWith(sample, path, patcher);
   const { outcome, matches, message } = shown.outcome;
   const test = { object: list, ...(shown.example !== undefined && { set: { [path]: shown.example } }) };
@@ -88,10 +86,10 @@ async function withSkips(
   tests: readonly SkeletonTest[],
   write: (tests: readonly SkeletonTest[]) => string,
   objects: readonly SkeletonFile[],
-  { file, read }: SkeletonOptions,
+  { file, read, loaded }: SkeletonOptions,
 ): Promise<SkeletonTest[]> {
   const texts = new Map([...objects, { file, text: write(tests) }].map((one) => [one.file, one.text]));
-  const { results } = await runSuite(file, { read: async (name) => texts.get(name) ?? read(name) });
+  const { results } = await runSuite(file, { read: async (name) => texts.get(name) ?? read(name), kinds: loaded.kinds });
   return tests.map(({ it, ...test }) => {
     const failure = results.find(({ name, verdict }) => name === it && verdict !== "passed")?.failures[0];
     return failure === undefined ? { it, ...test } : { it, skip: `needs another object: ${failure.message}`, ...test };

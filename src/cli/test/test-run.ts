@@ -26,17 +26,17 @@ export interface TestFlags {
 }
 
 /** Runs patch tests once, or until stopped. */
-export async function runTestCommand({ terminal, exit }: CommandContext, named: readonly string[], flags: TestFlags): Promise<void> {
+export async function runTestCommand({ terminal, exit, kinds }: CommandContext, named: readonly string[], flags: TestFlags): Promise<void> {
   const { reporter = [{ name: "pretty" }] } = flags;
   const reporting = createReporting(terminal, reporter);
   const run = { ...flags, coverage: flags.coverage === true || flags.threshold !== undefined };
   if (flags.watch === true) {
     refuseWatchedDocument(reporter);
-    return watchTests({ terminal, named, run, reporting });
+    return watchTests({ terminal, named, run, reporting, ...(kinds && { kinds }) });
   }
   const { files } = await discoverTests(named);
   if (files.length === 0 && flags.passWithNoTests !== true) throw noTests(named);
-  const engines = createEngineCache();
+  const engines = createEngineCache(kinds && { kinds });
   try {
     const ran = await runTests(files, run, { terminal, engines }, (suite) => reporting.suite(suite));
     const report = reportOf(ran);

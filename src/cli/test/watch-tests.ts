@@ -2,6 +2,7 @@ import { dirname, join } from "node:path";
 import { delay, systemClock } from "../../base/clock.ts";
 import { createEngineCache } from "../../workbench/patch-tests/engines.ts";
 import type { EngineCache } from "../../workbench/patch-tests/engines.ts";
+import type { SyncedKind } from "../../engine/reconcile/rules/rules.ts";
 import type { Terminal } from "../process/terminal.ts";
 import { discoverTests } from "./files/discover.ts";
 import type { Discovery } from "./files/discover.ts";
@@ -29,6 +30,8 @@ export interface WatchTestsOptions {
   readonly named: readonly string[];
   readonly run: RunTestsOptions;
   readonly reporting: Reporting;
+  /** The kinds that configurations are read for. Default: all that are synced. */
+  readonly kinds?: readonly SyncedKind[];
 }
 
 /** Differences since the last check. */
@@ -61,7 +64,7 @@ class TestWatch {
   /** Files that a test file read when it last ran, by test file. */
   readonly #reads = new Map<string, Set<string>>();
   readonly #ran = new Map<string, RanSuite>();
-  #engines: EngineCache = createEngineCache();
+  #engines: EngineCache;
   #discovery: Discovery = { files: [], folders: [] };
   /** Whether files may have come or gone. */
   #stale = true;
@@ -71,6 +74,7 @@ class TestWatch {
 
   constructor(options: WatchTestsOptions) {
     this.#options = options;
+    this.#engines = createEngineCache(options);
     this.#stop = options.terminal.stopSignal();
     this.#stop.addEventListener("abort", () => this.#ring(), { once: true });
   }
@@ -159,7 +163,7 @@ class TestWatch {
 
   #renewEngines(): void {
     this.#engines.dispose();
-    this.#engines = createEngineCache();
+    this.#engines = createEngineCache(this.#options);
   }
 
   async #read(name: string, suite: string): Promise<string> {

@@ -1,4 +1,5 @@
 import type { Infer, ListSchema } from "../../schema/schema.ts";
+import { SYNCED_KINDS } from "../kinds/synced-kinds.ts";
 
 /** `acceptedDrifts` of the settings and of test files: drifts that are known and meant. */
 export const ACCEPTED_DRIFTS = {
@@ -13,7 +14,7 @@ export const ACCEPTED_DRIFTS = {
     fields: {
       list: {
         type: "literals",
-        values: ["endpoints", "services", "endpointSlices"],
+        values: SYNCED_KINDS.map(({ section }) => section),
         description: "List of patches; all lists when left out.",
       },
       path: { type: "string", required: true, minLength: 1, maxLength: 4_096, description: "Path of the patch, in any spelling." },

@@ -3,6 +3,9 @@
  *
  * @module
  */
+import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../kube/object/resource.ts";
+import type { ServicesMode, SyncedKind } from "../reconcile/rules/rules.ts";
+import { syncOf } from "./config.ts";
 import type { Config } from "./config.ts";
 import type { Settings } from "./settings.ts";
 
@@ -44,6 +47,41 @@ export function syncedBackends(mode: BackendsMode, { endpoints, endpointSlices }
     case "endpoints":
       return { ...reads, endpoints: endpoints.enabled, slices: endpointSlices.enabled, services };
   }
+}
+
+/** A kind that is read on both sides. */
+export interface ReadKind {
+  readonly kind: SyncedKind;
+  /** Its objects are copied. */
+  readonly enabled: boolean;
+}
+
+/** What decides which kinds are read. */
+export interface ReadKindsOptions {
+  readonly kinds: readonly SyncedKind[];
+  readonly backends: BackendsMode;
+  readonly config: Config;
+  readonly services: ServicesMode;
+}
+
+/**
+ * Which kinds are read, in the order in which plans are made: slices come before the Endpoints whose mirror they replace. Of Services and
+ * their backends several sections and the setting decide together; every other kind is read where its section says that it is synced.
+ */
+export function readKinds({ kinds, backends, config, services }: ReadKindsOptions): readonly ReadKind[] {
+  const synced = syncedBackends(backends, config);
+  const together = [
+    { resource: SERVICES, reads: services === "managed", enabled: config.services.enabled && synced.services },
+    // Switched off, they may not even be allowed to be looked at.
+    { resource: ENDPOINT_SLICES, reads: synced.readsSlices, enabled: synced.slices },
+    { resource: ENDPOINTS, reads: synced.readsEndpoints, enabled: synced.endpoints },
+  ];
+  const first = together.flatMap(({ resource, reads, enabled }) => {
+    const kind = kinds.find((one) => one.resource === resource);
+    return kind !== undefined && reads ? [{ kind, enabled }] : [];
+  });
+  const others = kinds.filter((kind) => together.every(({ resource }) => resource !== kind.resource) && syncOf(config, kind).enabled);
+  return [...first, ...others.map((kind) => ({ kind, enabled: true }))];
 }
 
 /** Reports that the setting requires slices and the section disables them. */

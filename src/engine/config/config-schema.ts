@@ -6,7 +6,9 @@
  */
 import type { JsonObject } from "../../base/json.ts";
 import { toJsonSchema } from "../../schema/json-schema.ts";
-import type { AnySchema, BooleanSchema, ObjectSchema } from "../../schema/schema.ts";
+import type { AnySchema, BooleanSchema, Infer, ObjectSchema } from "../../schema/schema.ts";
+import { SYNCED_KINDS } from "../kinds/synced-kinds.ts";
+import type { SyncedKind } from "../reconcile/rules/rules.ts";
 import { PATCHES } from "./patches/patch-schema.ts";
 
 const enabled = <Default extends boolean>(byDefault: Default, description: string) =>
@@ -16,28 +18,18 @@ const FOREIGN = { type: "any", description: "Read by the virtual cluster only; k
 
 const FOREIGN_PATCHES = { ...FOREIGN, description: "Applied by the virtual cluster only, not by this engine; kept as it is." } as const;
 
-const ENDPOINTS = {
-  type: "object",
-  description: "Endpoints of the tenant cluster, copied to the host cluster.",
-  default: {},
-  fields: { enabled: enabled(true, "Whether Endpoints are synced. Services are synced by default too, and need this."), patches: PATCHES },
-} as const satisfies ObjectSchema;
+/** The section of a synced kind. */
+function sectionSchema({ help, byDefault }: SyncedKind) {
+  return {
+    type: "object",
+    description: help.section,
+    ...(byDefault && { default: {} }),
+    fields: { enabled: enabled(true, help.enabled), patches: PATCHES },
+  } as const satisfies ObjectSchema;
+}
 
-const SERVICES = {
-  type: "object",
-  description: "Services of the tenant cluster, for which a host Service without selector is made.",
-  default: {},
-  fields: { enabled: enabled(true, "Whether Services are synced. Without Endpoints they are not."), patches: PATCHES },
-} as const satisfies ObjectSchema;
-
-const ENDPOINT_SLICES = {
-  type: "object",
-  description: "EndpointSlices of the tenant cluster. Only synced when this section is written; else the host mirrors Endpoints.",
-  fields: {
-    enabled: enabled(true, "Whether EndpointSlices are synced. Switched off later, copies stay, and the host mirrors Endpoints again."),
-    patches: PATCHES,
-  },
-} as const satisfies ObjectSchema;
+/** The section of a synced kind, decoded. */
+export type DecodedSection = Infer<ReturnType<typeof sectionSchema>>;
 
 const NAMESPACES = {
   type: "object",
@@ -84,50 +76,58 @@ const copiedByReference = (kind: string) =>
     },
   }) as const satisfies ObjectSchema;
 
-const TO_HOST = {
-  type: "object",
-  description: "What is copied from the tenant cluster to the host cluster.",
-  default: {},
-  open: true,
-  fields: {
-    endpoints: ENDPOINTS,
-    services: SERVICES,
-    endpointSlices: ENDPOINT_SLICES,
-    namespaces: NAMESPACES,
-    secrets: copiedByReference("Secrets"),
-    configMaps: copiedByReference("ConfigMaps"),
-    pods: FOREIGN,
-    ingresses: FOREIGN,
-    networkPolicies: FOREIGN,
-    persistentVolumeClaims: FOREIGN,
-    persistentVolumes: FOREIGN,
-    volumeSnapshots: FOREIGN,
-    volumeSnapshotContents: FOREIGN,
-    storageClasses: FOREIGN,
-    serviceAccounts: FOREIGN,
-    podDisruptionBudgets: FOREIGN,
-    priorityClasses: FOREIGN,
-    customResources: FOREIGN,
-    resourceClaims: FOREIGN,
-    resourceClaimTemplates: FOREIGN,
-  },
-} as const satisfies ObjectSchema;
+/** Sections of `sync.toHost` beside those of the synced kinds. */
+const OTHER_SECTIONS = {
+  namespaces: NAMESPACES,
+  secrets: copiedByReference("Secrets"),
+  configMaps: copiedByReference("ConfigMaps"),
+  pods: FOREIGN,
+  ingresses: FOREIGN,
+  networkPolicies: FOREIGN,
+  persistentVolumeClaims: FOREIGN,
+  persistentVolumes: FOREIGN,
+  volumeSnapshots: FOREIGN,
+  volumeSnapshotContents: FOREIGN,
+  storageClasses: FOREIGN,
+  serviceAccounts: FOREIGN,
+  podDisruptionBudgets: FOREIGN,
+  priorityClasses: FOREIGN,
+  customResources: FOREIGN,
+  resourceClaims: FOREIGN,
+  resourceClaimTemplates: FOREIGN,
+} as const;
 
-/** `vcluster.yaml`. */
-export const CONFIG_SCHEMA = {
-  type: "object",
-  description: "Configuration of a virtual cluster. The engine reads sync.toHost.",
-  open: true,
-  fields: {
-    sync: {
-      type: "object",
-      description: "What is copied between the tenant cluster and the host cluster.",
-      default: {},
-      open: true,
-      fields: { toHost: TO_HOST, fromHost: FOREIGN },
+/**
+ * `vcluster.yaml`, with a section for each of these kinds. What is decoded of the sections is of type {@link DecodedSection}: the names
+ * are known only here.
+ */
+export function configSchema(kinds: readonly SyncedKind[]) {
+  const sections = Object.fromEntries(kinds.map((kind) => [kind.section, sectionSchema(kind)]));
+  const toHost = {
+    type: "object",
+    description: "What is copied from the tenant cluster to the host cluster.",
+    default: {},
+    open: true,
+    fields: { ...(sections as Record<never, never>), ...OTHER_SECTIONS },
+  } as const satisfies ObjectSchema;
+  return {
+    type: "object",
+    description: "Configuration of a virtual cluster. The engine reads sync.toHost.",
+    open: true,
+    fields: {
+      sync: {
+        type: "object",
+        description: "What is copied between the tenant cluster and the host cluster.",
+        default: {},
+        open: true,
+        fields: { toHost, fromHost: FOREIGN },
+      },
     },
-  },
-} as const satisfies ObjectSchema;
+  } as const satisfies ObjectSchema;
+}
+
+/** `vcluster.yaml` with the sections of {@link SYNCED_KINDS}. */
+export const CONFIG_SCHEMA = configSchema(SYNCED_KINDS);
 
 /**
  * The JSON schema of `vcluster.yaml` for editors; everything that the engine does not read is allowed.

@@ -13,7 +13,10 @@ import { Report, sortProblems } from "../../schema/problem.ts";
 import type { Problem } from "../../schema/problem.ts";
 import type { Infer } from "../../schema/schema.ts";
 import { readYaml } from "../../schema/yaml.ts";
-import { CONFIG_SCHEMA } from "./config-schema.ts";
+import { SYNCED_KINDS } from "../kinds/synced-kinds.ts";
+import type { SyncedKind } from "../reconcile/rules/rules.ts";
+import { CONFIG_SCHEMA, configSchema } from "./config-schema.ts";
+import type { DecodedSection } from "./config-schema.ts";
 import { checkBackends, warnOfDeadReverses, warnOfForeignPatches, warnOfServicesAlone, warnOfUncopiedReferences } from "./patches/lists.ts";
 import { warnOfMisplacedSections } from "./misplaced-sections.ts";
 import { checkNamespaces, fillName } from "./namespaces.ts";
@@ -33,7 +36,7 @@ export interface ResourceSync {
   readonly patches: readonly PatchDefinition[];
 }
 
-/** How EndpointSlices are synced: only if they are configured. */
+/** How EndpointSlices are synced: only if they are configured, as every kind that is not synced by default. */
 export interface EndpointSliceSync extends ResourceSync {
   readonly configured: boolean;
 }
@@ -46,7 +49,7 @@ export interface NamespaceSync {
   readonly mappingsOnly: boolean;
 }
 
-/** A valid configuration. */
+/** A valid configuration. Each kind that it was read for has a property with the name of its section; see {@link syncOf}. */
 export interface Config {
   readonly endpoints: ResourceSync;
   readonly services: ResourceSync;
@@ -77,6 +80,25 @@ export interface ConfigOptions {
   readonly settings?: Settings;
   /** Fills in `${name}` of namespace mappings, and keeps them from the virtual cluster's own host namespace. */
   readonly vcluster?: VclusterIdentity;
+  /** The kinds that have a section. Default {@link SYNCED_KINDS}. */
+  readonly kinds?: readonly SyncedKind[];
+}
+
+const NOT_SYNCED: ResourceSync = { enabled: false, explicit: false, patches: [] };
+
+/**
+ * How a kind is synced; not at all by a configuration that was read without it.
+ *
+ * @example
+ * syncOf(config, SERVICES_KIND).patches; // those of sync.toHost.services
+ */
+export function syncOf(config: Config, { section }: Pick<SyncedKind, "section">): ResourceSync {
+  return (config as unknown as Readonly<Record<string, ResourceSync | undefined>>)[section] ?? NOT_SYNCED;
+}
+
+/** The configuration with something else for these kinds. */
+export function withSync(config: Config, kinds: readonly SyncedKind[], change: (sync: ResourceSync) => ResourceSync): Config {
+  return { ...config, ...Object.fromEntries(kinds.map((kind) => [kind.section, change(syncOf(config, kind))])) };
 }
 
 /**
@@ -137,24 +159,25 @@ function checkRoot(node: Node, report: Report): Node | undefined {
 }
 
 function resolve(root: Node, options: ConfigOptions & { report: Report }): ConfigResult {
-  const { report } = options;
-  const merged = decode(CONFIG_SCHEMA, root, { report });
-  warnOfMisplacedSections(root, report);
+  const { report, kinds = SYNCED_KINDS } = options;
+  const merged = decode(kinds === SYNCED_KINDS ? CONFIG_SCHEMA : configSchema(kinds), root, { report });
+  const sections = kinds.map(({ section }) => section);
+  warnOfMisplacedSections(root, sections, report);
   checkSections(valueAt(valueAt(root, "sync"), "toHost"), options);
   const problems = sortProblems(report.problems);
   if (report.failed || merged === undefined) return { ok: false, problems };
-  return { ok: true, config: configOf(merged, { root, vcluster: options.vcluster }), warnings: problems };
+  return { ok: true, config: configOf(merged, { root, kinds, vcluster: options.vcluster }), warnings: problems };
 }
 
 function checkSections(toHost: Node | undefined, options: ConfigOptions & { report: Report }): void {
-  const { report, settings = DEFAULT_SETTINGS, vcluster } = options;
+  const { report, settings = DEFAULT_SETTINGS, vcluster, kinds = SYNCED_KINDS } = options;
   const rules = { report, settings };
-  const all = (["endpoints", "services", "endpointSlices"] as const).flatMap((name) => {
-    const list = valueAt(valueAt(toHost, name), "patches");
-    const patches = checkPatches(list, { field: `sync.toHost.${name}.patches`, section: name, rules });
-    if (name !== "services") warnOfDeadReverses(name, patches, report);
-    warnOfUnreachedReverses(name, patches, report);
-    warnOfOneWayPatches(name, patches, report);
+  const all = kinds.flatMap((kind) => {
+    const list = valueAt(valueAt(toHost, kind.section), "patches");
+    const patches = checkPatches(list, { field: `sync.toHost.${kind.section}.patches`, kind, rules });
+    warnOfDeadReverses(kind, patches, report);
+    warnOfUnreachedReverses(kind, patches, report);
+    warnOfOneWayPatches(kind, patches, report);
     return patches;
   });
   warnOfUncopiedReferences(toHost, all, rules);
@@ -166,25 +189,31 @@ function checkSections(toHost: Node | undefined, options: ConfigOptions & { repo
 
 type Merged = Infer<typeof CONFIG_SCHEMA>;
 
-function configOf(merged: Merged, { root, vcluster }: { root: Node; vcluster: VclusterIdentity | undefined }): Config {
+interface Given {
+  readonly root: Node;
+  readonly kinds: readonly SyncedKind[];
+  readonly vcluster: VclusterIdentity | undefined;
+}
+
+function configOf(merged: Merged, { root, kinds, vcluster }: Given): Config {
   const { toHost } = merged.sync;
   const written = (name: string) => isTrue(valueAt(valueAt(valueAt(valueAt(root, "sync"), "toHost"), name), "enabled"));
   const { enabled, mappings, mappingsOnly } = toHost.namespaces;
   const byName = vcluster === undefined ? mappings.byName : fillName(mappings.byName, vcluster.name);
-  const slices = toHost.endpointSlices ?? { enabled: false };
+  const sections = toHost as unknown as Readonly<Record<string, DecodedSection | undefined>>;
+  const synced = kinds.map(({ section, byDefault }) => {
+    const decoded = sections[section];
+    const { enabled: isEnabled, patches = [] } = decoded ?? { enabled: false };
+    const own = { enabled: isEnabled, explicit: written(section), patches: patches.map(definitionOf) };
+    return [section, byDefault ? own : { ...own, configured: decoded !== undefined }];
+  });
   return {
-    endpoints: { ...syncOf(toHost.endpoints), explicit: written("endpoints") },
-    services: { ...syncOf(toHost.services), explicit: written("services") },
-    endpointSlices: { ...syncOf(slices), explicit: written("endpointSlices"), configured: toHost.endpointSlices !== undefined },
+    ...(Object.fromEntries(synced) as Pick<Config, "endpoints" | "services" | "endpointSlices">),
     namespaces: { enabled, mappings: { byName }, mappingsOnly },
     secrets: { enabled: toHost.secrets.enabled, explicit: written("secrets"), patches: [] },
     configMaps: { enabled: toHost.configMaps.enabled, explicit: written("configMaps"), patches: [] },
     merged: merged as JsonObject,
   };
-}
-
-function syncOf({ enabled, patches = [] }: { enabled: boolean; patches?: readonly Infer<typeof PATCH>[] }) {
-  return { enabled, patches: patches.map(definitionOf) };
 }
 
 /** labels beside reference means the same as inside. */

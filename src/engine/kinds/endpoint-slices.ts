@@ -3,16 +3,90 @@ import { isRecord } from "../../base/json.ts";
 import { ENDPOINT_SLICES, SERVICES } from "../../kube/object/resource.ts";
 import { sliceFingerprint } from "../../kube/object/endpoints/slices.ts";
 import type { EndpointSlice, KubeObject, SliceEndpoint, SlicePort } from "../../kube/object/types.ts";
+import {
+  BOOLEAN_SHAPE,
+  listShape,
+  METADATA_SHAPE,
+  objectShape,
+  PORT_FIELDS,
+  TARGET_SHAPE,
+  textShape,
+  wordShape,
+} from "../../kube/object/value-shape.ts";
 import type { Translator } from "../translate/translator.ts";
 import { admitEndpoints } from "../reconcile/rules/address-policy.ts";
 import type { AllowedBody, LabelSurroundings, Rules, SyncedKind } from "../reconcile/rules/rules.ts";
 import { remembered } from "../reconcile/rules/remembered.ts";
+import { listOf, maybe, METADATA, POD_REFERENCE, certain, SCALAR, TEXT_MAP, fieldsOf } from "./known-fields.ts";
+import { SAMPLE_PORTS, sampleAddresses, sampleMetadata, samplePod } from "./sample-parts.ts";
 import { controllerOf, SERVICE_NAME, serviceOfSlice, SLICE_MANAGER, sliceManager } from "./slice-labels.ts";
 import { tenantTargets, toHostTarget } from "./target-references.ts";
+
+const ENDPOINT = fieldsOf({
+  addresses: certain(listOf(SCALAR)),
+  conditions: maybe(fieldsOf({ ready: maybe(), serving: maybe(), terminating: maybe() })),
+  hostname: maybe(),
+  targetRef: maybe(POD_REFERENCE),
+  nodeName: maybe(),
+  zone: maybe(),
+  deprecatedTopology: maybe(TEXT_MAP),
+  hints: maybe(),
+});
+
+/** What an endpoint may hold. Source, as for all values here: the API reference. */
+const ENDPOINT_VALUES = objectShape({
+  "addresses!": listShape(textShape("ip")),
+  conditions: objectShape({ ready: BOOLEAN_SHAPE, serving: BOOLEAN_SHAPE, terminating: BOOLEAN_SHAPE }),
+  hostname: textShape("dnsLabel"),
+  nodeName: textShape("name"),
+  zone: textShape("dnsLabel"),
+  targetRef: TARGET_SHAPE,
+});
+
+const SAMPLE = {
+  ...{ apiVersion: "discovery.k8s.io/v1", kind: "EndpointSlice" },
+  metadata: { ...sampleMetadata("web-abcde"), labels: { app: "web", [SERVICE_NAME]: "web" } },
+  addressType: "IPv4",
+  endpoints: [
+    { addresses: ["10.1.0.11"], conditions: { ready: true }, hostname: "web-0", nodeName: "node-1", targetRef: samplePod("web-0") },
+    { addresses: ["10.1.0.12"], conditions: { ready: true }, hostname: "web-1", nodeName: "node-2", targetRef: samplePod("web-1") },
+  ],
+  ports: SAMPLE_PORTS,
+};
 
 /** What is special about EndpointSlices: the Service they name, who writes them, and an address type that cannot change. */
 export const ENDPOINT_SLICES_KIND: SyncedKind = {
   resource: ENDPOINT_SLICES,
+  section: "endpointSlices",
+  plural: "EndpointSlices",
+  help: {
+    section: "EndpointSlices of the tenant cluster. Only synced when this section is written; else the host mirrors Endpoints.",
+    enabled: "Whether EndpointSlices are synced. Switched off later, copies stay, and the host mirrors Endpoints again.",
+  },
+  byDefault: false,
+  whyNotSynced: "They are synced once sync.toHost.endpointSlices is configured",
+  bodyInWords: "endpoints and ports",
+  fields: fieldsOf({
+    metadata: certain(METADATA),
+    addressType: certain(),
+    endpoints: certain(listOf(ENDPOINT)),
+    ports: certain(listOf(fieldsOf({ name: maybe(), port: maybe(), protocol: maybe(), appProtocol: maybe() }))),
+  }),
+  values: objectShape({
+    "metadata!": METADATA_SHAPE,
+    "addressType!": wordShape("IPv4", "IPv6", "FQDN"),
+    "endpoints!": listShape(ENDPOINT_VALUES),
+    "ports!": listShape(objectShape(PORT_FIELDS)),
+  }),
+  sample: SAMPLE,
+  addresses: {
+    first: "endpoints[0].addresses[0]",
+    sampleWith: (count) => ({
+      ...SAMPLE,
+      endpoints: sampleAddresses(count, (ip, behind) => ({ addresses: [ip], conditions: { ready: true }, ...behind })),
+    }),
+  },
+  besideService: true,
   bodyFlows: true,
   ownLabelKeys: [SERVICE_NAME, SLICE_MANAGER],
   ownLabels,

@@ -3,17 +3,80 @@ import { isRecord } from "../../base/json.ts";
 import { ENDPOINTS } from "../../kube/object/resource.ts";
 import { subsetsFingerprint } from "../../kube/object/endpoints/subsets.ts";
 import type { EndpointAddress, Endpoints, EndpointSubset, KubeObject } from "../../kube/object/types.ts";
+import { listShape, METADATA_SHAPE, objectShape, PORT_FIELDS, TARGET_SHAPE, textShape } from "../../kube/object/value-shape.ts";
 import type { Translator } from "../translate/translator.ts";
 import { admitAddresses } from "../reconcile/rules/address-policy.ts";
+import { listOf, maybe, METADATA, POD_REFERENCE, certain, fieldsOf } from "./known-fields.ts";
 import { PLAIN_KIND } from "./plain-kind.ts";
 import { remembered } from "../reconcile/rules/remembered.ts";
 import type { AllowedBody, LabelSurroundings, Rules, SyncedKind } from "../reconcile/rules/rules.ts";
+import { SAMPLE_PORTS, sampleAddresses, sampleMetadata, samplePod } from "./sample-parts.ts";
 import { replacesMirror, SKIP_MIRROR } from "./slice-labels.ts";
 import { tenantTargets, toHostTarget } from "./target-references.ts";
+
+const ADDRESS = fieldsOf({ ip: certain(), hostname: maybe(), nodeName: maybe(), targetRef: maybe(POD_REFERENCE) });
+const PORT = fieldsOf({ name: maybe(), port: certain(), protocol: maybe(), appProtocol: maybe() });
+
+/** What an address may hold. Source, as for all values here: the API reference. */
+const ADDRESS_VALUES = objectShape({
+  "ip!": textShape("ip"),
+  hostname: textShape("dnsLabel"),
+  nodeName: textShape("name"),
+  targetRef: TARGET_SHAPE,
+});
+
+const SAMPLE = {
+  ...{ apiVersion: "v1", kind: "Endpoints", metadata: sampleMetadata("web") },
+  subsets: [
+    {
+      addresses: [
+        { ip: "10.1.0.11", hostname: "web-0", nodeName: "node-1", targetRef: samplePod("web-0") },
+        { ip: "10.1.0.12", hostname: "web-1", nodeName: "node-2", targetRef: samplePod("web-1") },
+      ],
+      notReadyAddresses: [{ ip: "10.1.0.13", hostname: "web-2", nodeName: "node-2", targetRef: samplePod("web-2") }],
+      ports: SAMPLE_PORTS,
+    },
+  ],
+};
 
 /** What is special about Endpoints: subsets, their Pod references and the address policy. */
 export const ENDPOINTS_KIND: SyncedKind = {
   resource: ENDPOINTS,
+  section: "endpoints",
+  plural: "Endpoints",
+  shortName: "ep",
+  help: {
+    section: "Endpoints of the tenant cluster, copied to the host cluster.",
+    enabled: "Whether Endpoints are synced. Services are synced by default too, and need this.",
+  },
+  byDefault: true,
+  whyNotSynced: "The setting backends: slices writes none",
+  bodyInWords: "subsets",
+  fields: fieldsOf({
+    metadata: certain(METADATA),
+    subsets: maybe(
+      listOf(fieldsOf({ addresses: maybe(listOf(ADDRESS)), notReadyAddresses: maybe(listOf(ADDRESS)), ports: maybe(listOf(PORT)) })),
+    ),
+  }),
+  values: objectShape({
+    "metadata!": METADATA_SHAPE,
+    subsets: listShape(
+      objectShape({
+        "addresses!": listShape(ADDRESS_VALUES),
+        notReadyAddresses: listShape(ADDRESS_VALUES),
+        "ports!": listShape(objectShape(PORT_FIELDS)),
+      }),
+    ),
+  }),
+  sample: SAMPLE,
+  addresses: {
+    first: "subsets[0].addresses[0].ip",
+    sampleWith: (count) => ({
+      ...SAMPLE,
+      subsets: [{ addresses: sampleAddresses(count, (ip, behind) => ({ ip, ...behind })), ports: SAMPLE_PORTS }],
+    }),
+  },
+  besideService: true,
   bodyFlows: true,
   ...PLAIN_KIND,
   ownLabelKeys: [SKIP_MIRROR],

@@ -2,12 +2,48 @@ import { sha256Hex } from "../../base/digest.ts";
 import { canonicalJson, isRecord } from "../../base/json.ts";
 import { SERVICES } from "../../kube/object/resource.ts";
 import type { KubeObject, Service, ServicePort } from "../../kube/object/types.ts";
+import {
+  BOOLEAN_SHAPE,
+  LABELS_SHAPE,
+  listShape,
+  METADATA_SHAPE,
+  objectShape,
+  PORT_FIELDS,
+  PORT_SHAPE,
+  textShape,
+  wordShape,
+} from "../../kube/object/value-shape.ts";
+import { certain, listOf, maybe, METADATA, SCALAR, TEXT_MAP, fieldsOf } from "./known-fields.ts";
 import { PLAIN_KIND } from "./plain-kind.ts";
 import { remembered } from "../reconcile/rules/remembered.ts";
 import type { SyncedKind } from "../reconcile/rules/rules.ts";
+import { sampleMetadata } from "./sample-parts.ts";
 import { allowedByType } from "./service-type.ts";
 
 type Spec = NonNullable<Service["spec"]>;
+
+const PORT = fieldsOf({
+  ...{ name: maybe(), port: certain(), protocol: maybe(), targetPort: maybe(), appProtocol: maybe(), nodePort: maybe() },
+});
+
+/** Fields of a Service that nothing more is known of here. */
+const OTHER_FIELDS = [
+  ...["clusterIPs", "ipFamilies", "ipFamilyPolicy", "externalTrafficPolicy", "internalTrafficPolicy", "trafficDistribution"],
+  ...["healthCheckNodePort", "publishNotReadyAddresses", "sessionAffinityConfig", "allocateLoadBalancerNodePorts"],
+  ...["loadBalancerSourceRanges"],
+] as const;
+
+/** What a spec may hold. Source: the API reference. */
+const SPEC_VALUES = objectShape({
+  "type!": wordShape("ClusterIP", "NodePort", "LoadBalancer", "ExternalName"),
+  "ports!": listShape(objectShape({ ...PORT_FIELDS, targetPort: { type: "either", shapes: [PORT_SHAPE, textShape("portName")] } })),
+  selector: LABELS_SHAPE,
+  clusterIP: textShape("ip"),
+  sessionAffinity: wordShape("None", "ClientIP"),
+  externalName: textShape("name"),
+  internalTrafficPolicy: wordShape("Cluster", "Local"),
+  publishNotReadyAddresses: BOOLEAN_SHAPE,
+});
 
 /**
  * What is special about Services: the host copy is a plain ClusterIP or headless Service without selector, so that the copied
@@ -15,6 +51,40 @@ type Spec = NonNullable<Service["spec"]>;
  */
 export const SERVICES_KIND: SyncedKind = {
   resource: SERVICES,
+  section: "services",
+  plural: "Services",
+  shortName: "svc",
+  help: {
+    section: "Services of the tenant cluster, for which a host Service without selector is made.",
+    enabled: "Whether Services are synced. Without Endpoints they are not.",
+  },
+  byDefault: true,
+  whyNotSynced: "With --services external another syncer makes them",
+  bodyInWords: "spec",
+  fields: fieldsOf({
+    metadata: certain(METADATA),
+    spec: certain(
+      fieldsOf({
+        type: certain(),
+        clusterIP: maybe(),
+        selector: maybe(TEXT_MAP),
+        ports: maybe(listOf(PORT)),
+        externalName: maybe(),
+        externalIPs: maybe(listOf(SCALAR)),
+        loadBalancerIP: maybe(),
+        loadBalancerClass: maybe(),
+        sessionAffinity: maybe(),
+        ...Object.fromEntries(OTHER_FIELDS.map((name) => [name, maybe()])),
+      }),
+    ),
+    status: maybe(),
+  }),
+  values: objectShape({ "metadata!": METADATA_SHAPE, "spec!": SPEC_VALUES }),
+  sample: {
+    ...{ apiVersion: "v1", kind: "Service", metadata: sampleMetadata("web") },
+    spec: { type: "ClusterIP", ports: [{ name: "http", port: 80, protocol: "TCP", targetPort: 8080 }] },
+  },
+  besideService: false,
   bodyFlows: false,
   ...PLAIN_KIND,
   translateBody: (tenant) => ({ spec: hostSpec(specOf(tenant)) }),

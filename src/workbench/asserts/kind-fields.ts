@@ -5,8 +5,8 @@
  */
 import { isRecord, typeInWords } from "../../base/json.ts";
 import { suggest } from "../../base/suggest.ts";
-import { KIND_SHAPES, SECTION_OF_KIND } from "../../engine/config/patches/kind-shapes.ts";
 import type { KnownShape } from "../../engine/expression/shape.ts";
+import { SYNCED_KINDS } from "../../engine/kinds/synced-kinds.ts";
 import { formatSteps } from "../../engine/path/path.ts";
 import type { Segment, PathStep } from "../../engine/path/path.ts";
 
@@ -79,8 +79,7 @@ function firstOf<Item>(items: Iterable<Item>, find: (item: Item) => string | und
 }
 
 function shapeOf(kind: unknown): KnownShape | undefined {
-  const section = typeof kind === "string" && Object.hasOwn(SECTION_OF_KIND, kind) ? SECTION_OF_KIND[kind] : undefined;
-  return section && KIND_SHAPES[section];
+  return SYNCED_KINDS.find(({ resource }) => resource.kind === kind)?.fields;
 }
 
 function fieldOf({ fields }: Extract<KnownShape, { kind: "object" }>, name: string): KnownShape | undefined {

@@ -7,19 +7,18 @@
  * @module
  */
 import { isEngineError } from "../../base/errors.ts";
-import { SECTION_OF_KIND } from "../../engine/config/patches/kind-shapes.ts";
-import type { PatchedSection } from "../../engine/config/patches/kind-shapes.ts";
 import { readTrace, traceExpression } from "../../engine/expression/trace/trace.ts";
 import type { TracedExpression } from "../../engine/expression/trace/trace.ts";
 import type { Direction } from "../../engine/patch/patch-definition.ts";
 import type { CompiledPatch } from "../../engine/patch/compile.ts";
 import type { CompiledExpression, PatchEngine, PatchScope } from "../../engine/patch/types.ts";
+import type { SyncedKind } from "../../engine/reconcile/rules/rules.ts";
 import type { Evaluator } from "../explain/explain.ts";
 import type { CoveredBranch, CoveredPatch, SuiteCoverage } from "./types.ts";
 
 /** A configuration's patches, as the rules of an engine hold them. */
 export interface CoveredRules {
-  readonly kind: { readonly resource: { readonly kind: string } };
+  readonly kind: Pick<SyncedKind, "section">;
   readonly patches: readonly CompiledPatch[];
 }
 
@@ -121,7 +120,7 @@ function tryTo<T>(run: () => T): T | undefined {
 }
 
 interface PlacedExpression {
-  readonly list: PatchedSection;
+  readonly list: string;
   readonly patch: CompiledPatch;
   readonly direction: Direction;
   readonly expression: CompiledExpression;
@@ -129,7 +128,7 @@ interface PlacedExpression {
 
 function expressionsOf(rules: readonly CoveredRules[]): PlacedExpression[] {
   return rules.flatMap(({ kind, patches }) => {
-    const list = SECTION_OF_KIND[kind.resource.kind]!;
+    const list = kind.section;
     return patches.flatMap((patch) => {
       const { expression, reverseExpression } = patch;
       return [

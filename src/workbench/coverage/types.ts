@@ -1,12 +1,11 @@
 /** The words of coverage: which patches and which branches inside their expressions were run. */
-import type { PatchedSection } from "../../engine/config/patches/kind-shapes.ts";
 import type { Direction } from "../../engine/patch/patch-definition.ts";
 
 /** One expression of one patch. */
 export interface CoveredPatch {
   /** The configuration that it is in, as the caller names it; "" if there is only one. */
   readonly source: string;
-  readonly list: PatchedSection;
+  readonly list: string;
   /** Position in the list, from 0. */
   readonly index: number;
   /** The patch's path in canonical form. */

@@ -5,7 +5,9 @@ import { parseConfig, resolveConfig } from "../../engine/config/config.ts";
 import type { ConfigResult, ConfigText } from "../../engine/config/config.ts";
 import { parseSettings, resolveSettings } from "../../engine/config/settings.ts";
 import type { SettingsResult } from "../../engine/config/settings.ts";
+import { SYNCED_KINDS } from "../../engine/kinds/synced-kinds.ts";
 import type { PatchDefinition } from "../../engine/patch/patch-definition.ts";
+import type { SyncedKind } from "../../engine/reconcile/rules/rules.ts";
 import { formatProblem } from "../../schema/problem.ts";
 import type { Problem } from "../../schema/problem.ts";
 import type { VCluster } from "../../engine/translate/name.ts";
@@ -28,6 +30,8 @@ export interface PatchesOptions {
   readonly settings?: string | JsonObject;
   /** Default `{ name: "blue", namespace: "vc-blue" }`, as in patch test files. */
   readonly vcluster?: VCluster;
+  /** The kinds that can have patches. Default: all that are synced. */
+  readonly kinds?: readonly SyncedKind[];
 }
 
 /** Options with the texts of the files that they name. */
@@ -35,11 +39,13 @@ export interface ReadPatches {
   readonly config: readonly ConfigText[] | JsonObject;
   readonly settings: ConfigText | JsonObject;
   readonly vcluster: VCluster;
+  /** Default: all that are synced. */
+  readonly kinds?: readonly SyncedKind[];
 }
 
 /** The patches of one configuration, in one sandbox. */
 export interface LoadedPatches {
-  /** All of them: Services first, then EndpointSlices, then Endpoints, each in the order of its list. */
+  /** All of them: Services first, then EndpointSlices, then Endpoints, then other kinds, each in the order of its list. */
   readonly all: readonly PatchUnderTest[];
   /**
    * The one patch at a path, written as in the configuration or in canonical form, or at a position of its list.
@@ -52,28 +58,26 @@ export interface LoadedPatches {
   dispose(): void;
 }
 
-const LISTS: readonly PatchListName[] = ["endpoints", "services", "endpointSlices"];
-
 /**
  * Loads patches whose files were read.
  *
  * @throws CONFIG_VALUE when configuration or settings are not valid; the message tells every problem with its place.
  */
-export async function loadReadPatches({ config, settings, vcluster }: ReadPatches): Promise<LoadedPatches> {
+export async function loadReadPatches({ config, settings, vcluster, kinds = SYNCED_KINDS }: ReadPatches): Promise<LoadedPatches> {
   const read: SettingsResult = isText(settings) ? parseSettings(settings.text, { file: settings.file }) : resolveSettings(settings);
   if (!read.ok) throw invalid("settings", read.problems);
   const options = { settings: read.settings, vcluster };
-  const resolved: ConfigResult = isTexts(config) ? parseConfig(config, options) : resolveConfig(config, options);
+  const known = { ...options, kinds };
+  const resolved: ConfigResult = isTexts(config) ? parseConfig(config, known) : resolveConfig(config, known);
   if (!resolved.ok) throw invalid("configuration", resolved.problems);
-  const engines = createEngineCache();
+  const engines = createEngineCache({ kinds });
   try {
     const engine = await engines.engineFor({ config: resolved.config, ...options });
     const watching = await engines.watchingSandbox(engine);
-    const all = engine.rules.flatMap((rules) => {
-      const list = LISTS.find((name) => name.toLowerCase() === rules.kind.resource.plural)!;
-      return rules.patches.map((patch) => createPatchUnderTest({ engine, watching, list, rules, patch }));
-    });
-    return { all, patch: (place, list) => find(all, place, list), dispose: () => engines.dispose() };
+    const all = engine.rules.flatMap((rules) => rules.patches.map((patch) => createPatchUnderTest({ engine, watching, rules, patch })));
+    const sections = kinds.map(({ section }) => section);
+    const patch: LoadedPatches["patch"] = (place, list) => find(all, place, list === undefined ? sections : [list]);
+    return { all, patch, dispose: () => engines.dispose() };
   } catch (error) {
     engines.dispose();
     throw error;
@@ -93,10 +97,9 @@ function invalid(what: string, problems: readonly Problem[]): EngineError {
   return new EngineError("CONFIG_VALUE", `Cannot use the ${what}:${told.join("")}`);
 }
 
-function find(all: readonly PatchUnderTest[], place: string | number, list: PatchListName | undefined): PatchUnderTest {
+function find(all: readonly PatchUnderTest[], place: string | number, lists: readonly PatchListName[]): PatchUnderTest {
   const fits = ({ index, path, definition }: PatchUnderTest) =>
     typeof place === "number" ? index === place : path === place || definition.path === place;
-  const lists = list === undefined ? LISTS : [list];
   const found = lists.flatMap((name) => all.filter((patch) => patch.list === name && fits(patch)))[0];
   if (found !== undefined) return found;
   const known = all.filter((patch) => lists.includes(patch.list)).map(({ path }) => path);

@@ -21,7 +21,6 @@ import { checkLaws } from "../laws/check-laws.ts";
 import type { LawOptions } from "../laws/check-laws.ts";
 import type { PairReport, PatchListName } from "../laws/report.ts";
 import { placeValue, plainSituation } from "../laws/trips/situations.ts";
-import { SAMPLE_SHAPES } from "../laws/samples/shapes.ts";
 import { findWords } from "../laws/samples/words.ts";
 import { mergeJson } from "../patch-tests/suite/merge-json.ts";
 import { completeObject } from "../patch-tests/suite/suite.ts";
@@ -88,7 +87,6 @@ export interface PatchParts {
   readonly engine: Engine;
   /** A sandbox with {@link watchingLimits}. */
   readonly watching: Evaluator;
-  readonly list: PatchListName;
   readonly rules: Rules;
   readonly patch: CompiledPatch;
 }
@@ -98,10 +96,12 @@ export interface PatchParts {
  *
  * @throws USAGE, later, when values are put in: the path has operators of JSONPath, and the `object` has no value there.
  * @example
- * createPatchUnderTest({ engine, watching, list: "endpoints", rules, patch: rules.patches[0] }).toHost("10.0.0.1").value;
+ * createPatchUnderTest({ engine, watching, rules, patch: rules.patches[0] }).toHost("10.0.0.1").value;
  */
 export function createPatchUnderTest(parts: PatchParts): PatchUnderTest {
-  const { engine, list, patch } = parts;
+  const { engine, rules, patch } = parts;
+  const { kind } = rules;
+  const list = kind.section;
   const { index, path, definition } = patch;
   return {
     list,
@@ -112,7 +112,7 @@ export function createPatchUnderTest(parts: PatchParts): PatchUnderTest {
     toTenant: (value, options = {}) => run(parts, "toTenant", value, options),
     checkLaws: (options = {}) =>
       checkLaws(engine, { ...options, only: (candidate) => candidate.list === list && candidate.index === index }).pairs[0]!,
-    sampleValues: (count, seed = 1) => sampleValues(patch, { list, count, seed }),
+    sampleValues: (count, seed = 1) => sampleValues(patch, { kind, count, seed }),
   };
 }
 
@@ -165,8 +165,8 @@ interface Placed {
 }
 
 /** Where wildcards leave a choice, the value stands where the path finds the first one, or where it would. */
-function place({ list, rules, patch }: PatchParts, direction: Direction, given: JsonObject, value: unknown): Placed {
-  const { resource } = rules.kind;
+function place({ rules, patch }: PatchParts, direction: Direction, given: JsonObject, value: unknown): Placed {
+  const { resource, values: shape } = rules.kind;
   const { apiVersion, kind } = resource;
   const tenant = completeObject({ apiVersion, kind, ...given }, { name: "web", namespace: "shop" });
   const { name = "", namespace = "" } = tenant.metadata;
@@ -181,7 +181,7 @@ function place({ list, rules, patch }: PatchParts, direction: Direction, given: 
       details: { hint: "Give one in options.object" },
     });
   }
-  const options = { resource, shape: SAMPLE_SHAPES[list], segments, sources: { words: findWords([]), seen: [] }, looksAtObject: false };
+  const options = { resource, shape, segments, sources: { words: findWords([]), seen: [] }, looksAtObject: false };
   const { steps, path } = found === undefined ? plainSituation(options) : { steps: parseConcrete(found.path), path: found.path };
   const object = placeValue(around, steps, value) as KubeObject;
   if (!isPlain) return { subject: object, isAlone: false, object, at: path, namespace };

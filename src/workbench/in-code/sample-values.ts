@@ -1,7 +1,7 @@
 import type { CompiledPatch } from "../../engine/patch/compile.ts";
+import type { KindDescription } from "../../engine/reconcile/rules/kind-description.ts";
 import { domainOf } from "../laws/samples/domain.ts";
 import { drawValue, edgeValues } from "../laws/samples/draw.ts";
-import type { PatchListName } from "../laws/report.ts";
 import { findWords } from "../laws/samples/words.ts";
 import { createRandom } from "../simulator/model/random.ts";
 
@@ -9,15 +9,15 @@ import { createRandom } from "../simulator/model/random.ts";
  * Possible values where a patch applies: first those at the edges of what the kind allows, then others by chance.
  *
  * @example
- * const three = sampleValues(compiledPatch, { list: "endpoints", count: 3, seed: 1 });
+ * const three = sampleValues(compiledPatch, { kind: ENDPOINTS_KIND, count: 3, seed: 1 });
  */
 export function sampleValues(
   patch: CompiledPatch,
-  { list, count, seed }: { readonly list: PatchListName; readonly count: number; readonly seed: number },
+  { kind, count, seed }: { readonly kind: Pick<KindDescription, "values">; readonly count: number; readonly seed: number },
 ): readonly unknown[] {
   const { expression, reverseExpression } = patch.definition;
   const words = findWords([expression, reverseExpression].filter((text) => text !== undefined));
-  const { shape } = domainOf(patch, list, []);
+  const { shape } = domainOf(patch, kind, []);
   const sources = { words, seen: [] };
   const random = createRandom(seed);
   const edges = edgeValues(shape, sources);

@@ -5,7 +5,6 @@
  *
  * @module
  */
-import { SECTION_OF_KIND } from "../../engine/config/patches/kind-shapes.ts";
 import type { AcceptedDrift } from "../../engine/config/accepted-drifts.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 import type { Rules } from "../../engine/reconcile/rules/rules.ts";
@@ -58,10 +57,9 @@ export function* lawChecks(engine: CheckedRules, options: LawOptions = {}): Gene
   const lists: ListReport[] = [];
   let fuel = 0;
   for (const rules of engine.rules) {
-    const { kind } = rules.kind.resource;
-    const list = SECTION_OF_KIND[kind]!;
+    const { section: list, resource } = rules.kind;
     const wanted = rules.patches.filter(({ index, path }) => only({ list, index, path: path.canonical }));
-    const checks = { list, rules, ...settings, objects: objects.filter((object) => object.kind === kind) };
+    const checks = { list, rules, ...settings, objects: objects.filter((object) => object.kind === resource.kind) };
     const own: PairReport[] = [];
     for (const patch of wanted) {
       const checked = yield* checkPair(patch, checks);

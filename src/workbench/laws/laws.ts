@@ -4,10 +4,10 @@
  * @module
  */
 import { isRecord, jsonEqual } from "../../base/json.ts";
+import type { SampleShape } from "../../kube/object/value-shape.ts";
 import { alternate, stepOf } from "./trips/alternate.ts";
 import type { LawName, LawStep } from "./report.ts";
 import { accepts } from "./samples/shapes.ts";
-import type { SampleShape } from "./samples/shapes.ts";
 import type { Situation } from "./trips/situations.ts";
 import type { Arrival, Trip } from "./trips/trip.ts";
 import { explainEdit, explainFailure, explainJourney, explainSecondWrite, explainType, explainUnrest } from "./wording.ts";

@@ -1,9 +1,11 @@
-/** Report of the law checker. All values are JSON data, so that a report can be printed, sent to a page, or kept. */
+/**
+ * What the law checker answers. All values are JSON data, so that a report can be printed, sent to a page, or kept.
+ *
+ * @module
+ */
 
-import type { PatchedSection } from "../../engine/config/patches/kind-shapes.ts";
-
-/** The patch lists of a configuration, by their names below `sync.toHost`. */
-export type PatchListName = PatchedSection;
+/** A patch list of a configuration, by its name below `sync.toHost`: the section of a synced kind. */
+export type PatchListName = string;
 
 /**
  * Effect of a patch on values that travel to the host and back.

@@ -1,10 +1,11 @@
+import { SYNCED_KINDS } from "../../engine/kinds/synced-kinds.ts";
 import type { Infer, ListSchema, ObjectSchema } from "../../schema/schema.ts";
 
 const SHARED = {
   path: { type: "string", description: "Path of the patch that must keep the law; every patch when left out." },
   list: {
     type: "literals",
-    values: ["endpoints", "services", "endpointSlices"],
+    values: SYNCED_KINDS.map(({ section }) => section),
     description: "List of patches; all lists when left out.",
   },
   domain: {

@@ -8,6 +8,8 @@ import type { Config } from "../../engine/config/config.ts";
 import type { Settings } from "../../engine/config/settings.ts";
 import { createEngine } from "../../engine/engine.ts";
 import type { Engine } from "../../engine/engine.ts";
+import { SYNCED_KINDS } from "../../engine/kinds/synced-kinds.ts";
+import type { SyncedKind } from "../../engine/reconcile/rules/rules.ts";
 import { createSandbox } from "../../engine/sandbox/sandbox.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import type { VCluster } from "../../engine/translate/name.ts";
@@ -20,8 +22,16 @@ export interface EngineIngredients {
   readonly vcluster: VCluster;
 }
 
+/** What all engines of a cache have in common. */
+export interface EngineCacheOptions {
+  /** The kinds that configurations are read for. Default: all that are synced. */
+  readonly kinds?: readonly SyncedKind[];
+}
+
 /** Engines that several test files share. */
 export interface EngineCache {
+  /** The kinds that configurations are read for. */
+  readonly kinds: readonly SyncedKind[];
   /**
    * The engine of this configuration; the same one for ingredients that mean the same.
    *
@@ -44,7 +54,7 @@ export interface EngineCache {
  * for (const file of files) await runSuite(file, { read, engines });
  * engines.dispose();
  */
-export function createEngineCache(): EngineCache {
+export function createEngineCache({ kinds = SYNCED_KINDS }: EngineCacheOptions = {}): EngineCache {
   const engines = new Map<string, Promise<Engine>>();
   const watching = new Map<Engine, Promise<Sandbox>>();
   let sandbox: Promise<Sandbox> | undefined;
@@ -55,9 +65,10 @@ export function createEngineCache(): EngineCache {
     return made;
   };
   return {
+    kinds,
     engineFor(ingredients) {
       const key = canonicalJson(ingredients);
-      const known = engines.get(key) ?? kept(createEngine(ingredients));
+      const known = engines.get(key) ?? kept(createEngine({ ...ingredients, kinds }));
       engines.set(key, known);
       return known;
     },

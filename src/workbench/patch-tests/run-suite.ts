@@ -1,6 +1,8 @@
 import { dump } from "js-yaml";
 import { EngineError, isEngineError } from "../../base/errors.ts";
 import { canonicalJson, jsonEqual } from "../../base/json.ts";
+import { SYNCED_KINDS } from "../../engine/kinds/synced-kinds.ts";
+import type { SyncedKind } from "../../engine/reconcile/rules/rules.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 import { Report, sortProblems } from "../../schema/problem.ts";
 import type { Problem } from "../../schema/problem.ts";
@@ -12,6 +14,7 @@ import { needsMatcher } from "../asserts/asserts.ts";
 import { createEngineCache } from "./engines.ts";
 import type { EngineCache } from "./engines.ts";
 import type { PatchEvaluation } from "./evaluations.ts";
+import type { ConfigurationSource } from "./suite/configuration.ts";
 import { createSuiteFiles } from "./suite/files.ts";
 import type { SuiteFiles } from "./suite/files.ts";
 import { lawResults } from "./law-results.ts";
@@ -39,6 +42,8 @@ export interface SuiteOptions {
   readonly coverage?: boolean;
   /** Shares engines between files with the same configuration; its owner disposes of it. Default: its own. */
   readonly engines?: EngineCache;
+  /** The kinds that configurations are read for; those of `engines`, if there are some. Default: all that are synced. */
+  readonly kinds?: readonly SyncedKind[];
   /** A clock in milliseconds that never goes back. With it, every result says how long it took. Default: none does. */
   readonly now?: () => number;
 }
@@ -55,10 +60,11 @@ export async function runSuite(file: string, options: SuiteOptions): Promise<Sui
   const files = createSuiteFiles(file, options.read);
   const report = new Report();
   const name = file.split("/").at(-1)!;
-  const suite = await openSuite(file, files, report);
+  const kinds = options.engines?.kinds ?? options.kinds ?? SYNCED_KINDS;
+  const suite = await openSuite(file, { files, report, kinds });
   const nothing = { file, name, results: [], writes: [] };
   if (suite === undefined) return { ...nothing, problems: sortProblems(report.problems), reads: files.reads };
-  const engines = options.engines ?? createEngineCache();
+  const engines = options.engines ?? createEngineCache({ kinds });
   try {
     const run = await startRun(suite, { ...options, engines, files });
     return { file, name: suite.name, problems: [], ...(await runAll(run)), reads: files.reads };
@@ -70,11 +76,12 @@ export async function runSuite(file: string, options: SuiteOptions): Promise<Sui
   }
 }
 
-async function openSuite(file: string, files: SuiteFiles, report: Report): Promise<Suite | undefined> {
+async function openSuite(file: string, source: ConfigurationSource): Promise<Suite | undefined> {
+  const { files, report } = source;
   const at = { file, line: 0, column: 0 };
   const text = await files.text(file.split("/").at(-1)!, (message) => report.error({ code: "CONFIG_FILE", at, field: "", message }));
   const root = text === undefined ? undefined : readYaml(text, { file, report });
-  return root && readSuite(root, { file, files, report });
+  return root && readSuite(root, { file, ...source });
 }
 
 /** The configuration is valid by itself and cannot be used, because it is too much work to compile. */

@@ -53,7 +53,7 @@ function engineOf({ engine, rules }: TestRules) {
 
 async function reloadedRules(reload: Reload, { suite, files, engines }: SequenceRun): Promise<TestRules> {
   const report = new Report();
-  const configuration = await readConfiguration(reloadedNodes(reload, suite, report), { files, report });
+  const configuration = await readConfiguration(reloadedNodes(reload, suite, report), { files, report, kinds: engines.kinds });
   if (configuration === undefined) throw refusal(report.problems);
   const result = configuration.configFor(suite.context.vcluster);
   if (!result.ok) throw refusal(result.problems);

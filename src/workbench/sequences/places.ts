@@ -39,14 +39,15 @@ export function createPlaces(sequence: Sequence, objects: NamedObjects, world: S
     "action" in event && event.action.side === "host" && event.action.verb === "apply" ? [event.action.object] : [],
   );
   const atHost = new Set([...sequence.given.host, ...applied]);
+  const kinds = [...new Set([...SEQUENCE_KINDS, ...world.engine.rules.map(({ kind }) => kind.resource)])];
 
   function written(name: string) {
     const object = objects[name];
     if (object === undefined) throw new EngineError("CONFIG_VALUE", `Unknown object ${JSON.stringify(name)}`);
     const { apiVersion, kind } = object;
-    const resource = SEQUENCE_KINDS.find((candidate) => candidate.kind === kind && candidate.apiVersion === apiVersion);
+    const resource = kinds.find((candidate) => candidate.kind === kind && candidate.apiVersion === apiVersion);
     if (resource === undefined) {
-      const known = SEQUENCE_KINDS.map((candidate) => candidate.kind).join(", ");
+      const known = kinds.map((candidate) => candidate.kind).join(", ");
       const message = `The object ${JSON.stringify(name)} is of kind ${apiVersion} ${kind}; a sequence has only ${known}`;
       throw new EngineError("CONFIG_VALUE", message);
     }

@@ -2,6 +2,7 @@ import type { Planner } from "../../engine/reconcile/machine.ts";
 import type { SyncHooks } from "../../engine/sync/run/reconcile.ts";
 import type { Act } from "./act.ts";
 import { ADOPTION_USERS } from "./users/adoption-users.ts";
+import { plainKindsOf } from "./model/generation.ts";
 import type { Setting } from "./model/generation.ts";
 import type { Oracle, Violation } from "./model/history.ts";
 import { checkLiveness } from "./liveness.ts";
@@ -20,6 +21,7 @@ import { references } from "./oracles/references.ts";
 import { readers } from "./oracles/readers.ts";
 import { tenantWrites } from "./oracles/tenant-writes.ts";
 import { createRandom } from "./model/random.ts";
+import { plainUsers } from "./users/plain-users.ts";
 import type { CreateCore } from "./model/replica.ts";
 import { ACTS, drawSwarm } from "./swarm.ts";
 import { createWorld } from "./world.ts";
@@ -75,8 +77,6 @@ const VAIN_MAX = 200;
 /** Milliseconds that one step takes at most. */
 const STEP_MS_MAX = 12;
 
-const ACT_BY_NAME = new Map([...ACTS, ...ADOPTION_USERS].map((act) => [act.name, act]));
-
 const ORACLES: readonly ((world: World) => Oracle)[] = [
   ownership,
   identity,
@@ -110,7 +110,8 @@ export async function run(options: RunOptions): Promise<Run> {
     ...(planner && { planner }),
   });
   const [rules] = setting.generations[0]!.rules;
-  const swarm = drawSwarm(random, { adopts: rules!.adopt !== undefined, decides: rules!.decidesBackends === true });
+  const plain = plainKindsOf(setting).flatMap(plainUsers);
+  const swarm = drawSwarm(random, { adopts: rules!.adopt !== undefined, decides: rules!.decidesBackends === true, plain });
   const decisions: Decision[] = [];
   const fired = new Map<string, number>();
 
@@ -135,7 +136,8 @@ export async function run(options: RunOptions): Promise<Run> {
   }
 
   if (options.decisions !== undefined) {
-    for (const { act, salt } of options.decisions) if (world.violation === undefined) await happen(ACT_BY_NAME.get(act)!, salt);
+    const acts = new Map([...ACTS, ...ADOPTION_USERS, ...plain].map((act) => [act.name, act]));
+    for (const { act, salt } of options.decisions) if (world.violation === undefined) await happen(acts.get(act)!, salt);
   } else {
     for (let vain = 0; decisions.length < steps && vain < VAIN_MAX && world.violation === undefined;) {
       vain = (await happen(swarm.draw(random), random.below(2 ** 32))) ? 0 : vain + 1;

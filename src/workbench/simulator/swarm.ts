@@ -42,15 +42,17 @@ export interface SwarmOptions {
   readonly adopts?: boolean;
   /** It is decided Service by Service who tells readers of the backends. Default false. */
   readonly decides?: boolean;
+  /** Users of kinds that are known by their entries alone. Default none. */
+  readonly plain?: readonly Act[];
 }
 
 /**
  * A mix of one seed's own: some faults and not others, some users and not others, each more or less often. Bugs hide behind
  * other bugs and behind noise; seeds that differ in kind find more than seeds that differ in order.
  */
-export function drawSwarm(random: Random, { adopts = false, decides = false }: SwarmOptions = {}): Swarm {
+export function drawSwarm(random: Random, { adopts = false, decides = false, plain = [] }: SwarmOptions = {}): Swarm {
   const faults = drawFaults(random);
-  const own = [...(adopts ? ADOPTION_USERS : []), ...(decides ? MIRROR_USERS : [])];
+  const own = [...(adopts ? ADOPTION_USERS : []), ...(decides ? MIRROR_USERS : []), ...plain];
   const all = [...TENANT_USERS, ...HOST_USERS, ...REFERENCE_USERS, ...SLICE_USERS, ...NEIGHBOUR_USERS, ...own];
   const users = all.filter(({ name }) => name.startsWith("tenant creates") || random.happens(0.7));
   const groups = [

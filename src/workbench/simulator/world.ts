@@ -10,7 +10,7 @@ import { plan } from "../../engine/reconcile/plan.ts";
 import type { SyncHooks } from "../../engine/sync/run/reconcile.ts";
 import { createSimulatedCluster } from "./model/cluster.ts";
 import type { StoreChange, SimulatedCluster, Side } from "./model/cluster.ts";
-import { referencedOf, resourcesOf } from "./model/generation.ts";
+import { plainKindsOf, referencedOf, resourcesOf } from "./model/generation.ts";
 import type { Generation, Setting } from "./model/generation.ts";
 import type { WriteAuthor, Happening, Oracle, Violation, Write } from "./model/history.ts";
 import type { TenantName } from "./model/names.ts";
@@ -192,8 +192,15 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   const clock: Clock = { now: () => EPOCH_MS + elapsed(), monotonic: elapsed, schedule: noTimers };
   // Users write Endpoints whether they are synced or not.
   const resources = [...new Set([...resourcesOf(options.setting), ENDPOINTS])];
+  const plainKinds = plainKindsOf(options.setting);
   const cluster = (side: Side) =>
-    createSimulatedCluster({ side, resources, clock, onChange: (resource, change) => made.world?.changed(side, resource, change) });
+    createSimulatedCluster({
+      side,
+      resources,
+      plainKinds,
+      clock,
+      onChange: (resource, change) => made.world?.changed(side, resource, change),
+    });
   made.world = new World(options, { tenant: await cluster("tenant"), host: await cluster("host") }, clock);
   return made.world;
 }

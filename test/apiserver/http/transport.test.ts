@@ -8,9 +8,28 @@ import { decodeContinue, encodeContinue } from "../../../src/apiserver/verbs/rea
 import { createInFlight, sharedBy } from "../../../src/apiserver/http/limits/in-flight.ts";
 import { negotiate, parseAccept } from "../../../src/apiserver/http/answer/negotiation.ts";
 import { readDeleteParameters, readFlag } from "../../../src/apiserver/http/query.ts";
-import { parseTarget } from "../../../src/apiserver/http/request-target.ts";
+import { parseTarget, parsePlace } from "../../../src/apiserver/http/request-target.ts";
 import { Warnings } from "../../../src/apiserver/http/warnings.ts";
 import { yamlParts } from "../../../src/apiserver/http/answer/yaml-text.ts";
+
+describe("places", () => {
+  const BASE = "/kubernetes/management";
+
+  test.each([
+    { url: "/api?a=1?b", base: "", want: { path: "/api", inside: true, open: false, search: "a=1?b" } },
+    { url: "*", base: "", want: { path: "*", inside: true, open: false, search: "" } },
+    { url: "/.well-known/a", base: "", want: { path: "/.well-known/a", inside: true, open: false, search: "" } },
+    { url: "/livez/ping", base: "", want: { path: "/livez/ping", inside: true, open: true, search: "" } },
+    { url: "/livez/ping/more", base: "", want: { path: "/livez/ping/more", inside: true, open: false, search: "" } },
+    { url: BASE, base: BASE, want: { path: "/", inside: true, open: false, search: "" } },
+    { url: `${BASE}/version?`, base: BASE, want: { path: "/version", inside: true, open: true, search: "" } },
+    { url: `${BASE}/.well-known/a`, base: BASE, want: { path: "/.well-known/a", inside: false, open: false, search: "" } },
+    { url: `${BASE}s/api`, base: BASE, want: { path: `${BASE}s/api`, inside: false, open: false, search: "" } },
+    { url: "/readyz", base: BASE, want: { path: "/readyz", inside: false, open: true, search: "" } },
+  ])("$url below '$base'", ({ url, base, want }) => {
+    expect(parsePlace(url, base)).toEqual(want);
+  });
+});
 
 describe("paths", () => {
   const target = (path: string) => {
@@ -171,7 +190,7 @@ describe("warnings", () => {
 
 describe("requests under way", () => {
   /** What gives a place back; undefined where there was none. */
-  function placeOf(take: () => () => void): (() => void) | undefined {
+  function parsePlace(take: () => () => void): (() => void) | undefined {
     try {
       return take();
     } catch (error) {
@@ -182,7 +201,7 @@ describe("requests under way", () => {
 
   test("reads and writes are counted apart, and leaving makes room", () => {
     const inFlight = createInFlight({ reads: 1, writes: 1 });
-    const enter = (method: string) => placeOf(() => inFlight.take(sharedBy(method), { name: "jane", administers: false }));
+    const enter = (method: string) => parsePlace(() => inFlight.take(sharedBy(method), { name: "jane", administers: false }));
     const leave = enter("GET");
     expect([enter("GET"), enter("POST") !== undefined, enter("DELETE")]).toEqual([undefined, true, undefined]);
     leave!();
@@ -191,7 +210,7 @@ describe("requests under way", () => {
 
   test("one caller has a share, and administrators have places that no other caller can take", () => {
     const inFlight = createInFlight({ writes: 20, callerShare: 0.25, administratorShare: 0.1 });
-    const enter = (name: string, administers = false) => placeOf(() => inFlight.take("writes", { name, administers }));
+    const enter = (name: string, administers = false) => parsePlace(() => inFlight.take("writes", { name, administers }));
     const many = (count: number, name: string, administers?: boolean) =>
       Array.from({ length: count }, () => enter(name, administers)).filter((leave) => leave !== undefined);
     const eves = many(20, "eve");

@@ -12,8 +12,7 @@ import { Report } from "../../../schema/problem.ts";
 import type { Problem } from "../../../schema/problem.ts";
 import type { LoadedConfiguration } from "../../input/configuration.ts";
 import { patchPlaces } from "./patch-places.ts";
-import { samplesFor, withAddresses } from "./sample-objects.ts";
-import type { PatchList } from "./sample-objects.ts";
+import { samplesFor } from "./sample-objects.ts";
 
 /** Addresses of the objects that are tried: a large Service, and the most that Kubernetes keeps in one object. */
 const FORECAST_SIZES = [250, 1_000] as const;
@@ -23,7 +22,7 @@ const BEYOND = 4;
 
 /** Cost of one object of a kind. */
 export interface FuelForecast {
-  readonly list: PatchList;
+  readonly list: string;
   readonly addresses: number;
   /** Of all patches together, as far as they were evaluated. */
   readonly fuel: number;
@@ -45,23 +44,25 @@ export async function forecastFuel(loaded: LoadedConfiguration): Promise<readonl
   const measuring = { ...loaded, settings: { ...loaded.settings, limits: { ...limits, objectFuel: BEYOND * limit } } };
   const patcher = await createPatcher(measuring);
   try {
-    return samplesFor(loaded.config)
-      .filter(({ list }) => list !== "services")
-      .flatMap(({ list, object }) => FORECAST_SIZES.map((addresses) => forecast(patcher, { list, object, addresses, limit })));
+    return samplesFor(loaded).flatMap(({ kind, list, object }) => {
+      const sizes = kind.addresses === undefined ? [] : FORECAST_SIZES;
+      const withAddresses = (count: number) => ({ ...kind.addresses!.sampleWith(count), metadata: object.metadata });
+      return sizes.map((addresses) => forecast(patcher, { list, object: withAddresses(addresses), addresses, limit }));
+    });
   } finally {
     patcher.dispose();
   }
 }
 
 interface Asked {
-  readonly list: PatchList;
+  readonly list: string;
   readonly object: KubeObject;
   readonly addresses: number;
   readonly limit: number;
 }
 
 function forecast(patcher: Patcher, { list, object, addresses, limit }: Asked): FuelForecast {
-  const { outcomes } = patcher.toHost(withAddresses(object, addresses));
+  const { outcomes } = patcher.toHost(object);
   const fuel = outcomes.reduce((sum, outcome) => sum + outcome.fuel, 0);
   const costliest = outcomes.reduce((most, outcome) => (outcome.fuel > most.fuel ? outcome : most)).patch;
   const failing = outcomes.find(ranOut);
@@ -80,7 +81,7 @@ export function fuelProblems(
 ): readonly Problem[] {
   const report = new Report();
   const places = patchPlaces(files);
-  const known = new Set<PatchList>();
+  const known = new Set<string>();
   for (const { list, addresses, fuel, limit, costliest, isCut, tooMuchAtOnce } of forecasts) {
     if (known.has(list) || (fuel <= limit && tooMuchAtOnce === undefined)) continue;
     known.add(list);

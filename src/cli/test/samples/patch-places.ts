@@ -2,11 +2,11 @@ import { keyStartOf, startOf, valueAt } from "../../../schema/node.ts";
 import { Report } from "../../../schema/problem.ts";
 import type { Position } from "../../../schema/problem.ts";
 import { readYaml } from "../../../schema/yaml.ts";
-import type { PatchList } from "./sample-objects.ts";
 
 /** A patch of a list, and which of its expressions is meant. */
 export interface PatchPlace {
-  readonly list: PatchList;
+  /** As the configuration names it, below `sync.toHost`. */
+  readonly list: string;
   readonly patch: number;
   readonly side: "expression" | "reverseExpression";
 }

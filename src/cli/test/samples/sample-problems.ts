@@ -5,6 +5,7 @@
  */
 import type { Code } from "../../../base/codes.ts";
 import type { FieldError } from "../../../apiserver/types/field-error.ts";
+import { withSync } from "../../../engine/config/config.ts";
 import { createPatcher } from "../../../engine/patcher.ts";
 import type { Patched, Patcher } from "../../../engine/patcher.ts";
 import { compilePath } from "../../../engine/path/path.ts";
@@ -17,13 +18,11 @@ import { addressesOf, endsEmpty, formatRefusals, patchOfRefusal, refusalsOf } fr
 import type { LoadedConfiguration } from "../../input/configuration.ts";
 import { displayName } from "../../input/objects.ts";
 import { patchPlaces } from "./patch-places.ts";
-import { PATCH_LISTS, samplesFor, shownWith } from "./sample-objects.ts";
-import type { PatchList } from "./sample-objects.ts";
+import { samplesFor, shownWith } from "./sample-objects.ts";
+import type { SampleObject } from "./sample-objects.ts";
 
 /** One object that was tried. */
-interface Tried {
-  readonly list: PatchList;
-  readonly object: KubeObject;
+interface Tried extends Pick<SampleObject, "kind" | "list" | "object"> {
   readonly patched: Patched;
   /** Given by the author, not a sample of this program. */
   readonly isGiven: boolean;
@@ -53,7 +52,7 @@ export async function sampleProblems(
       for (const refusal of refusals) report.refused(tried, refusal);
       if (tried.isGiven && endsEmpty(tried.object, tried.patched)) report.empty(tried);
     }
-    for (const { list, object } of samplesFor(loaded.config)) moved(report, { list, object, loaded, patcher, plain });
+    for (const sample of samplesFor(loaded)) moved(report, { ...sample, loaded, patcher, plain });
     return report.problems;
   } finally {
     patcher.dispose();
@@ -62,17 +61,17 @@ export async function sampleProblems(
 }
 
 /** Objects from the author come first: samples are then not reported. */
-function* triedObjects({ config }: LoadedConfiguration, patcher: Patcher, objects: readonly KubeObject[]): Generator<Tried> {
-  const samples = samplesFor(config);
+function* triedObjects(loaded: LoadedConfiguration, patcher: Patcher, objects: readonly KubeObject[]): Generator<Tried> {
+  const samples = samplesFor(loaded);
   for (const object of objects) {
-    const list = samples.find((sample) => sample.object.kind === object.kind)?.list;
-    const patched = list === undefined ? undefined : toHost(patcher, object);
-    if (list !== undefined && patched !== undefined) yield { list, object, patched, isGiven: true };
+    const sample = samples.find((one) => one.object.kind === object.kind);
+    const patched = sample === undefined ? undefined : toHost(patcher, object);
+    if (sample !== undefined && patched !== undefined) yield { ...sample, object, patched, isGiven: true };
   }
-  for (const { list, object } of samples) {
-    for (const path of new Set(config[list].patches.map((patch) => compilePath(patch.path).canonical))) {
-      const shown = shownWith(object, path, patcher);
-      if (shown.outcome.outcome === "applied") yield { list, object: shown.object, patched: shown.patched, isGiven: false };
+  for (const sample of samples) {
+    for (const path of new Set(sample.patches.map((patch) => compilePath(patch.path).canonical))) {
+      const shown = shownWith(sample.object, path, patcher);
+      if (shown.outcome.outcome === "applied") yield { ...sample, object: shown.object, patched: shown.patched, isGiven: false };
     }
   }
 }
@@ -88,22 +87,19 @@ function toHost(patcher: Patcher, object: KubeObject): Patched | undefined {
 }
 
 function withoutPatches(loaded: LoadedConfiguration): LoadedConfiguration {
-  const lists = PATCH_LISTS.map((list) => [list, { ...loaded.config[list], patches: [] }] as const);
-  return { ...loaded, config: { ...loaded.config, ...Object.fromEntries(lists) } };
+  return { ...loaded, config: withSync(loaded.config, loaded.kinds, (sync) => ({ ...sync, patches: [] })) };
 }
 
-interface Moving {
-  readonly list: PatchList;
-  readonly object: KubeObject;
+interface Moving extends SampleObject {
   readonly loaded: LoadedConfiguration;
   readonly patcher: Patcher;
   readonly plain: Patcher;
 }
 
 /** Addresses that the policy takes as the tenant has them: if every one that patches change is left out then, the list is of the wrong side. */
-function moved(report: Findings, { list, object, loaded, patcher, plain }: Moving): void {
+function moved(report: Findings, { loaded, patcher, plain, ...sample }: Moving): void {
   const moves = candidates(loaded).flatMap((ip) => {
-    const one = withAddress(object, ip);
+    const one = withAddress(sample.object, ip);
     const [before, after] = [toHost(plain, one), toHost(patcher, one)];
     if (before === undefined || after === undefined || before.refusedAddresses.length > 0) return [];
     const kept = addressesOf(after.object).filter((other) => other !== ip);
@@ -112,7 +108,7 @@ function moved(report: Findings, { list, object, loaded, patcher, plain }: Movin
   });
   const [first] = moves;
   if (first === undefined || moves.some(({ kept }) => kept.length > 0)) return;
-  report.moved({ list, object: first.one, patched: first.after, isGiven: false }, first.ip, first.lost[0]!);
+  report.moved({ ...sample, object: first.one, patched: first.after, isGiven: false }, first.ip, first.lost[0]!);
 }
 
 /** An address of the sample, and one of each network that is allowed. */
@@ -154,7 +150,7 @@ class Findings {
   }
 
   moved(tried: Tried, before: string, { ip, reason }: { readonly ip: string; readonly reason: string }): void {
-    const field = tried.list === "endpoints" ? "subsets[0].addresses[0].ip" : "endpoints[0].addresses[0]";
+    const field = tried.kind.addresses?.first ?? "";
     const patch = patchOfRefusal({ reason, field, message: "" }, { outcomes: tried.patched.outcomes, object: tried.object })?.patch;
     const message = `The host gets none of the addresses that the patch writes: ${before} becomes ${ip}, which is left out: ${reason}`;
     const hint = "addressPolicy judges addresses as patches wrote them: list the networks that patches write, not the tenant's";

@@ -7,23 +7,19 @@ import { fieldPath } from "../../../schema/field.ts";
 import { keyStartOf, startOf, textOf, valueAt } from "../../../schema/node.ts";
 import type { MapNode, Node } from "../../../schema/node.ts";
 import type { Report } from "../../../schema/problem.ts";
+import { bodyFields } from "../../reconcile/rules/kind-description.ts";
+import type { SyncedKind } from "../../reconcile/rules/rules.ts";
 import type { PatchRules } from "./patch-rules.ts";
 import type { CheckedPatch } from "./patches.ts";
 
-/** Where the body of a kind comes back from the host as one value. */
-const ONE_VALUE = {
-  endpoints: { fields: ["subsets"], what: "subsets come back" },
-  endpointSlices: { fields: ["endpoints", "ports", "addressType"], what: "endpoints and ports come back" },
-} as const;
-
 /**
- * Warns of every `reverseExpression` at or below the body that can never run: it comes back from the host as one value, and only
- * when each patch there can be undone.
+ * Warns of every `reverseExpression` at or below a body that comes back from the host, and that can never run: the body comes back as one
+ * value, and only when each patch there can be undone.
  */
-export function warnOfDeadReverses(list: keyof typeof ONE_VALUE, patches: readonly CheckedPatch[], report: Report): void {
-  const { fields, what } = ONE_VALUE[list];
-  const isBelow = ({ path }: CheckedPatch) =>
-    path?.segments[0]?.kind === "key" && (fields as readonly string[]).includes(path.segments[0].key);
+export function warnOfDeadReverses(kind: SyncedKind, patches: readonly CheckedPatch[], report: Report): void {
+  if (!kind.bodyFlows) return;
+  const fields = bodyFields(kind);
+  const isBelow = ({ path }: CheckedPatch) => path?.segments[0]?.kind === "key" && fields.includes(path.segments[0].key);
   const below = patches.filter(isBelow);
   const oneWay = below.find(({ node }) => node.entries.has("expression") && !node.entries.has("reverseExpression"));
   for (const { node, field } of below) {
@@ -32,7 +28,7 @@ export function warnOfDeadReverses(list: keyof typeof ONE_VALUE, patches: readon
     const unpaired = !node.entries.has("expression");
     if (!unpaired && oneWay === undefined) continue;
     const cause = unpaired ? "there is no expression that it undoes" : `patches[${oneWay!.index}] has no reverseExpression`;
-    const message = `reverseExpression never takes effect: ${what} as one value, and ${cause}`;
+    const message = `reverseExpression never takes effect: ${kind.bodyInWords} come back as one value, and ${cause}`;
     const hint = unpaired
       ? "Add the expression that it undoes"
       : `Add a reverseExpression to patches[${oneWay!.index}], or remove this one`;

@@ -9,14 +9,14 @@ import { warnOfOptionalFields } from "../../expression/optional-fields.ts";
 import type { KnownShapes, KnownShape } from "../../expression/shape.ts";
 import { compilePath } from "../../path/path.ts";
 import type { Path } from "../../path/path.ts";
+import type { SyncedKind } from "../../reconcile/rules/rules.ts";
 import { fieldPath, indexPath } from "../../../schema/field.ts";
 import { keyStartOf, positionInside, startOf, textOf, valueAt } from "../../../schema/node.ts";
 import type { MapNode, Node } from "../../../schema/node.ts";
 import type { Position, Report } from "../../../schema/problem.ts";
 import { suggest } from "../../../base/suggest.ts";
 import { compileText } from "./compile-text.ts";
-import { KIND_SHAPES, kindShapeAt } from "./kind-shapes.ts";
-import type { PatchedSection } from "./kind-shapes.ts";
+import { kindShapeAt } from "./kind-shapes.ts";
 import type { PatchRules } from "./patch-rules.ts";
 import { PATCH } from "./patch-schema.ts";
 import { warnOfForeignReading } from "./portable-paths.ts";
@@ -42,10 +42,7 @@ export interface CheckedPatch {
  * Reported: PATCH_MODE, PATH_SYNTAX, PATH_UNSUPPORTED, EXPRESSION_SYNTAX (with the place inside the text), PATCH_PROTECTED_PATH,
  * PATCH_DUPLICATE_PATH, and what `checkReference` finds. Items that are no maps are left to the decoder.
  */
-export function checkPatches(
-  list: Node | undefined,
-  options: { field: string; section: PatchedSection; rules: PatchRules },
-): CheckedPatch[] {
+export function checkPatches(list: Node | undefined, options: { field: string; kind: SyncedKind; rules: PatchRules }): CheckedPatch[] {
   const items = list?.kind === "list" ? list.items : [];
   const patches = items.flatMap((node, index) => (node.kind === "map" ? [{ index, field: indexPath(options.field, index), node }] : []));
   const checked = patches.map((patch) => checkPatch(patch, options));
@@ -53,10 +50,10 @@ export function checkPatches(
   return checked;
 }
 
-function checkPatch(patch: CheckedPatch, { section, rules }: { section: PatchedSection; rules: PatchRules }): CheckedPatch {
+function checkPatch(patch: CheckedPatch, { kind, rules }: { kind: SyncedKind; rules: PatchRules }): CheckedPatch {
   checkMode(patch, rules.report);
-  const path = checkPath(patch, section, rules);
-  const shape = KIND_SHAPES[section];
+  const path = checkPath(patch, kind, rules);
+  const shape = kind.fields;
   const value = path === undefined ? UNKNOWN : kindShapeAt(shape, path.segments);
   for (const name of ["expression", "reverseExpression"]) {
     // Before the first copy there is no host object.
@@ -109,7 +106,7 @@ function meantMode(node: MapNode): boolean {
   return unknown.some((name) => suggest(name, Object.keys(MODES)) !== undefined);
 }
 
-function checkPath({ node, field }: CheckedPatch, section: PatchedSection, { report, settings }: PatchRules): Path | undefined {
+function checkPath({ node, field }: CheckedPatch, kind: SyncedKind, { report, settings }: PatchRules): Path | undefined {
   const value = valueAt(node, "path");
   const text = textOf(value);
   if (value?.kind !== "scalar" || text === undefined) return undefined;
@@ -118,7 +115,7 @@ function checkPath({ node, field }: CheckedPatch, section: PatchedSection, { rep
   const reason = path && protectedReason(path, settings);
   if (path !== undefined && reason === undefined && settings.pathSyntax !== "jsonpath") {
     warnOfForeignReading(path, { node: value, field: place.field, report });
-    warnOfUnknownField(path, { section, node: value, field: place.field, report });
+    warnOfUnknownField(path, { kind, node: value, field: place.field, report });
   }
   if (reason === undefined) return path;
   const hint = "Patch labels, annotations or the body of the object";

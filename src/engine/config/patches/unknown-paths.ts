@@ -1,11 +1,10 @@
 import { suggest } from "../../../base/suggest.ts";
 import type { KnownShape } from "../../expression/shape.ts";
 import type { Path, Segment } from "../../path/path.ts";
+import type { SyncedKind } from "../../reconcile/rules/rules.ts";
 import { startOf } from "../../../schema/node.ts";
 import type { Node } from "../../../schema/node.ts";
 import type { Report } from "../../../schema/problem.ts";
-import { KIND_SHAPES, SECTION_OF_KIND } from "./kind-shapes.ts";
-import type { PatchedSection } from "./kind-shapes.ts";
 
 /** Fault of a path, and its correction. */
 interface Misfit {
@@ -14,15 +13,15 @@ interface Misfit {
 }
 
 /** Warns of a path that finds nothing in any object of the kind: patches with such paths are skipped silently. */
-export function warnOfUnknownField(path: Path, at: { section: PatchedSection; node: Node; field: string; report: Report }): void {
-  const { section, node, field, report } = at;
-  const misfit = misfitOf(path.segments, section);
+export function warnOfUnknownField(path: Path, at: { kind: SyncedKind; node: Node; field: string; report: Report }): void {
+  const { kind, node, field, report } = at;
+  const misfit = misfitOf(path.segments, kind);
   if (misfit !== undefined) report.warning({ code: "CONFIG_VALUE", at: startOf(node), field, ...misfit });
 }
 
-function misfitOf(segments: readonly Segment[], section: PatchedSection): Misfit | undefined {
-  let shape: KnownShape | undefined = KIND_SHAPES[section];
-  let name = Object.keys(SECTION_OF_KIND).find((kind) => SECTION_OF_KIND[kind] === section)!;
+function misfitOf(segments: readonly Segment[], { fields, resource }: SyncedKind): Misfit | undefined {
+  let shape: KnownShape | undefined = fields;
+  let name = resource.kind;
   for (const [index, segment] of segments.entries()) {
     const next = stepInto(shape, segment, { name, deeper: segments.slice(index) });
     if (next === undefined || "message" in next) return next;

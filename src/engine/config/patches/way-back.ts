@@ -5,20 +5,20 @@
  */
 import { checkExpression } from "../../expression/check.ts";
 import { inverseOf } from "../../expression/inverse.ts";
+import type { SyncedKind } from "../../reconcile/rules/rules.ts";
 import { fieldPath } from "../../../schema/field.ts";
 import { keyStartOf, textOf, valueAt } from "../../../schema/node.ts";
 import type { Report } from "../../../schema/problem.ts";
-import type { PatchedSection } from "./kind-shapes.ts";
 import type { CheckedPatch } from "./patches.ts";
 
 /** Warns of every `reverseExpression` from whose place host edits never come back. */
-export function warnOfUnreachedReverses(section: PatchedSection, patches: readonly CheckedPatch[], report: Report): void {
+export function warnOfUnreachedReverses(kind: SyncedKind, patches: readonly CheckedPatch[], report: Report): void {
   for (const { node, field, path } of patches) {
     const reverse = node.entries.get("reverseExpression");
     const why =
       path && reverse
         ? neverComesBack(
-            section,
+            kind,
             path.segments.map((segment) => (segment.kind === "key" ? segment.key : "*")),
           )
         : undefined;
@@ -37,12 +37,13 @@ export function warnOfUnreachedReverses(section: PatchedSection, patches: readon
 
 const CONSTANT = "expression gives the same whatever the value is, so that no edit comes back as it was made";
 
-function neverComesBack(section: PatchedSection, [first, second]: readonly string[]): string | undefined {
+function neverComesBack(kind: SyncedKind, [first, second]: readonly string[]): string | undefined {
   if (first === "metadata") {
     const comesBack = second === undefined || ["labels", "annotations", "*"].includes(second);
     return comesBack ? undefined : `of metadata, only edits of labels and annotations come back`;
   }
-  return section === "services" && first !== undefined && first !== "*" ? "the body of a Service is written by the tenant only" : undefined;
+  const isBody = first !== undefined && first !== "*";
+  return isBody && !kind.bodyFlows ? `the body of a ${kind.resource.kind} is written by the tenant only` : undefined;
 }
 
 /** Whether an expression sees nothing that an edit could change. */
@@ -61,13 +62,13 @@ function isConstant(text: string | undefined): boolean {
  * Warns of patches without a way back among others that have one: edits of what they wrote are undone. Those whose way back is plain
  * are named only; a patch that is meant to go one way (a constant, a deletion, a name) has none.
  */
-export function warnOfOneWayPatches(section: PatchedSection, patches: readonly CheckedPatch[], report: Report): void {
+export function warnOfOneWayPatches(kind: SyncedKind, patches: readonly CheckedPatch[], report: Report): void {
   if (!patches.some(({ node }) => node.entries.has("reverseExpression"))) return;
   for (const { node, field, path } of patches) {
     const expression = node.entries.get("expression");
     const [first, second] = (path?.segments ?? []).map((segment) => (segment.kind === "key" ? segment.key : "*"));
     if (expression === undefined || node.entries.has("reverseExpression") || first === undefined) continue;
-    if (neverComesBack(section, second === undefined ? [first] : [first, second]) !== undefined) continue;
+    if (neverComesBack(kind, second === undefined ? [first] : [first, second]) !== undefined) continue;
     const inverse = inverseOf(textOf(valueAt(node, "expression")) ?? "");
     if (inverse === undefined) continue;
     const message = "Edits on the host of what this patch writes are undone: it has no reverseExpression, while others here have one";

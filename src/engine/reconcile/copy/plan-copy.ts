@@ -4,7 +4,6 @@
  * @module
  */
 import { formatKey } from "../../../kube/object/key.ts";
-import { SERVICES } from "../../../kube/object/resource.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import { ourMarkers } from "../../translate/identity.ts";
 import { readMarkers, writeMarkers } from "../../translate/markers.ts";
@@ -71,7 +70,7 @@ function newCopy(rules: Rules, input: CopyInput, desired: KubeObject): { copy: K
  * for as long as the cache is wrong.
  */
 function servicesBeside({ services, kind, settings }: Rules, { hostService, vanished }: CopyInput): Plan["restsOnServices"] & {} {
-  if (kind.resource === SERVICES) return [];
+  if (!kind.besideService) return [];
   const host = services === "external" || hostService === undefined || vanished === true;
   return [...(host ? (["host"] as const) : []), ...(vanished === true && settings.requireService ? (["tenant"] as const) : [])];
 }

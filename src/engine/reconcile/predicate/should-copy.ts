@@ -29,7 +29,8 @@ const OWN_SERVICE = "default/kubernetes";
 export function decideCopy(rules: Rules, key: ObjectKey, tenant: KubeObject, around: Surroundings): CopyDecision {
   return (
     ownRules(rules, key, tenant) ??
-    (rules.kind.resource === SERVICES ? serviceItself(tenant) : besideService(rules, { key, tenant }, lasting(around))) ??
+    (rules.kind.resource === SERVICES ? serviceItself(tenant) : undefined) ??
+    (rules.kind.besideService ? besideService(rules, { key, tenant }, lasting(around)) : undefined) ??
     besideSource(around) ??
     COPY
   );
@@ -100,7 +101,7 @@ function besideService(
       // The controller writes into Endpoints of that very name, while its slices have names of their own.
       action: rules.kind.resource === ENDPOINTS ? "hand-over" : "remove",
       code: "HOST_SERVICE_SELECTOR",
-      message: `The host Service has a selector: the host's own controller writes its ${plural(rules)}`,
+      message: `The host Service has a selector: the host's own controller writes its ${rules.kind.plural}`,
       restsOnServices: ["host"],
     };
   }
@@ -112,10 +113,6 @@ function besideSource({ backends }: Surroundings): CopyDecision | undefined {
   if (backends === undefined || backends.isSource) return undefined;
   const message = "A controller of the tenant's cluster has made the slice, and what it was made of is copied";
   return { action: backends.mayGo ? "remove" : "leave", code: "EXCLUDED", message };
-}
-
-function plural({ kind }: Rules): string {
-  return kind.resource === ENDPOINTS ? "Endpoints" : "EndpointSlices";
 }
 
 function besideExternal(rules: Rules, key: ObjectKey, around: Surroundings): CopyDecision | undefined {
@@ -132,7 +129,7 @@ function besideForeign(rules: Rules, key: ObjectKey): CopyDecision {
   return {
     action: "leave",
     code: "HOST_OBJECT_FOREIGN",
-    message: `The host Service for "${formatKey(key)}" belongs to somebody else; its ${plural(rules)} are not written`,
+    message: `The host Service for "${formatKey(key)}" belongs to somebody else; its ${rules.kind.plural} are not written`,
   };
 }
 

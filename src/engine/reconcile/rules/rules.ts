@@ -12,6 +12,7 @@ import type { NameRules, OnError, PatchEngine } from "../../patch/types.ts";
 import type { Translator } from "../../translate/translator.ts";
 import type { CompiledAddressPolicy } from "./address-policy.ts";
 import type { KeyFilter } from "./excluded-keys.ts";
+import type { KindDescription } from "./kind-description.ts";
 
 /** The settings that determine writes. */
 export interface PlanSettings {
@@ -65,9 +66,14 @@ export interface LabelSurroundings extends Surroundings {
   readonly translator: Translator;
 }
 
-/** Specifics of one synced kind. The body is everything but metadata. */
-export interface SyncedKind {
+/** All that is special about one synced kind. The body is everything but metadata. */
+export interface SyncedKind extends KindDescription {
   readonly resource: ResourceType;
+  /**
+   * Its objects say where a Service leads, so that what becomes of the Service's copy decides over theirs: they stand beside it, or are
+   * not copied. Other kinds are copied whatever Services there are.
+   */
+  readonly besideService: boolean;
   /** Tells that the body's host edits may flow back (as one value). */
   readonly bodyFlows: boolean;
   /** Label keys whose values on a copy the engine alone decides. They cross in neither direction. */

@@ -133,8 +133,8 @@ class DecidedBackends implements ServiceBackends {
   }
 
   #hold(service: ObjectKey, known: Known, id: string): void {
-    if (known.held.has(id)) return;
     known.held.add(id);
+    // What was released for a moment only is held from now on.
     if (known.heldSince !== undefined) return;
     known.heldSince = this.#options.clock.monotonic();
     this.#options.enqueue(syncId(BACKENDS, service));

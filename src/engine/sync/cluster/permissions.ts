@@ -47,7 +47,8 @@ type Verb = Permission["verb"];
 export function requiredPermissions({ rules, references, translator }: PermissionOptions): readonly Permission[] {
   const read = [...new Set([...rules.map(({ kind }) => kind.resource), SERVICES])];
   const decides = rules.some(({ enabled, decidesBackends }) => enabled && decidesBackends === true);
-  const written = rules.filter(({ enabled }) => enabled).map(({ kind }) => kind.resource);
+  const copied = rules.filter(({ enabled }) => enabled).map(({ kind }) => kind);
+  const written = copied.map(({ resource }) => resource);
   const targets = hostNamespaces(translator);
   const own = [translator.vcluster.namespace];
   const kubeSystem = { verb: "get", resource: NAMESPACES, namespace: "", name: "kube-system", required: false } as const;
@@ -64,7 +65,7 @@ export function requiredPermissions({ rules, references, translator }: Permissio
     ]),
     // The copy is read before anything derived from it changes or is deleted.
     ...(decides ? permissions("host", ["get"], { resource: ENDPOINTS, namespaces: targets.written, required: targets.known }) : []),
-    ...(written.some((resource) => resource !== SERVICES) ? serviceReads(written, targets) : []),
+    ...(copied.some(({ besideService }) => besideService) ? serviceReads(written, targets) : []),
     ...(references?.kinds ?? []).flatMap((kind) => referencePermissions(kind, targets)),
     ...((references?.kinds ?? []).some(({ direction }) => direction === "toTenant")
       ? permissions("tenant", ["get"], { resource: NAMESPACES, namespaces: ALL, required: false })

@@ -6,6 +6,7 @@
  */
 import { canonicalJson } from "../../../base/json.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
+import type { SampleShape } from "../../../kube/object/value-shape.ts";
 import type { CompiledPatch } from "../../../engine/patch/compile.ts";
 import { parseConcrete } from "../../../engine/path/path.ts";
 import { createRandom } from "../../simulator/model/random.ts";
@@ -20,8 +21,7 @@ import type { Breach, Law, LawContext } from "../laws.ts";
 import { bareObject, createListTrip } from "../trips/list-trip.ts";
 import { patchesThatMeet } from "./meeting.ts";
 import type { LawName, ListReport, PairReport, PairVerdict } from "../report.ts";
-import { accepts, SAMPLE_SHAPES } from "../samples/shapes.ts";
-import type { SampleShape } from "../samples/shapes.ts";
+import { accepts } from "../samples/shapes.ts";
 import { shrinkValue } from "../samples/simpler.ts";
 import { drawSituation, placeValue, plainSituation } from "../trips/situations.ts";
 import type { Situation, SituationOptions } from "../trips/situations.ts";
@@ -87,7 +87,7 @@ class ListCheck {
   #cutShort = false;
 
   constructor(patches: readonly CompiledPatch[], options: CheckListOptions) {
-    const { list, rules, objects, rounds, forgiveFuel } = options;
+    const { rules, objects, rounds, forgiveFuel } = options;
     const { resource } = rules.kind;
     const texts = patches.flatMap(({ definition }) => [definition.expression, definition.reverseExpression]);
     const words = findWords(texts.filter((text) => text !== undefined));
@@ -97,14 +97,14 @@ class ListCheck {
     this.#sources = { words, seen: [] };
     this.#random = createRandom(FIXED_SEED);
     this.#members = patches.map((patch) => {
-      const { shape } = domainOf(patch, list, valuesAt(patch, objects));
+      const { shape } = domainOf(patch, rules.kind, valuesAt(patch, objects));
       const { segments } = patch.path;
-      const situation = { resource, shape: SAMPLE_SHAPES[list], segments, sources: this.#sources, looksAtObject: true };
+      const situation = { resource, shape: rules.kind.values, segments, sources: this.#sources, looksAtObject: true };
       return { patch, shape, edges: edgeValues(shape, this.#sources), situation };
     });
     // Broad paths are set before those inside them.
     this.#members = this.#members.toSorted((left, right) => left.patch.path.segments.length - right.patch.path.segments.length);
-    this.#place = plainSituation({ resource, shape: SAMPLE_SHAPES[list], segments: [], sources: this.#sources, looksAtObject: false });
+    this.#place = plainSituation({ resource, shape: rules.kind.values, segments: [], sources: this.#sources, looksAtObject: false });
     this.#context = { trip, rounds, shape: undefined, forgiveFuel };
     this.#findings = LAWS_KNOWN.flatMap((law) => {
       const verdict = OF_LISTS[law.name];

@@ -1,5 +1,6 @@
 import { canonicalJson, isRecord, jsonEqual } from "../../../base/json.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
+import type { SampleShape } from "../../../kube/object/value-shape.ts";
 import type { CompiledPatch } from "../../../engine/patch/compile.ts";
 import { createRandom } from "../../simulator/model/random.ts";
 import type { Random } from "../../simulator/model/random.ts";
@@ -12,8 +13,7 @@ import { provePair } from "./proof.ts";
 import type { PairProof } from "./proof.ts";
 import type { Breach, Law, LawContext, Trial } from "../laws.ts";
 import type { LawCounterExample, LawName, LawResult, PairEvidence, PairReport, PairVerdict, PatchListName } from "../report.ts";
-import { accepts, allValues, SAMPLE_SHAPES } from "../samples/shapes.ts";
-import type { SampleShape } from "../samples/shapes.ts";
+import { accepts, allValues } from "../samples/shapes.ts";
 import { shrinkValue } from "../samples/simpler.ts";
 import { drawSituation, plainSituation } from "../trips/situations.ts";
 import type { Situation, SituationOptions } from "../trips/situations.ts";
@@ -100,7 +100,7 @@ class PairCheck {
     const words = findWords([expression, reverseExpression].filter((text) => text !== undefined));
     const trip = createTrip(options.rules, patch, words);
     const seen = options.objects.flatMap((object) => patch.path.find(object).map(({ value }) => value));
-    const { shape, isKnown } = domainOf(patch, options.list, seen);
+    const { shape, isKnown } = domainOf(patch, options.rules.kind, seen);
     this.#patch = patch;
     this.#options = options;
     this.#random = createRandom(FIXED_SEED);
@@ -119,7 +119,7 @@ class PairCheck {
   #makeSituations(looksAtObject: boolean): readonly Situation[] {
     const options: SituationOptions = {
       resource: this.#options.rules.kind.resource,
-      shape: SAMPLE_SHAPES[this.#options.list],
+      shape: this.#options.rules.kind.values,
       segments: this.#patch.path.segments,
       sources: this.#sources,
       looksAtObject,

@@ -4,9 +4,9 @@
  * @module
  */
 import { memberName } from "../../../engine/expression/reads.ts";
+import type { SampleShape } from "../../../kube/object/value-shape.ts";
 import { parseExpression } from "../../../engine/expression/syntax.ts";
 import type { SyntaxStep } from "../../../engine/expression/syntax.ts";
-import type { SampleShape } from "../samples/shapes.ts";
 
 type AnyNode = SyntaxStep["node"];
 

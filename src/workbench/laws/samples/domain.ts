@@ -1,9 +1,10 @@
 import { isRecord } from "../../../base/json.ts";
 import type { CompiledPatch } from "../../../engine/patch/compile.ts";
 import type { Path } from "../../../engine/path/path.ts";
-import type { PatchListName } from "../report.ts";
-import { SAMPLE_SHAPES, LABELS_SHAPE, objectShape, sampleShapeAt } from "./shapes.ts";
-import type { SampleShape } from "./shapes.ts";
+import type { KindDescription } from "../../../engine/reconcile/rules/kind-description.ts";
+import { LABELS_SHAPE, objectShape } from "../../../kube/object/value-shape.ts";
+import type { SampleShape } from "../../../kube/object/value-shape.ts";
+import { sampleShapeAt } from "./shapes.ts";
 
 /** Possible values where a patch applies. */
 export interface Domain {
@@ -16,9 +17,9 @@ const TEXT: SampleShape = { type: "text", format: "text" };
 const NAME: SampleShape = { type: "text", format: "name" };
 
 /** The values that a patch may meet; of a reference those that can name something. */
-export function domainOf(patch: CompiledPatch, list: PatchListName, seen: readonly unknown[]): Domain {
+export function domainOf(patch: CompiledPatch, { values }: Pick<KindDescription, "values">, seen: readonly unknown[]): Domain {
   if (patch.reference !== undefined) return { shape: referenceShape(patch.reference), isKnown: true };
-  const shape = sampleShapeAt(SAMPLE_SHAPES[list], patch.path.segments);
+  const shape = sampleShapeAt(values, patch.path.segments);
   if (shape !== undefined) return { shape, isKnown: true };
   return { shape: seen.length === 0 ? TEXT : guessShape(seen), isKnown: false };
 }

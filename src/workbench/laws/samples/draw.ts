@@ -4,13 +4,12 @@
  * @module
  */
 import { isRecord } from "../../../base/json.ts";
+import type { SampleShape, TextFormat } from "../../../kube/object/value-shape.ts";
 import { createRandom } from "../../simulator/model/random.ts";
 import type { Random } from "../../simulator/model/random.ts";
 import { FORMATS } from "./formats.ts";
-import type { TextFormat } from "./formats.ts";
 import { samplePattern } from "./pattern-sample.ts";
 import { accepts } from "./shapes.ts";
-import type { SampleShape } from "./shapes.ts";
 import type { Words } from "./words.ts";
 
 /** Where values come from. */

@@ -1,8 +1,5 @@
+import type { TextFormat } from "../../../kube/object/value-shape.ts";
 import type { Random } from "../../simulator/model/random.ts";
-
-/** Format of a text field of a Kubernetes object. */
-export type TextFormat =
-  "annotation" | "annotationKey" | "label" | "labelKey" | "ip" | "name" | "namespace" | "dnsLabel" | "portName" | "protocolName" | "text";
 
 /** Tells whether a text can cross the wire, which is UTF-8 and has no halves of characters. */
 export function isWellFormed(text: string): boolean {

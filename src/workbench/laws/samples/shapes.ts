@@ -1,110 +1,12 @@
 /**
- * Shapes of the synced kinds for drawing values to try: their fields, and the values these may
- * hold. Source: the API reference of Endpoints, EndpointSlice and Service.
+ * Shapes of values that are tried: what lies where in them, and which values they allow. What the kinds look like, their entries say.
  *
  * @module
  */
 import { isRecord } from "../../../base/json.ts";
 import type { Segment } from "../../../engine/path/path.ts";
+import type { SampleShape } from "../../../kube/object/value-shape.ts";
 import { FORMATS } from "./formats.ts";
-import type { TextFormat } from "./formats.ts";
-import type { PatchListName } from "../report.ts";
-
-/** Shape of a value. */
-export type SampleShape =
-  | { readonly type: "text"; readonly format: TextFormat }
-  | { readonly type: "word"; readonly values: readonly string[] }
-  /** Limits are inclusive. */
-  | { readonly type: "integer"; readonly minimum: number; readonly maximum: number }
-  | { readonly type: "boolean" }
-  | { readonly type: "list"; readonly items: SampleShape }
-  | { readonly type: "map"; readonly keys: TextFormat; readonly values: SampleShape }
-  | SampleObjectShape
-  /** Any of these. */
-  | { readonly type: "either"; readonly shapes: readonly SampleShape[] };
-
-/** Named fields, of which some must be there. */
-export interface SampleObjectShape {
-  readonly type: "object";
-  readonly fields: Readonly<Record<string, SampleShape>>;
-  readonly required: readonly string[];
-}
-
-const text = (format: TextFormat): SampleShape => ({ type: "text", format });
-const word = (...values: readonly string[]): SampleShape => ({ type: "word", values });
-const integer = (minimum: number, maximum: number): SampleShape => ({ type: "integer", minimum, maximum });
-const list = (items: SampleShape): SampleShape => ({ type: "list", items });
-
-/** An object shape; names in `fields` that end in `!` are required. */
-export function objectShape(fields: Readonly<Record<string, SampleShape>>): SampleObjectShape {
-  const bare = (name: string) => name.replace(/!$/, "");
-  return {
-    type: "object",
-    fields: Object.fromEntries(Object.entries(fields).map(([name, shape]) => [bare(name), shape])),
-    required: Object.keys(fields)
-      .filter((name) => name.endsWith("!"))
-      .map(bare),
-  };
-}
-
-/** All labels of an object. */
-export const LABELS_SHAPE: SampleShape = { type: "map", keys: "labelKey", values: text("label") };
-const ANNOTATIONS: SampleShape = { type: "map", keys: "annotationKey", values: text("annotation") };
-const METADATA = objectShape({
-  "name!": text("dnsLabel"),
-  "namespace!": text("namespace"),
-  labels: LABELS_SHAPE,
-  annotations: ANNOTATIONS,
-});
-
-const BOOLEAN: SampleShape = { type: "boolean" };
-const PORT = integer(1, 65_535);
-const PROTOCOL = word("TCP", "UDP", "SCTP");
-const TARGET = objectShape({ "kind!": word("Pod"), "name!": text("name"), "namespace!": text("namespace"), uid: text("dnsLabel") });
-const ADDRESS = objectShape({ "ip!": text("ip"), hostname: text("dnsLabel"), nodeName: text("name"), targetRef: TARGET });
-const PORT_FIELDS = { name: text("portName"), "port!": PORT, protocol: PROTOCOL, appProtocol: text("protocolName") };
-
-const ENDPOINTS = objectShape({
-  "metadata!": METADATA,
-  subsets: list(objectShape({ "addresses!": list(ADDRESS), notReadyAddresses: list(ADDRESS), "ports!": list(objectShape(PORT_FIELDS)) })),
-});
-
-const ENDPOINT_SLICE = objectShape({
-  "metadata!": METADATA,
-  "addressType!": word("IPv4", "IPv6", "FQDN"),
-  "endpoints!": list(
-    objectShape({
-      "addresses!": list(text("ip")),
-      conditions: objectShape({ ready: BOOLEAN, serving: BOOLEAN, terminating: BOOLEAN }),
-      hostname: text("dnsLabel"),
-      nodeName: text("name"),
-      zone: text("dnsLabel"),
-      targetRef: TARGET,
-    }),
-  ),
-  "ports!": list(objectShape(PORT_FIELDS)),
-});
-
-const SERVICE = objectShape({
-  "metadata!": METADATA,
-  "spec!": objectShape({
-    "type!": word("ClusterIP", "NodePort", "LoadBalancer", "ExternalName"),
-    "ports!": list(objectShape({ ...PORT_FIELDS, targetPort: { type: "either", shapes: [PORT, text("portName")] } })),
-    selector: LABELS_SHAPE,
-    clusterIP: text("ip"),
-    sessionAffinity: word("None", "ClientIP"),
-    externalName: text("name"),
-    internalTrafficPolicy: word("Cluster", "Local"),
-    publishNotReadyAddresses: BOOLEAN,
-  }),
-});
-
-/** The shape of whole objects, by the list that patches them. */
-export const SAMPLE_SHAPES: Readonly<Record<PatchListName, SampleObjectShape>> = {
-  endpoints: ENDPOINTS,
-  services: SERVICE,
-  endpointSlices: ENDPOINT_SLICE,
-};
 
 /** The shape of the values that a path selects; undefined if the kind has no such field. */
 export function sampleShapeAt(shape: SampleShape | undefined, segments: readonly Segment[]): SampleShape | undefined {

@@ -6,6 +6,7 @@
 import { isRecord } from "../../../base/json.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import type { ResourceType } from "../../../kube/object/resource.ts";
+import type { SampleObjectShape, SampleShape } from "../../../kube/object/value-shape.ts";
 import { formatSteps } from "../../../engine/path/path.ts";
 import type { Segment, PathStep } from "../../../engine/path/path.ts";
 import type { Random } from "../../simulator/model/random.ts";
@@ -13,7 +14,6 @@ import { drawValue } from "../samples/draw.ts";
 import type { Sources } from "../samples/draw.ts";
 import { FORMATS } from "../samples/formats.ts";
 import { sampleShapeAt } from "../samples/shapes.ts";
-import type { SampleObjectShape, SampleShape } from "../samples/shapes.ts";
 
 /** The surroundings of one value. */
 export interface Situation {

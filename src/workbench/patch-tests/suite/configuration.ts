@@ -7,6 +7,7 @@ import { parseConfig, resolveConfigNode } from "../../../engine/config/config.ts
 import type { ConfigResult, ConfigText } from "../../../engine/config/config.ts";
 import { DEFAULT_SETTINGS, resolveSettingsNode } from "../../../engine/config/settings.ts";
 import type { Settings } from "../../../engine/config/settings.ts";
+import type { SyncedKind } from "../../../engine/reconcile/rules/rules.ts";
 import { isAbsent, startOf, textOf } from "../../../schema/node.ts";
 import type { MapNode, Node } from "../../../schema/node.ts";
 import type { Problem, Report } from "../../../schema/problem.ts";
@@ -33,6 +34,7 @@ export interface SuiteConfiguration {
 export interface ConfigurationSource {
   readonly files: SuiteFiles;
   readonly report: Report;
+  readonly kinds: readonly SyncedKind[];
 }
 
 /**
@@ -40,7 +42,7 @@ export interface ConfigurationSource {
  * itself are in the result of `configFor`.
  *
  * @example
- * const configuration = await readConfiguration({ config: valueAt(root, "config") }, { files, report });
+ * const configuration = await readConfiguration({ config: valueAt(root, "config") }, { files, report, kinds });
  */
 export async function readConfiguration(nodes: ConfigurationNodes, source: ConfigurationSource): Promise<SuiteConfiguration | undefined> {
   const [resolved, settings] = [await configReader(nodes, source), await readSettings(nodes.settings, source)];
@@ -51,7 +53,7 @@ export async function readConfiguration(nodes: ConfigurationNodes, source: Confi
     source: sourceOf(nodes, source.files),
     configFor(vcluster) {
       const key = JSON.stringify([vcluster.name, vcluster.namespace]);
-      const result = known.get(key) ?? resolved({ vcluster, settings });
+      const result = known.get(key) ?? resolved({ vcluster, settings, kinds: source.kinds });
       known.set(key, result);
       return result;
     },
@@ -64,7 +66,7 @@ function sourceOf({ config }: ConfigurationNodes, files: SuiteFiles): string {
   return found.length > 0 ? found.join(" + ") : files.reads[0]!;
 }
 
-type ConfigReader = (options: { vcluster: VCluster; settings: Settings }) => ConfigResult;
+type ConfigReader = (options: { vcluster: VCluster; settings: Settings; kinds: readonly SyncedKind[] }) => ConfigResult;
 
 async function configReader({ config, patches }: ConfigurationNodes, source: ConfigurationSource): Promise<ConfigReader | undefined> {
   const { report } = source;
@@ -91,7 +93,7 @@ async function configReader({ config, patches }: ConfigurationNodes, source: Con
 }
 
 /** Without valid settings, which is reported, the configuration is checked by the defaults: users fix both at once. */
-async function readSettings(node: Node | undefined, { files, report }: ConfigurationSource): Promise<Settings> {
+async function readSettings(node: Node | undefined, { files, report }: Omit<ConfigurationSource, "kinds">): Promise<Settings> {
   if (isAbsent(node)) return DEFAULT_SETTINGS;
   const name = textOf(node);
   const at = { report, at: startOf(node), field: "settings" };

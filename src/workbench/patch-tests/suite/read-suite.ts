@@ -14,6 +14,7 @@ import type { Position, Report } from "../../../schema/problem.ts";
 import { readSequences } from "../../sequences/reading/read-sequences.ts";
 import { readAsserts } from "../../asserts/asserts.ts";
 import { copyProblems, readConfiguration } from "./configuration.ts";
+import type { ConfigurationSource } from "./configuration.ts";
 import type { SuiteFiles } from "./files.ts";
 import { mergeJson } from "./merge-json.ts";
 import { regexProblem } from "../../asserts/regex.ts";
@@ -40,11 +41,11 @@ const NO_CONTEXT: SuiteContext = { vcluster: { name: "blue", namespace: "vc-blue
  * undefined when there was an error.
  *
  * @example
- * const suite = await readSuite(root, { file: "web.patch-test.yaml", files, report });
+ * const suite = await readSuite(root, { file: "web.patch-test.yaml", files, report, kinds });
  */
 export async function readSuite(
   root: Node,
-  { file, files, report }: { file: string; files: SuiteFiles; report: Report },
+  { file, files, report, kinds }: { file: string } & ConfigurationSource,
 ): Promise<Suite | undefined> {
   const definition = decode(PATCH_TEST, root, { report });
   if (root.kind !== "map" || report.failed || definition === undefined) return undefined;
@@ -54,7 +55,7 @@ export async function readSuite(
   const tests = await readTests(valueAt(root, "tests"), reading);
   const sequences = readSequences(valueAt(root, "sequences"), { report, names: Object.keys(definition.objects ?? {}) });
   const configurationNodes = { config: valueAt(root, "config"), patches: valueAt(root, "patches"), settings: valueAt(root, "settings") };
-  const configuration = await readConfiguration(configurationNodes, { files, report });
+  const configuration = await readConfiguration(configurationNodes, { files, report, kinds });
   const config0 = configuration?.configFor(reading.context.vcluster);
   if (config0?.ok === false) copyProblems(config0.problems, report);
   if (report.failed || configuration === undefined) return undefined;

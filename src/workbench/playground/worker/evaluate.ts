@@ -6,10 +6,13 @@
 import { dump } from "js-yaml";
 import { isEngineError } from "../../../base/errors.ts";
 import type { EngineError } from "../../../base/errors.ts";
-import { parseConfig } from "../../../engine/config/config.ts";
+import { readKinds } from "../../../engine/config/backends.ts";
+import { parseConfig, syncOf } from "../../../engine/config/config.ts";
 import type { Config } from "../../../engine/config/config.ts";
+import { DEFAULT_SETTINGS } from "../../../engine/config/settings.ts";
 import { createEngine } from "../../../engine/engine.ts";
 import type { Engine } from "../../../engine/engine.ts";
+import { SYNCED_KINDS } from "../../../engine/kinds/synced-kinds.ts";
 import { keyOf, sameKey } from "../../../kube/object/key.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import type { Outcome } from "../../../engine/patch/types.ts";
@@ -154,11 +157,12 @@ function fuelOf(outcomes: readonly Outcome[]): number {
 /** What only the engine's own compiler refuses, because it is too much work, at its patch. */
 function compileProblem(text: string, config: Config, { code, message, details }: EngineError): Problem {
   const { patch = -1, field = "", text: expression = details["expression"], hint = "" } = details as CompileDetails;
-  const list = (["services", "endpointSlices", "endpoints"] as const).find(
-    (name) => config[name].patches[patch]?.[field as "expression"] === expression,
-  );
+  // In the order in which they are compiled.
+  const read = readKinds({ kinds: SYNCED_KINDS, backends: DEFAULT_SETTINGS.backends, config, services: "managed" });
+  const list = read.find(({ kind }) => syncOf(config, kind).patches[patch]?.[field as "expression"] === expression)?.kind.section;
   const root = readYaml(text, { file: "config", report: new Report() });
-  const place = root && list && locate(root, `/sync/toHost/${list}/patches/${patch}/${field}`)?.value;
+  const pointer = `/sync/toHost/${list}/patches/${patch}/${field}`;
+  const place = root === undefined || list === undefined ? undefined : locate(root, pointer)?.value;
   const { line, column } = place ?? { line: 1, column: 1 };
   const path = list === undefined ? "" : `sync.toHost.${list}.patches[${patch}].${field}`;
   return { code, severity: "error", message, file: "config", line, column, field: path, hint };

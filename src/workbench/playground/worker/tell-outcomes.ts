@@ -5,7 +5,6 @@
  */
 import type { Engine } from "../../../engine/engine.ts";
 import type { Direction } from "../../../engine/patch/patch-definition.ts";
-import { ENDPOINT_SLICES, ENDPOINTS } from "../../../kube/object/resource.ts";
 import type { CompiledPatch } from "../../../engine/patch/compile.ts";
 import type { Outcome } from "../../../engine/patch/types.ts";
 import { nearestPath } from "../../../engine/path/path.ts";
@@ -15,7 +14,6 @@ import type { Sandbox } from "../../../engine/sandbox/sandbox.ts";
 import { locate } from "../../../schema/node.ts";
 import type { Node } from "../../../schema/node.ts";
 import { explain, watchingLimits } from "../../explain/explain.ts";
-import type { PatchListName } from "../../laws/report.ts";
 import type { PatchEvaluation } from "../../patch-tests/evaluations.ts";
 import type { ShownOutcome } from "../protocol.ts";
 
@@ -43,7 +41,7 @@ export async function tellOutcomes(
   tell: Tell,
 ): Promise<ShownOutcome[]> {
   const { rules } = tell;
-  const list = listOf(rules);
+  const list = rules.kind.section;
   const explainer = createExplainer(tell.engine);
   try {
     const told: ShownOutcome[] = [];
@@ -66,11 +64,6 @@ export async function tellOutcomes(
   } finally {
     explainer.dispose();
   }
-}
-
-function listOf({ kind: { resource } }: Rules): PatchListName {
-  if (resource === ENDPOINTS) return "endpoints";
-  return resource === ENDPOINT_SLICES ? "endpointSlices" : "services";
 }
 
 function failedEvaluation({ patch, place, code }: Outcome, text: string | undefined, { evaluations }: Tell): PatchEvaluation | undefined {

@@ -1,4 +1,5 @@
 import type { Clock } from "../../../base/clock.ts";
+import type { SyncedKind } from "../../../engine/reconcile/rules/rules.ts";
 import { formatKey, keyOf } from "../../../kube/object/key.ts";
 import { EVENTS } from "../../../kube/object/resource.ts";
 import type { ResourceType } from "../../../kube/object/resource.ts";
@@ -45,6 +46,8 @@ export interface Ledger {
 /** Options of a ledger. */
 export interface LedgerOptions {
   readonly resources: readonly ResourceType[];
+  /** Those of them that are no core kinds. */
+  readonly plainKinds: readonly SyncedKind[];
   readonly clock: Clock;
   /** How long the next event is on its way, in milliseconds beside the one that it takes at least. */
   readonly delay: () => number;
@@ -53,7 +56,7 @@ export interface LedgerOptions {
 const DOES = { ADDED: "creates", MODIFIED: "updates", DELETED: "deletes" } as const;
 
 /** Two empty clusters. */
-export async function createLedger({ resources, clock, delay }: LedgerOptions): Promise<Ledger> {
+export async function createLedger({ resources, plainKinds, clock, delay }: LedgerOptions): Promise<Ledger> {
   const writes: SequenceWrite[] = [];
   const told: ToldReason[] = [];
   const chronicle = createChronicle();
@@ -81,7 +84,7 @@ export async function createLedger({ resources, clock, delay }: LedgerOptions): 
   }
 
   const cluster = (side: Side) =>
-    createSimulatedCluster({ side, resources, clock, onChange: (resource, change) => changed(side, resource, change) });
+    createSimulatedCluster({ side, resources, plainKinds, clock, onChange: (resource, change) => changed(side, resource, change) });
   const clusters = { tenant: await cluster("tenant"), host: await cluster("host") };
   return {
     clusters,

@@ -20,7 +20,7 @@ import { engineParts } from "../../../engine/sync/reconciler.ts";
 import type { SyncEngine } from "../../../engine/sync/reconciler.ts";
 import type { SimulatedCache } from "../../simulator/model/cache.ts";
 import type { Side } from "../../simulator/model/cluster.ts";
-import { resourcesOf } from "../../simulator/model/generation.ts";
+import { plainKindsOf, resourcesOf } from "../../simulator/model/generation.ts";
 import { createRandom } from "../../simulator/model/random.ts";
 import { SimulatedReplica } from "../../simulator/model/replica.ts";
 import type { CreateCore, Flight } from "../../simulator/model/replica.ts";
@@ -43,7 +43,7 @@ const MOMENTS_MAX = 20_000;
 /** Objects that are synced at the same time, as by default. */
 const WORKERS = 10;
 
-/** The kinds whose objects a sequence can have. */
+/** The kinds whose objects a sequence can have, beside those that are synced. */
 export const SEQUENCE_KINDS: readonly ResourceType[] = [NAMESPACES, SERVICES, ENDPOINTS, ENDPOINT_SLICES, SECRETS, CONFIG_MAPS, EVENTS];
 
 /** Options of a world. */
@@ -116,9 +116,10 @@ export class SequenceWorld {
     const clock: Clock = { now: () => EPOCH_MS + elapsed(), monotonic: elapsed, schedule: noTimers };
     const random = createRandom(options.seed);
     const delay = options.seed === 0 ? () => 0 : () => random.below(DELAY_MAX_MS);
-    const resources = resourcesOf({ name: "", generations: options.engines.map(generationOf) });
+    const setting = { name: "", generations: options.engines.map(generationOf) };
+    const resources = resourcesOf(setting);
     const watched = [...SEQUENCE_KINDS, ...resources.filter(({ plural }) => !SEQUENCE_KINDS.some((kind) => kind.plural === plural))];
-    const ledger = await createLedger({ resources: watched, clock, delay });
+    const ledger = await createLedger({ resources: watched, plainKinds: plainKindsOf(setting), clock, delay });
     made.world = new SequenceWorld(options, { ledger, clock, delay, resources });
     return made.world;
   }

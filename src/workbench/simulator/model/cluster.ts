@@ -5,7 +5,12 @@ import { formatKey, keyOf } from "../../../kube/object/key.ts";
 import { NAMESPACES } from "../../../kube/object/resource.ts";
 import type { ResourceType } from "../../../kube/object/resource.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
+import { bodyFields } from "../../../engine/reconcile/rules/kind-description.ts";
+import type { SyncedKind } from "../../../engine/reconcile/rules/rules.ts";
 import type { Writer } from "../../../engine/sync/cluster/access.ts";
+import { dnsSubdomain } from "../../../apiserver/types/objects/names.ts";
+import { any, kindShape } from "../../../apiserver/types/objects/shape.ts";
+import type { ResourceDefinition } from "../../../apiserver/types/resource-definition.ts";
 import { createMemoryStore } from "../../../apiserver/store/memory/memory-store.ts";
 import { createRegistry } from "../../../apiserver/verbs/registry.ts";
 import type { Registry } from "../../../apiserver/verbs/registry.ts";
@@ -42,6 +47,8 @@ export interface SimulatedCluster {
 export interface SimulatedClusterOptions {
   readonly side: Side;
   readonly resources: readonly ResourceType[];
+  /** Kinds beside the core ones. */
+  readonly plainKinds: readonly SyncedKind[];
   readonly clock: Clock;
   /** Hears of every change when it happens. */
   onChange(resource: ResourceType, change: StoreChange): void;
@@ -50,12 +57,14 @@ export interface SimulatedClusterOptions {
 const TYPES = { created: "ADDED", updated: "MODIFIED", deleted: "DELETED" } as const;
 
 /** An empty cluster: a registry with the core kinds, over a store that forgets nothing. There are no controllers in it. */
-export async function createSimulatedCluster({ side, resources, clock, onChange }: SimulatedClusterOptions): Promise<SimulatedCluster> {
+export async function createSimulatedCluster(options: SimulatedClusterOptions): Promise<SimulatedCluster> {
+  const { side, resources, plainKinds, clock, onChange } = options;
   const random = createRandom(side.length);
   let uids = 0;
   const chance = { fraction: () => random.fraction(), uuid: () => `${side}-${++uids}`, bytes: noBytes };
   const store = createMemoryStore({ history: 1 });
-  const registry = createRegistry({ store, definitions: createCoreKinds(chance, { regroupsEndpoints: true }), clock, chance });
+  const definitions = [...createCoreKinds(chance, { regroupsEndpoints: true }), ...plainKinds.map(definitionOf)];
+  const registry = createRegistry({ store, definitions, clock, chance });
   let last = 0;
   const kinds = new Map(
     resources.map((resource) => [resource.plural, { changes: [] as StoreChange[], objects: new Map<string, KubeObject>() }]),
@@ -88,6 +97,12 @@ export async function createSimulatedCluster({ side, resources, clock, onChange 
       return count === undefined || count >= changes.length ? objects : folded(changes.slice(0, count));
     },
   };
+}
+
+/** A kind as an API server stores it that takes any value in its fields. */
+function definitionOf(kind: SyncedKind): ResourceDefinition {
+  const shape = kindShape(Object.fromEntries(bodyFields(kind).map((field) => [field, any])));
+  return { type: kind.resource, singular: kind.resource.kind.toLowerCase(), shape, strategy: { nameRule: dnsSubdomain } };
 }
 
 /** Writes without a wire: what a server reads it copies anyway, so that a text in between would be made for nothing. */

@@ -1,8 +1,8 @@
 import type { ResourceType } from "../../../kube/object/resource.ts";
-import { SERVICES } from "../../../kube/object/resource.ts";
+import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../kube/object/resource.ts";
 import type { DeleteBrakeLimits } from "../../../engine/reconcile/delete-brake-limits.ts";
 import type { ReferenceRules } from "../../../engine/reconcile/references/reference-rules.ts";
-import type { Rules } from "../../../engine/reconcile/rules/rules.ts";
+import type { Rules, SyncedKind } from "../../../engine/reconcile/rules/rules.ts";
 import type { LoopGuardLimits } from "../../../engine/sync/guards/loop-guard.ts";
 
 /** One configuration as a replica runs it. */
@@ -29,6 +29,15 @@ export interface Setting {
 export function resourcesOf(setting: Setting): readonly ResourceType[] {
   const all = setting.generations.flatMap(({ rules }) => rules.map(({ kind }) => kind.resource));
   return unique([...all, SERVICES, ...referencedOf(setting)]);
+}
+
+/** Kinds of which people of a simulation do things that no other kind knows. */
+const WITH_OWN_USERS: readonly ResourceType[] = [ENDPOINTS, SERVICES, ENDPOINT_SLICES];
+
+/** The synced kinds that people and servers of a simulation know by their entries alone. */
+export function plainKindsOf({ generations }: Setting): readonly SyncedKind[] {
+  const all = new Set(generations.flatMap(({ rules }) => rules.map(({ kind }) => kind)));
+  return [...all].filter(({ resource }) => !WITH_OWN_USERS.includes(resource));
 }
 
 /** The kinds that are only referred to. */

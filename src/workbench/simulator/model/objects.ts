@@ -2,6 +2,8 @@ import type { ObjectKey } from "../../../kube/object/key.ts";
 import { SERVICES } from "../../../kube/object/resource.ts";
 import type { ResourceType } from "../../../kube/object/resource.ts";
 import type { EndpointSubset, KubeObject } from "../../../kube/object/types.ts";
+import { bodyFields } from "../../../engine/reconcile/rules/kind-description.ts";
+import type { SyncedKind } from "../../../engine/reconcile/rules/rules.ts";
 import type { Random } from "./random.ts";
 
 /** Label and annotation keys and values that actors write: few, so that they meet. */
@@ -59,6 +61,26 @@ function drawEndpoints(random: Random, { namespace, name }: ObjectKey): KubeObje
 /** An object of one of the kinds that are always synced: Services or Endpoints. */
 export function drawObject(random: Random, resource: ResourceType, key: ObjectKey): KubeObject {
   return resource === SERVICES ? drawService(random, key) : drawEndpoints(random, key);
+}
+
+/** An object of a kind that is known by its entry alone. */
+export function drawPlain(random: Random, kind: SyncedKind, { namespace, name }: ObjectKey): KubeObject {
+  const { apiVersion, kind: called } = kind.resource;
+  const tag = drawFieldValue(random);
+  const annotations = tag && { annotations: { "example.com/tag": tag } };
+  return {
+    apiVersion,
+    kind: called,
+    metadata: { namespace, name, labels: { app: random.pick(VALUES) }, ...annotations },
+    ...drawBody(random, kind),
+  };
+}
+
+/** The body of its sample, or another one. */
+export function drawBody(random: Random, kind: SyncedKind): Readonly<Record<string, unknown>> {
+  const { sample, otherBodies = [] } = kind;
+  const own = Object.fromEntries(bodyFields(kind).flatMap((field) => (Object.hasOwn(sample, field) ? [[field, sample[field]]] : [])));
+  return random.pick([own, ...otherBodies]);
 }
 
 /** A Secret or a ConfigMap that says one of a few things. */

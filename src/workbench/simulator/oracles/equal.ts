@@ -6,6 +6,7 @@
  */
 import { canonicalJson } from "../../../base/json.ts";
 import type { EndpointSlice, EndpointSubset, KubeObject, Service, StringMap } from "../../../kube/object/types.ts";
+import { bodyFields } from "../../../engine/reconcile/rules/kind-description.ts";
 import type { Rules } from "../../../engine/reconcile/rules/rules.ts";
 
 /** Checked apart, with the slices. */
@@ -18,7 +19,7 @@ export function differenceOf(rules: Rules, wanted: KubeObject, host: KubeObject)
     const difference = mapDifference(rules, field, wanted.metadata[field] ?? {}, host.metadata[field] ?? {});
     if (difference !== undefined) return difference;
   }
-  const [left, right] = [bodyText(wanted), bodyText(host)];
+  const [left, right] = [bodyText(rules, wanted), bodyText(rules, host)];
   return left === right ? undefined : `wanted ${left}, found ${right}`;
 }
 
@@ -34,9 +35,10 @@ function mapDifference(rules: Rules, field: "labels" | "annotations", wanted: St
   return key === undefined ? undefined : `${field} ${key}: wanted ${wanted[key] ?? "none"}, found ${host[key] ?? "none"}`;
 }
 
-function bodyText(object: KubeObject): string {
+function bodyText({ kind }: Rules, object: KubeObject): string {
   if (object.kind === "Endpoints") return [...endpointsOf((object["subsets"] ?? []) as readonly EndpointSubset[])].sort().join(" ");
   if (object.kind === "EndpointSlice") return sliceText(object as EndpointSlice);
+  if (object.kind !== "Service") return canonicalJson(bodyFields(kind).map((field) => object[field] ?? null));
   const { clusterIP, selector, ports = [], type = "ClusterIP" } = (object as Service).spec ?? {};
   const plain = ports.map(({ name, port, protocol = "TCP" }) => `${name}/${port}/${protocol}`);
   return canonicalJson({ headless: clusterIP === "None", selector: selector ?? {}, ports: plain, type });

@@ -21,10 +21,11 @@ export function tenantWrites(world: World): Oracle {
       return `${plural} ${key} was written for ${author.id}`;
     const target = translatorOf(world).toHost(parseKey(key), { apiVersion: after.apiVersion, kind: after.kind });
     const known = edited.get(`${plural}|${target?.namespace}/${target?.name}`);
-    const body = plural !== "services" && known?.has("body") === true;
+    const rules = author.generation.rules.find(({ kind }) => kind.resource.plural === plural)!;
+    const body = rules.kind.bodyFlows && known?.has("body") === true;
     if (!body && !jsonEqual(bodyOf(before), bodyOf(after)))
       return `the body of ${plural} ${key} was written, which nobody edited on the host`;
-    const excluded = author.generation.rules.find(({ kind }) => kind.resource.plural === plural)!.settings.excluded;
+    const { excluded } = rules.settings;
     const stamp = `${prefixOf(world)}flowed`;
     const units = changedUnits(before, after).filter((unit) => unit.field !== "annotations" || unit.key !== stamp);
     if (units.length === 0 && jsonEqual(bodyOf(before), bodyOf(after))) return `${plural} ${key} was written though nothing flowed`;
@@ -58,5 +59,7 @@ function isControllers(object: KubeObject | undefined): boolean {
 }
 
 function bodyOf(object: KubeObject | undefined): unknown {
-  return { subsets: object?.["subsets"] ?? [], spec: object?.["spec"], endpoints: object?.["endpoints"], ports: object?.["ports"] };
+  if (object === undefined) return { subsets: [] };
+  const { apiVersion: _apiVersion, kind: _kind, metadata: _metadata, status: _status, ...body } = object;
+  return { ...body, subsets: body["subsets"] ?? [] };
 }

@@ -1,20 +1,23 @@
+import type { SyncedKind } from "../../../engine/reconcile/rules/rules.ts";
 import { formatKey, keyOf } from "../../../kube/object/key.ts";
 import { ENDPOINT_SLICES } from "../../../kube/object/resource.ts";
-import type { ResourceType } from "../../../kube/object/resource.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import { hostKeyOf, present, tell, withMeta } from "../act.ts";
 import type { Act } from "../act.ts";
-import { drawObject, drawSlice } from "../model/objects.ts";
+import { plainKindsOf } from "../model/generation.ts";
+import { drawObject, drawPlain, drawSlice } from "../model/objects.ts";
 import type { Random } from "../model/random.ts";
 import type { World } from "../world.ts";
 
 /** The copy that another syncer made of a tenant object, as it was then or as somebody has left it; at times of an earlier life. */
-function copyOf(world: World, random: Random, adopt: string, { tenant, resource }: { tenant: KubeObject; resource: ResourceType }) {
+function copyOf(world: World, random: Random, adopt: string, { tenant, kind }: { tenant: KubeObject; kind: SyncedKind }) {
+  const { resource } = kind;
   const { namespace = "", name = "", uid = "" } = tenant.metadata;
   const key = hostKeyOf(world, resource, { namespace, name });
   if (key === undefined || present(world, "host", resource, key) !== undefined) return undefined;
   const service = tenant.metadata.labels?.["kubernetes.io/service-name"] ?? name;
-  const body = resource === ENDPOINT_SLICES ? drawSlice(random, key, service) : drawObject(random, resource, key);
+  const drawOwn = () => (resource === ENDPOINT_SLICES ? drawSlice(random, key, service) : drawObject(random, resource, key));
+  const body = plainKindsOf(world.options.setting).includes(kind) ? drawPlain(random, kind, key) : drawOwn();
   const { vcluster } = world.generation.rules[0]!.translator;
   const marks = {
     [`${adopt}object-kind`]: `${tenant.apiVersion}/${tenant.kind}`,
@@ -42,7 +45,7 @@ export const ADOPTION_USERS: readonly Act[] = [
       const all = [...world.clusters.tenant.objects(kind.resource).values()];
       const adopt = adoptOf(world);
       if (adopt === undefined || all.length === 0) return undefined;
-      const copy = copyOf(world, random, adopt, { tenant: random.pick(all), resource: kind.resource });
+      const copy = copyOf(world, random, adopt, { tenant: random.pick(all), kind });
       if (copy === undefined) return undefined;
       const writing = world.write("host", (writer) => writer.create(kind.resource, copy));
       return tell(`another syncer makes ${kind.resource.plural} ${formatKey(keyOf(copy))}`, writing);

@@ -1,9 +1,8 @@
 import { ENDPOINTS, SERVICES } from "../../../kube/object/resource.ts";
 import type { ResourceType } from "../../../kube/object/resource.ts";
-import { present, withEntry, withMeta } from "../act.ts";
+import { withEntry, withMeta } from "../act.ts";
 import type { Act } from "../act.ts";
-import { drawObject } from "../model/objects.ts";
-import { changes, creates, deletes, flipSelector, setAnnotation, setLabel, setSubsets, userAct } from "./user-acts.ts";
+import { changes, creates, deletes, flipSelector, recreates, setAnnotation, setLabel, setSubsets } from "./user-acts.ts";
 import type { Edit, UserActOptions } from "./user-acts.ts";
 
 const togglePause: Edit = (object, _random, world) => {
@@ -11,17 +10,6 @@ const togglePause: Edit = (object, _random, world) => {
   const paused = object.metadata.annotations?.[key] === "true";
   return withMeta(object, { annotations: withEntry(object.metadata.annotations, key, paused ? undefined : "true") });
 };
-
-/** Puts another object in the place of one at once, so that the uid alone tells them apart. */
-function recreates(options: UserActOptions): Act {
-  const { side, resource } = options;
-  return userAct(`tenant recreates ${resource.kind}`, options, (world, random, key) => {
-    if (present(world, side, resource, key) === undefined) return undefined;
-    return world
-      .write(side, (writer) => writer.delete(resource, key))
-      .then(() => world.write(side, (writer) => writer.create(resource, drawObject(random, resource, key))));
-  });
-}
 
 const of = (resource: ResourceType, weight: number): UserActOptions => ({ side: "tenant", resource, weight });
 

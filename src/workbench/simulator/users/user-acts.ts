@@ -15,6 +15,8 @@ export interface UserActOptions {
   readonly resource: ResourceType;
   /** As in {@link Act}. */
   readonly weight: number;
+  /** Makes an object of the resource. Default: {@link drawObject}. */
+  readonly draw?: (random: Random, key: ObjectKey) => KubeObject;
 }
 
 /** What an object becomes; undefined when there is nothing in it to change. */
@@ -56,7 +58,7 @@ export function creates(name: string, options: UserActOptions): Act {
   const { side, resource } = options;
   return userAct(name, options, (world, random, key) => {
     if (present(world, side, resource, key) !== undefined) return undefined;
-    const object = drawObject(random, resource, key);
+    const object = drawn(options, random, key);
     return world.write(side, (writer) => writer.create(resource, object));
   });
 }
@@ -68,6 +70,21 @@ export function deletes(name: string, options: UserActOptions): Act {
     if (present(world, side, resource, key) === undefined) return undefined;
     return world.write(side, (writer) => writer.delete(resource, key));
   });
+}
+
+/** Puts another object in the place of one at once, so that the uid alone tells them apart. */
+export function recreates(options: UserActOptions): Act {
+  const { side, resource } = options;
+  return userAct(`tenant recreates ${resource.kind}`, options, (world, random, key) => {
+    if (present(world, side, resource, key) === undefined) return undefined;
+    return world
+      .write(side, (writer) => writer.delete(resource, key))
+      .then(() => world.write(side, (writer) => writer.create(resource, drawn(options, random, key))));
+  });
+}
+
+function drawn({ resource, draw }: UserActOptions, random: Random, key: ObjectKey): KubeObject {
+  return draw === undefined ? drawObject(random, resource, key) : draw(random, key);
 }
 
 /** Gives one label another value. */

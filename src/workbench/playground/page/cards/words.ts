@@ -1,4 +1,5 @@
 /** What states are called on the page, with the drawing and the tone that say the same. */
+import { SYNCED_KINDS } from "../../../../engine/kinds/synced-kinds.ts";
 import type { OutcomeKind } from "../../../../engine/patch/types.ts";
 import type { PairVerdict, PatchListName } from "../../../laws/report.ts";
 import type { TextName } from "../../protocol.ts";
@@ -42,11 +43,9 @@ export const GLOSSARY: readonly Word[] = [...Object.values(OUTCOMES), ...Object.
 export const TEXTS: Readonly<Record<TextName, string>> = { config: "vcluster.yaml", tenant: "Tenant object", host: "Host object" };
 
 /** What the lists of patches are called. */
-export const LISTS: Readonly<Record<PatchListName, string>> = {
-  endpoints: "Endpoints",
-  services: "Services",
-  endpointSlices: "EndpointSlices",
-};
+export const LISTS: Readonly<Record<PatchListName, string>> = Object.fromEntries(
+  SYNCED_KINDS.map(({ section, plural }) => [section, plural]),
+);
 
 /** A state in words, with its drawing. */
 export function tag(text: string, tone: Tone, name: IconName, title?: string): HTMLElement {

@@ -6,6 +6,7 @@
 import { yamlLanguage } from "@codemirror/lang-yaml";
 import { parsePath } from "../../../../engine/path/syntax/parse.ts";
 import type { Segment } from "../../../../engine/path/syntax/segment.ts";
+import { SYNCED_KINDS } from "../../../../engine/kinds/synced-kinds.ts";
 import type { PatchListName } from "../../../laws/report.ts";
 
 /** A stretch of a text: offsets in UTF-16 units, `to` behind the last. */
@@ -15,8 +16,6 @@ export interface Span {
 }
 
 type SyntaxNode = ReturnType<typeof yamlLanguage.parser.parse>["topNode"];
-
-const KINDS: Readonly<Record<PatchListName, string>> = { endpoints: "Endpoints", services: "Service", endpointSlices: "EndpointSlice" };
 
 /** What stands beside a value without being one. */
 const ASIDE = new Set(["Comment", "Anchor", "Tag", ":", "-", "?", ",", "[", "]", "{", "}"]);
@@ -34,7 +33,8 @@ export function matchSpans(text: string, list: PatchListName, path: string): Spa
   }
   const tree = yamlLanguage.parser.parse(text);
   const root = tree.topNode.getChildren("Document").map(valueIn);
-  const object = root.find((node) => node !== undefined && scalar(members(node, text).get("kind"), text) === KINDS[list]);
+  const kind = SYNCED_KINDS.find(({ section }) => section === list)?.resource.kind;
+  const object = root.find((node) => node !== undefined && scalar(members(node, text).get("kind"), text) === kind);
   return object === undefined ? [] : find(object, segments, text).map(({ from, to }) => trimmed(text, from, to));
 }
 
@@ -54,7 +54,7 @@ export interface WrittenPatch {
 export function writtenPatches(text: string): WrittenPatch[] {
   const document = yamlLanguage.parser.parse(text).topNode.getChildren("Document").map(valueIn)[0];
   if (document === undefined) return [];
-  return (Object.keys(KINDS) as PatchListName[]).flatMap((list) => {
+  return SYNCED_KINDS.flatMap(({ section: list }) => {
     const path: Segment[] = ["sync", "toHost", list, "patches"].map((key) => ({ kind: "key", key }));
     const patches = find(document, [...path, { kind: "wildcard" }], text);
     return patches.map((node, patch) => {

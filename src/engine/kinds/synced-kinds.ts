@@ -1,0 +1,10 @@
+import type { SyncedKind } from "../reconcile/rules/rules.ts";
+import { ENDPOINT_SLICES_KIND } from "./endpoint-slices.ts";
+import { ENDPOINTS_KIND } from "./endpoints.ts";
+import { SERVICES_KIND } from "./services.ts";
+
+/**
+ * The kinds that are synced. Configuration, commands, permissions, laws, samples and the simulator have them from here, in this order; a
+ * further kind is one entry. What takes `kinds` has this list as its default.
+ */
+export const SYNCED_KINDS: readonly SyncedKind[] = [ENDPOINTS_KIND, SERVICES_KIND, ENDPOINT_SLICES_KIND];

@@ -1,0 +1,73 @@
+/**
+ * A kind that nothing of this product knows: all that it takes to sync it is this entry.
+ */
+import { sha256Hex } from "../../../src/base/digest.ts";
+import { canonicalJson } from "../../../src/base/json.ts";
+import { certain, fieldsOf, listOf, maybe, METADATA } from "../../../src/engine/kinds/known-fields.ts";
+import { PLAIN_KIND } from "../../../src/engine/kinds/plain-kind.ts";
+import { sampleMetadata } from "../../../src/engine/kinds/sample-parts.ts";
+import type { SyncedKind } from "../../../src/engine/reconcile/rules/rules.ts";
+import type { ResourceType } from "../../../src/kube/object/resource.ts";
+import type { KubeObject } from "../../../src/kube/object/types.ts";
+import { listShape, METADATA_SHAPE, objectShape, textShape, wordShape } from "../../../src/kube/object/value-shape.ts";
+
+export const WIDGETS: ResourceType = { apiVersion: "example.com/v1", kind: "Widget", plural: "widgets", namespaced: true };
+
+const BODY = ["size", "colour", "parts"] as const;
+
+function bodyOf(object: KubeObject): Record<string, unknown> {
+  return Object.fromEntries(BODY.flatMap((field) => (object[field] === undefined ? [] : [[field, object[field]]])));
+}
+
+/** An object with the body of another one. */
+export function withBodyOf({ apiVersion, kind, metadata }: KubeObject, other: KubeObject): KubeObject {
+  return { apiVersion, kind, metadata, ...bodyOf(other) };
+}
+
+const fingerprint = (object: KubeObject): string => sha256Hex(canonicalJson(bodyOf(object)));
+
+export const WIDGETS_KIND: SyncedKind = {
+  resource: WIDGETS,
+  section: "widgets",
+  plural: "Widgets",
+  shortName: "wd",
+  help: { section: "Widgets of the tenant cluster.", enabled: "Whether Widgets are synced." },
+  byDefault: false,
+  whyNotSynced: "They are synced once sync.toHost.widgets is configured",
+  bodyInWords: "size, colour and parts",
+  fields: fieldsOf({
+    metadata: certain(METADATA),
+    size: certain(),
+    colour: maybe(),
+    parts: maybe(listOf(fieldsOf({ name: certain(), maker: maybe() }))),
+  }),
+  values: objectShape({
+    "metadata!": METADATA_SHAPE,
+    "size!": { type: "integer", minimum: 1, maximum: 100 },
+    colour: wordShape("red", "green", "blue"),
+    parts: listShape(objectShape({ "name!": textShape("dnsLabel"), maker: textShape("text") })),
+  }),
+  sample: {
+    ...{ apiVersion: "example.com/v1", kind: "Widget", metadata: sampleMetadata("web") },
+    ...{ size: 3, colour: "red", parts: [{ name: "wheel", maker: "acme" }] },
+  },
+  otherBodies: [
+    { size: 1 },
+    { size: 3, colour: "blue", parts: [{ name: "wheel", maker: "acme" }] },
+    { size: 3, colour: "red", parts: [{ name: "wheel" }, { name: "axle" }] },
+  ],
+  besideService: false,
+  bodyFlows: true,
+  ...PLAIN_KIND,
+  serviceOf: () => undefined,
+  translateBody: bodyOf,
+  admitBody: (object) => ({
+    ...{ object, refusedAddresses: [] },
+    ...(typeof object["size"] !== "number" && { rejected: "size is no number after the patches" }),
+  }),
+  hostFingerprint: fingerprint,
+  tenantFingerprint: fingerprint,
+  withBody: withBodyOf,
+  tenantWithBody: withBodyOf,
+  mustRecreate: () => false,
+};
