@@ -208,7 +208,7 @@ async function watchGroup(sides: Sides): Promise<Group> {
   };
 }
 
-/** Who asks: what a key costs, and what rights do. */
+/** Callers: the cost of a key, and of permissions. */
 function keyGroup(memory: Side, { keys }: Servers): Group {
   const get = (key: string, code?: number) => ask({ ...memory, key }, "GET", `${API}/${READ}`, code === undefined ? {} : { code });
   const manyKeys = `an administrator, ${keys.many.length} keys in turn`;

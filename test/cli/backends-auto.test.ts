@@ -71,7 +71,7 @@ test("slices are made; nothing is left to plan, audit finds nothing, and why say
     expect((await look("why", kind, "shop/db")).stdout).toMatch(
       /Readers on the host\n +SLICES +READY +TOLD BY\n +1 +1 +made by this syncer of its copy of Endpoints\n/,
     );
-  // What others did to it is planned to be put back.
+  // Edits by others are planned to be reverted.
   const [slice] = await slices();
   await sides.host.client.patch(ENDPOINT_SLICES, { ...COPY, name: slice!.metadata.name! }, "merge", { endpoints: [] });
   const plan = await look("plan");

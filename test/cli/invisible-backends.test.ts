@@ -1,5 +1,5 @@
 /**
- * What `audit` and `why` say of backends that readers on the host do not see: who writes in the tenant × who mirrors where.
+ * Reports of `audit` and `why` on backends that readers on the host do not see: writers in the tenant × mirrors.
  */
 import { describe, expect, test } from "vitest";
 import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../src/kube/object/resource.ts";

@@ -43,13 +43,13 @@ function run(args: readonly string[] = [], text?: string): Running {
   return { terminal, code, file };
 }
 
-/** The address that the person is told to open. */
+/** The address that the user is asked to open. */
 async function addressOf({ terminal }: Running): Promise<URL> {
   await vi.waitFor(() => expect(terminal.stderr).toMatch(/^http\S+redirect=/m), WAIT);
   return new URL(/^http\S+/m.exec(terminal.stderr)![0]);
 }
 
-/** What a person does in a browser: a password, and the answer to the question. */
+/** The user's steps in a browser: a password, and the answer to the question. */
 async function signIn(url: URL, answer: string): Promise<Response> {
   const fields = { username: "jane", password: PASSWORD, ...Object.fromEntries(url.searchParams) };
   const asked = await fetch(`${management.url}/auth/password/login`, { method: "POST", body: new URLSearchParams(fields) });

@@ -1,5 +1,5 @@
 /**
- * `management`: what is printed once, what is kept, what is refused.
+ * `management`: output shown once, files kept, and refusals.
  */
 import { readdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -20,7 +20,7 @@ export interface ServingCommand {
   stop(): Promise<number>;
 }
 
-/** What a file of tests starts; what a test leaves running is stopped after it, the last one first. */
+/** Commands that a test file starts; those still running after a test are stopped, the last one first. */
 export interface ServingCommands {
   readonly folder: string;
   /** A path in the folder that nothing has yet. */

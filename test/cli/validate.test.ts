@@ -1,9 +1,9 @@
 /**
- * `validate`: what it finds in configurations and settings, and where.
+ * `validate`: problems of configurations and settings, and their places.
  */
 import { BAD, BAD_TYPE, BAD_FIELD, OPEN, testCommand } from "./command-cases.ts";
 
-/** The forecast of a list: what cheap patches cost. */
+/** The forecast of a list: the cost of cheap patches. */
 const fuel = (some: string, many: string) =>
   `Fuel for endpoints: ${some} with 250 addresses, ${many} with 1,000 addresses; the limit is 30 million.\n`;
 

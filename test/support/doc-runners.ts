@@ -79,7 +79,7 @@ export const DOC_RUNNERS: readonly DocRunner[] = [
   { page: "docs/reference/cli.md", test: "test/docs/cli.test.ts", runs: language("sh") },
 ];
 
-/** What no test runs, by page and the beginning of its text, and why. Its syntax, commands and options are checked all the same. */
+/** Blocks that no test runs, by page and the beginning of their text, and why. Their syntax, commands and options are still checked. */
 export const NOT_RUN: readonly { readonly page: string; readonly begins: string; readonly why: string }[] = [
   { page: "README.md", begins: "npm ci && npm test", why: "It is the whole suite; .ci/run goes on with it" },
   { page: "README.md", begins: "npm install ./endpoint-sync", why: "npm run test:package pastes it, and what follows it" },

@@ -17,7 +17,7 @@ import { PATIENCE_MS } from "./patience.ts";
 
 const BINARY = process.env["ETCD"] ?? "etcd";
 const CONTROL = process.env["ETCDCTL"] ?? "etcdctl";
-/** What restorations need beside etcd and is not here; undefined when nothing is missing. */
+/** Missing tools that restorations need beside etcd; undefined if there are none. */
 export const lacksRestore = spawnSync(CONTROL, ["version"]).status === 0 ? undefined : `"${CONTROL}"`;
 /** Of the etcd that is here; undefined where there is none. */
 export const etcdVersion = /etcd Version: (\S+)/.exec(spawnSync(BINARY, ["--version"], { encoding: "utf8" }).stdout ?? "")?.[1];

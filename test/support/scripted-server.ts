@@ -17,7 +17,7 @@ export interface ScriptedRequest {
   readonly socket: Socket;
 }
 
-/** What a script does with a request; it may leave the answer open. */
+/** Handling of a request by a script; it may leave the answer open. */
 export type Script = (request: ScriptedRequest, response: ServerResponse) => void | Promise<void>;
 
 /** A server that does what a test tells it to, over HTTPS or HTTP. */

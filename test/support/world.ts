@@ -1,5 +1,5 @@
 /**
- * Two embedded clusters with the engine between them, on a clock that moves only here: what `scenario.ts` tells happens in a
+ * Two embedded clusters with the engine between them, on a clock that moves only here: the stories of `scenario.ts` happen in a
  * world.
  *
  * @module
@@ -52,9 +52,9 @@ interface Running {
 export interface World {
   /** Plays the steps one after the other; all is at rest afterwards. */
   play(steps: readonly StoryStep[]): Promise<void>;
-  /** What both clusters hold, in the words of `want`, as text. */
+  /** Contents of both clusters, in the form of `want`, as text. */
   seen(): Promise<string>;
-  /** What the story wants them to hold, as text. */
+  /** Expected contents, as text. */
   wanted(): string;
   /** Notes in the engine's status, by object. */
   notes(): Promise<Record<string, string[]>>;

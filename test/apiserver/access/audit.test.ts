@@ -22,7 +22,7 @@ interface Told {
 
 const allowing = { decide: () => ({ allowed: true, reason: "" }), rulesFor: () => [] };
 
-/** A server that tells everything; `told` has it by request. */
+/** A server that audits everything; `told` has the records by request. */
 async function start(options: Partial<ApiServerOptions> = {}, definition = createLocks()) {
   const told: Told[] = [];
   const started = await startLockServer(

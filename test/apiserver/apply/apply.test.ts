@@ -1,5 +1,5 @@
 /**
- * Server-side apply: what an object holds after it, and who owns which field.
+ * Server-side apply: the resulting object, and the owners of its fields.
  */
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/base/json.ts";

@@ -5,7 +5,7 @@ import { ownersOf, Tracked, widget } from "./support.ts";
 
 const ANNOTATION = "kubectl.kubernetes.io/last-applied-configuration";
 
-/** What `kubectl apply` writes. */
+/** An object as `kubectl apply` writes it. */
 function clientSide(content: JsonObject, annotation: unknown = widget(content)): JsonObject {
   const text = typeof annotation === "string" ? annotation : `${JSON.stringify(annotation)}\n`;
   return { ...content, metadata: { annotations: { [ANNOTATION]: text } } };

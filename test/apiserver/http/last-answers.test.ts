@@ -34,7 +34,7 @@ async function start(authenticate: ApiServerOptions["authenticate"]): Promise<Ap
   return server;
 }
 
-/** What a connection was told, and how it ended. */
+/** Data that a connection received, and how it ended. */
 function follow(socket: Socket) {
   const told = { text: "", error: undefined as string | undefined, ended: false };
   socket.on("data", (chunk: Buffer) => (told.text += chunk.toString()));

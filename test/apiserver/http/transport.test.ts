@@ -189,7 +189,7 @@ describe("warnings", () => {
 });
 
 describe("requests under way", () => {
-  /** What gives a place back; undefined where there was none. */
+  /** Releases a place; undefined if there was none. */
   function parsePlace(take: () => () => void): (() => void) | undefined {
     try {
       return take();

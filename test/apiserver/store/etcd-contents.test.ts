@@ -1,4 +1,4 @@
-/** What a store leaves in etcd, and what it makes of what it finds there. */
+/** Contents of a store in etcd, and how it reads them. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { isEngineError } from "../../../src/base/errors.ts";
 import { openEtcdStore } from "../../../src/apiserver/store/etcd/etcd-store.ts";

@@ -112,7 +112,7 @@ describeEtcd("a store behind a network with faults", () => {
 
   test("reports a write whose outcome is unknown", async () => {
     const hasty = await open({ endpoints: [proxy.url], times: { ...UNTIL_NEVER, requestMs: 1_000, giveUpMs: 2_000 } });
-    // Its watch runs once this is told; after that it tells nothing more.
+    // Its watch runs once this event arrives; after that it sends nothing more.
     await hasty.create(key("before"), object("before"));
     proxy.stallWatches();
     proxy.decide = (request) => (isWrite(request) ? "lose-answer" : "swallow");

@@ -1,9 +1,9 @@
-/** Writes to a few SharedSecrets over HTTP, beside others who write to the same ones, and keeps what it was told. */
+/** Writes to a few SharedSecrets over HTTP, beside other writers of the same ones, and keeps the answers. */
 import { delay, systemClock } from "../../../src/base/clock.ts";
 import { listedOf } from "./http-follower.ts";
 import type { Acknowledged } from "./watch-checker.ts";
 
-/** What all writers and readers of one API know together. */
+/** Knowledge shared by all writers and readers of one API. */
 export interface Ledger {
   readonly acknowledged: Acknowledged[];
   /** Writes whose outcome is unknown. */
@@ -15,7 +15,7 @@ export interface Ledger {
   reads: number;
   /** The newest revision that a client was shown. */
   newest: number;
-  /** What must not happen, in words. */
+  /** Violations, in words. */
   readonly problems: string[];
 }
 

@@ -6,7 +6,7 @@ import { StoreFollower } from "./store-follower.ts";
 import type { Acknowledged, WatchHistory } from "./watch-checker.ts";
 import { PATIENCE_MS } from "../../support/patience.ts";
 
-/** What is recorded. */
+/** The recorded watches. */
 export interface RecordWatchesOptions {
   /** Of one history; those that watch take turns with them. */
   readonly stores: readonly Store[];
@@ -68,7 +68,7 @@ export async function recordWatches({ stores, write, compactEvery, fraction }: R
       looks.push(look);
       await look.begin();
       look.bookmark();
-      // What it is told from now on is what the others are told too.
+      // From now on it gets the same events as the others.
       look.stop();
     }
   }

@@ -14,7 +14,7 @@ export interface Change {
   readonly text: string;
 }
 
-/** One write, as its author was told of it. */
+/** One write, as its author saw it. */
 export interface Acknowledged extends Omit<Change, "revision"> {
   /** Left out where the answer does not tell it, as that to a deletion over HTTP. */
   readonly revision?: number;
@@ -35,7 +35,7 @@ export type WatchStep =
   /** A bookmark: the client knows everything up to a revision. */
   | { readonly did: "bookmark"; readonly revision: number };
 
-/** What one of them has seen of the keys that begin with a prefix. */
+/** Events that one of them has seen of the keys with a prefix. */
 export interface WatchRecord {
   readonly name: string;
   readonly prefix: string;
@@ -57,7 +57,7 @@ interface Fact extends Change {
   readonly previous: number;
 }
 
-/** What is wrong, in words; nothing when everything holds. */
+/** Violations, in words; empty if there are none. */
 export function checkWatches({ acknowledged, watches, end, doubtful = 0 }: WatchHistory): string[] {
   const problems: string[] = [];
   const facts = collectFacts({ acknowledged, watches, end }, problems);
@@ -123,7 +123,7 @@ function checkOne({ prefix, steps }: WatchRecord, facts: readonly Fact[], end: n
   const problems: string[] = [];
   let position: number | undefined;
   let next = 0;
-  /** Goes on to a revision; what lies between was missed. */
+  /** Advances to a revision; events in between were missed. */
   const goTo = (revision: number, why: string) => {
     for (; next < facts.length && facts[next]!.revision <= revision; next += 1) {
       const fact = facts[next]!;

@@ -1,5 +1,5 @@
 /**
- * What scopes leave of rules, as `kubectl auth can-i --list` shows it: never more than what is allowed.
+ * Rules within scopes, as `kubectl auth can-i --list` shows them: never more than is allowed.
  */
 import { expect, test } from "vitest";
 import { rulesWithin } from "../../../src/cluster/scope/rules.ts";

@@ -1,4 +1,4 @@
-/** What the simulator has found, as plans. The seeds stand in docs/internals/reliability.md. */
+/** Findings of the simulator, as plans. The seeds are in docs/internals/reliability.md. */
 import { describe, expect, test } from "vitest";
 import type { KubeObject } from "../../../src/kube/object/types.ts";
 import { plan } from "../../../src/engine/reconcile/plan.ts";

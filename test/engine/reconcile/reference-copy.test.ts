@@ -310,7 +310,7 @@ describe("for every source and every copy", () => {
   test("what was written is as it should be, and a second plan is empty", () => {
     fc.assert(
       fc.property(sources, sources, ({ kind, source }, { source: earlier }) => {
-        // What names another virtual cluster is never brought into a tenant.
+        // An object that names another virtual cluster is never brought into a tenant.
         const isNamed = [source, earlier].some(({ metadata }) => metadata.labels?.["sync.platform/managed-by"] !== undefined);
         fc.pre(kind === undefined || !isNamed);
         const base = referenceInput({ source: earlier, ...(kind && { kind }) });

@@ -81,7 +81,7 @@ function operationOf(tenant: KubeObject, host: KubeObject | undefined) {
   return { planned, object: operation?.object };
 }
 
-/** What the host stores for a tenant Service, of which nothing is there before. */
+/** The stored host object of a tenant Service without a copy. */
 async function copied(given: { spec: Spec; annotations: StringMap }): Promise<{ tenant: KubeObject; host: KubeObject }> {
   await Promise.allSettled([tenantCluster.registry.delete(SERVICES, KEY), hostCluster.registry.delete(SERVICES, HOST_KEY)]);
   const tenant = await tenantCluster.registry.create(SERVICES, KEY.namespace, written(KEY.name, given));

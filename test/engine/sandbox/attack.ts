@@ -7,7 +7,7 @@ export interface Attack {
   /** The claim that the row makes. */
   readonly why: string;
   /**
-   * What is attacked, and how. No two attacks have the same. A row without is no attack: it shows that what lies beside the attacks
+   * The target and the method. Unique to each attack. A row without is no attack: it shows that what lies beside the attacks
    * still works.
    */
   readonly mechanism?: string;

@@ -1,4 +1,4 @@
-/** What is known to go wrong with engines in a sandbox: one test for each, here, whatever other tests say of it. */
+/** Known pitfalls of engines in a sandbox: one test for each, here, even if other tests cover it. */
 import { HOST_FUNCTIONS } from "../../../src/engine/expression/functions/host-functions.ts";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

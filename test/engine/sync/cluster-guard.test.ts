@@ -1,4 +1,4 @@
-/** What is asked, and what passes, while it is not known who answers. */
+/** Requests and events while the identity of the cluster is unknown. */
 import { expect, test } from "vitest";
 import { EngineError } from "../../../src/base/errors.ts";
 import { silentLogger } from "../../../src/base/logger.ts";

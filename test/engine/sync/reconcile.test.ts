@@ -21,7 +21,7 @@ const KEY = { namespace: "shop", name: "web" };
 const EMPTY: ObjectSource = { get: () => undefined, list: () => [], onChange: () => () => {}, synced: true, current: true };
 const WITH_SELECTOR = service("vc", "web-x-shop-x-blue", { selector: { app: "web" } });
 
-/** A reconcile that makes a copy where its cache knows of no host Service; what it notes that the object refers to, by state. */
+/** A reconcile that makes a copy where its cache knows of no host Service; the references that it records, by state. */
 function begin(machine = createMachine()) {
   const [clock, rules, caches, noted] = [createFakeClock(), testRules(), { source: () => EMPTY }, [] as string[]];
   const starting = beginReconcile({

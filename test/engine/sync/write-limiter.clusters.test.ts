@@ -40,7 +40,7 @@ afterEach(async () => {
 
 type Patches = readonly { readonly path: string; readonly expression?: string; readonly reverseExpression?: string }[];
 
-/** What stands between a syncer and one of its clusters. */
+/** The connection between a syncer and one of its clusters. */
 interface Webhooks {
   tenant?(client: ClusterClient): ClusterClient;
   host?(client: ClusterClient): ClusterClient;

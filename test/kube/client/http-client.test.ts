@@ -1,5 +1,5 @@
 /**
- * The HTTP client call by call: what it sends, and what it makes of the answers.
+ * The HTTP client call by call: its requests, and the handling of answers.
  */
 import { describe, expect, test } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";

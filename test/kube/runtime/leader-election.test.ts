@@ -20,7 +20,7 @@ afterEach(async () => {
 
 const specOf = (lease: KubeObject | undefined) => lease?.["spec"] as Record<string, unknown> | undefined;
 
-/** Another program's leader, which renews until it is told to end. */
+/** Another program's leader, which renews until it is stopped. */
 async function holdLease(identity: string, fields: Record<string, unknown> = {}): Promise<() => Promise<void>> {
   const { client } = world.cluster;
   const metadata = { ...LEASE };

@@ -178,7 +178,7 @@ describe("a work queue", () => {
   });
 });
 
-/** The queue said again in the plainest possible way: what waits where, what runs, what is due when. */
+/** A model of the queue in its simplest form: waiting, running and delayed keys. */
 class Model {
   readonly waiting: Record<Priority, string[]> = { fresh: [], background: [] };
   readonly running = new Map<string, Priority | undefined>();
