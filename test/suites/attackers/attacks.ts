@@ -20,7 +20,7 @@ export interface Attack {
   prepare(tenant: Api, labels: Labels): Promise<void>;
   /** The nth act. */
   act(tenant: Api, count: number, labels: Labels): Promise<void>;
-  /** What the second writer does when a copy changes; a write of its own. */
+  /** The second writer's own write when a copy changes. */
   answer?(host: Api, copy: Thing): Promise<void>;
 }
 

@@ -17,7 +17,7 @@ export interface Sent {
   readonly key?: string;
 }
 
-/** What came back. */
+/** The answer. */
 export interface Answer {
   readonly code: number;
   /** The body. */

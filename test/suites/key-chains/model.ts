@@ -1,5 +1,5 @@
 /**
- * What keys may do to each other, and when each is good: the rules of decision 79 once more, in objects of one process that know each other
+ * Interactions of keys, and their validity: a model of the rules of decision 79, in objects of one process that know each other
  * directly. Nothing here is of `src`. Times are in seconds.
  */
 
@@ -29,7 +29,7 @@ interface ModelPerson {
   user: ModelUser | undefined;
 }
 
-/** What a key says itself. */
+/** Content of a key. */
 export interface ModelSpec extends ModelOwner {
   readonly type: string;
   readonly ttl: number;
@@ -196,7 +196,7 @@ export class Model {
     return name === undefined ? undefined : { name, user: this.users.get(name) };
   }
 
-  /** Who may know the value that is given with a key: its user, or of a team's key anyone who may know that one, or the one that made it. */
+  /** Persons who may know the value of a given key: its user, for a team's key those who may know that one, or its maker. */
   #holder(author: ModelKey): ModelPerson | undefined {
     const own = this.#person(author);
     if (own !== undefined) return own;

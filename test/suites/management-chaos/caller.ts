@@ -1,4 +1,4 @@
-/** Callers, each with a good key or an old one, who ask for anything at any server; each answer is judged by the model. */
+/** Callers, each with a valid key or an old one, who send any request to any server; the model judges each answer. */
 import { pathOf, versionOf } from "./administrator.ts";
 import type { Administrator } from "./administrator.ts";
 import { DOUBTFUL, EXCUSED, KEY_MARKER, NAMESPACES, TEAMS, USERS, briefOf } from "./ground.ts";
@@ -11,7 +11,7 @@ const FRESH_MAX = 30;
 const UNKNOWN = 2_000;
 const RECENT_KEYS = 20;
 
-/** Who asks. */
+/** Options of a caller. */
 export interface Caller {
   readonly key: string;
   /** For the journal: the user and the lane. */
@@ -19,7 +19,7 @@ export interface Caller {
   readonly user: string;
 }
 
-/** What a caller does with one secret. */
+/** Actions of a caller on one secret. */
 interface Deed {
   readonly caller: Caller;
   readonly secret: Secret;
@@ -67,7 +67,7 @@ export class Callers {
     if (fresh.length < FRESH_MAX) await this.#create(caller, pick(NAMESPACES), upTo(4) === 0);
   }
 
-  /** What any answer has to keep to; answers whether it says anything of rights. */
+  /** Checks every answer; returns whether it depends on permissions. */
   judge({ key, user, who }: Caller, sent: number, { code, text }: Answer): boolean {
     const { model } = this.#ground;
     const good = model.good(key, user, sent);

@@ -5,7 +5,7 @@ import { PATIENCE_MS } from "../../support/patience.ts";
 import type { Model } from "./model.ts";
 import type { Server } from "./servers.ts";
 
-/** What was answered; code 0 when nothing was. */
+/** The answer; code 0 if there was none. */
 export interface Answer {
   readonly code: number;
   readonly text: string;
@@ -20,7 +20,7 @@ export interface Asked {
   /** Below the API version. */
   readonly path: string;
   readonly body?: object;
-  /** What it does to others is judged, and not how long it takes itself. */
+  /** Its effects on others are judged, not its own duration. */
   readonly hostile?: boolean;
 }
 
@@ -112,7 +112,7 @@ export class Ground {
   }
 }
 
-/** What an answer says, in short: its fault or its version. */
+/** Summary of an answer: its fault or its version. */
 export function briefOf({ code, text }: Answer): string {
   const found = code >= 400 ? /"message":"([^"]{0,160})/.exec(text) : /"resourceVersion":"(\d+)"/.exec(text);
   return found?.[1] ?? "";

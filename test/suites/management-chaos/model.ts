@@ -1,11 +1,11 @@
 /**
- * Who may do what, and what must be there, as far as those can know who sent the requests. A change of rights counts as surely there once it
+ * Permissions and expected objects, as far as the senders of requests can know them. A change of permissions counts as certain once it
  * was answered, as surely not there before it was sent, and as either in between.
  *
  * @module
  */
 
-/** What a rule grants. */
+/** Grants of a rule. */
 export type Verb = "get" | "list" | "update" | "patch" | "delete" | "create";
 
 /** The owner and the rules of a secret, as they stand in its spec. */
@@ -16,7 +16,7 @@ export interface Rights {
 
 /** All rights at one time. */
 export interface World {
-  /** Who each good key is of. */
+  /** Owner of each valid key. */
   readonly keys: Readonly<Record<string, string>>;
   readonly teams: Readonly<Record<string, readonly string[]>>;
   /** Of the secrets whose rights change, by `namespace/name`. */
@@ -56,7 +56,7 @@ export interface Secret {
   readonly patched: Map<string, number>;
 }
 
-/** What may be true: for sure, or at some moment of the request. */
+/** Possible truths: certain, or at some moment of the request. */
 export interface Verdict {
   readonly surely: boolean;
   readonly possibly: boolean;
@@ -187,7 +187,7 @@ export class Model {
     return base64(`${`${key}:`.padEnd(MARKER_LENGTH, ":")}${count}`);
   }
 
-  /** What a request that is sent now has to show at least. */
+  /** Minimum that a request sent now must show. */
   floor({ newest, patched }: Secret): Floor {
     return { newest, patched: new Map(patched) };
   }

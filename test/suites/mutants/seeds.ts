@@ -6,7 +6,7 @@
 import { parseArgs } from "node:util";
 import { createSimulator } from "../../../src/testing.ts";
 
-/** What is printed. */
+/** The output. */
 export interface SeedsReport {
   /** Seeds that were run. */
   readonly ran: number;

@@ -28,7 +28,7 @@ export interface PlayOptions {
   readonly onProgress: (line: string) => void;
 }
 
-/** What has happened. */
+/** Events of a run. */
 export interface Played {
   readonly restores: number;
   readonly created: number;
@@ -48,7 +48,7 @@ const PREFIX = "/endpoint-sync/";
 const TEAMS = `${PREFIX}objects/management.platform/teams/`;
 const SERVERS = 3;
 const LOOK_MS = 20;
-/** What is done to a backup before any server sees it. */
+/** Changes of a backup before any server sees it. */
 const MODES = ["nothing", "a few writes of others", "many writes of others", "all keys put forward", "writes by another server"] as const;
 type Mode = (typeof MODES)[number];
 

@@ -1,5 +1,5 @@
 /**
- * Stands between a syncer and an API server without looking into what passes, and cuts connections: what it breaks is TLS between the
+ * A TCP proxy between a syncer and an API server that cuts connections without reading them: the TLS is between the
  * two, as a load balancer or a rebooting node does.
  *
  * @module
