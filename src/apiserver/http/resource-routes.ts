@@ -51,7 +51,7 @@ export type Visible = (user: UserInfo, definition: ResourceDefinition) => Matche
 
 /**
  * Called with an open watch. `end` ends it, at once: with an error when a Status is given, in order otherwise. The
- * returned function is called when the watch is over, whoever ended it.
+ * returned function is called when the watch is over, no matter which side ended it.
  *
  * @param caller Owner of the credentials that opened the watch; the same as the user unless impersonated.
  */

@@ -11,7 +11,7 @@ export interface PlanInput extends Surroundings {
   /** The tenant key that is reconciled. */
   readonly key: ObjectKey;
   readonly tenant: KubeObject | undefined;
-  /** The object at the host key, whoever owns it. */
+  /** The object at the host key, whatever its owner. */
   readonly host: KubeObject | undefined;
   /** Copies of this tenant object at other host keys, from before its namespace was mapped again. */
   readonly orphans?: readonly KubeObject[];

@@ -1,6 +1,6 @@
 /**
- * A TCP proxy between a syncer and an API server that cuts connections without reading them: the TLS is between the
- * two, as a load balancer or a rebooting node does.
+ * A TCP proxy between a syncer and an API server that cuts connections without reading them, as a load balancer or a
+ * rebooting node does: TLS is between the two.
  *
  * @module
  */

@@ -38,7 +38,7 @@ export interface ReferenceInput {
   readonly hostKey: ObjectKey;
   /** The source of the copy. */
   readonly source: KubeObject | undefined;
-  /** The object in the place of the copy, whoever owns it. */
+  /** The object in the place of the copy, whatever its owner. */
   readonly target: KubeObject | undefined;
   /** Time since the last reference to it, in milliseconds; undefined while it is referenced. */
   readonly unusedMs: number | undefined;
