@@ -58,7 +58,7 @@ export interface SimulatorOptions extends Omit<RunOptions, "seed" | "settings" |
 export interface Simulator {
   run(seed: number): Promise<Run>;
   /** The very same run again, from what was recorded. */
-  replay(recorded: Run): Promise<Run>;
+  replay(recorded: Pick<Run, "seed" | "decisions">): Promise<Run>;
   /** The shortest run found that breaks the same promise as `failed`. */
   shrink(failed: Run): Promise<Run>;
   /** Frees the sandboxes. */

@@ -49,6 +49,13 @@ same file. Reports carry the titles of this page. What it needs and what it does
 The controllers of an embedded cluster behave as those of Kubernetes 1.36, but for this:
 
 ${table(["Controller", "Kubernetes", "Here"], DIFFERENCES)}
+## Kinds that only pass through
+
+Pods, Nodes, Deployments, StatefulSets, NetworkPolicies and PodDisruptionBudgets are there to be pointed at, scaled and found. An embedded
+cluster checks their metadata, keeps their status apart, merges their lists by the keys of Kubernetes, and stores what is in them as it
+comes. It differs in this:
+
+${table(["What", "Kubernetes", "Here"], OPAQUE_DIFFERENCES)}
 ## Subjects
 
 ${table(["Subject", "Cases"], subjects.map(subjectRow))}
@@ -76,6 +83,32 @@ const DIFFERENCES: string[][] = [
   ["endpoint slices", "Says zones and hints, and when the change behind a write happened", "Does not"],
   ["endpoint slice mirroring", "Tells by an Event of addresses that do not fit", "Does not"],
 ].map(([controller = "", ...rest]) => [controller, ...rest.map(prose)]);
+
+/** Of kinds that are stored as they come. */
+const OPAQUE_DIFFERENCES: string[][] = [
+  [
+    "defaults",
+    "Fills in what an author leaves out",
+    "Fills in the phase `Pending` of a new Pod and the `updateStrategy` of a StatefulSet, nothing else",
+  ],
+  ["validation", "Refuses what makes no sense with 422, or with 400 for a wrong type", "Looks at metadata and at `spec.replicas` alone"],
+  ["changes", "Keeps most of a Pod, selectors and most of a StatefulSet as they were made", "Lets all of it change"],
+  ["unknown fields", "Drops them with a warning, or refuses them", "Stores them"],
+  ["null", "Is a value of some fields, such as `lastProbeTime`", "Is a field that was left out"],
+  ["spellings", "Stores one spelling of quantities and times", "Stores what was written"],
+  ["addresses of Pods", "Keeps `podIP` and `podIPs` alike", "Stores each as it is written; Endpoints follow `podIP`"],
+  ["schemas, and `explain`", "Describe every field", "Describe metadata, and say what spec and status are for"],
+  [
+    "strategic merge patches",
+    "Are in the schemas",
+    "Are taken, but are not in the schemas, so that clients compute them from what they know themselves",
+  ],
+  [
+    "bodies in protobuf",
+    "Are taken",
+    "Are taken of Deployments and PodDisruptionBudgets, with what `kubectl create` writes; with more they are 400, and of the others 415",
+  ],
+].map((row) => row.map(prose));
 
 /** Whose words and defaults the suites expect. */
 const VERSION = "1.34";

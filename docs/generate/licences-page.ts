@@ -9,6 +9,7 @@ const LOCK = new URL("../../package-lock.json", import.meta.url);
 const PURPOSES: Readonly<Record<string, string>> = {
   "@jitl/quickjs-wasmfile-release-sync": "QuickJS as WebAssembly: the engine that expressions run in",
   "@kubernetes/client-node": "reading kubeconfigs, and the sign-in that they name",
+  "@xmldom/xmldom": "where in a document an XML signature is",
   acorn: "the syntax of expressions",
   commander: "the command line",
   jose: "tokens and the keys that sign them",
@@ -17,6 +18,7 @@ const PURPOSES: Readonly<Record<string, string>> = {
   mysql2: "audit lines in MySQL and MariaDB",
   "openid-client": "single sign-on",
   undici: "HTTP to API servers and to etcd",
+  "xml-crypto": "the signatures of SAML answers",
 };
 
 /** Licences that a package may have, each with what it asks for. A package with another one fails the test. */

@@ -1,20 +1,18 @@
 import type { Chance } from "../base/chance.ts";
 import type { ResourceDefinition } from "../apiserver/types/resource-definition.ts";
 import { configMaps } from "./kinds/config-maps.ts";
-import { deployments } from "./kinds/deployments.ts";
-import { disruptionBudgets } from "./kinds/disruption-budgets.ts";
 import { endpointSlices } from "./kinds/endpoint-slices.ts";
 import { endpoints, regroupedEndpoints } from "./kinds/endpoints.ts";
 import { events } from "./kinds/events.ts";
 import { leases } from "./kinds/leases.ts";
 import { namespaces } from "./kinds/namespaces.ts";
-import { networkPolicies } from "./kinds/network-policies.ts";
 import { nodes } from "./kinds/nodes.ts";
 import { pods } from "./kinds/pods.ts";
+import { disruptionBudgets, networkPolicies } from "./kinds/policies.ts";
 import { secrets } from "./kinds/secrets.ts";
 import { serviceAccounts } from "./kinds/service-accounts.ts";
 import { createServices } from "./kinds/services.ts";
-import { statefulSets } from "./kinds/stateful-sets.ts";
+import { deployments, statefulSets } from "./kinds/workloads.ts";
 
 /** Dependencies of the kinds of one cluster. */
 export interface CoreKindsOptions {

@@ -16,6 +16,7 @@ import {
   kindShape,
   list,
   mandatory,
+  opaque,
   text,
   textMap,
 } from "../../src/apiserver/types/objects/shape.ts";
@@ -32,6 +33,7 @@ const schemaOfField = (shape: Shape) => {
 describe("schemas", () => {
   test.each([
     { why: "a text", shape: text, schema: { type: "string" } },
+    { why: "what is opaque", shape: opaque({}), schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } },
     { why: "bytes", shape: bytes, schema: { type: "string", format: "byte" } },
     { why: "a number", shape: int32, schema: { type: "integer", format: "int32" } },
     {
@@ -117,6 +119,14 @@ describe("documents", () => {
     expect(patch["x-kubernetes-group-version-kind"]).toEqual({ group: "", version: "v1", kind: "ConfigMap" });
     const names = patch["parameters"]!.map((parameter) => String(parameter["name"]));
     expect(names).toEqual(["dryRun", "fieldManager", "fieldValidation", "force"]);
+  });
+
+  test("say nothing of strategic merge patches where they do not say how lists are merged", () => {
+    const shape = kindShape({ spec: always(opaque({ items: { as: "set" } })) });
+    const patch = documentOf({ shape })["paths"]![object]!["patch"]!;
+    expect(Object.keys(patch["requestBody"]!["content"]!)).toEqual(
+      Object.keys(PATCH_TYPES).filter((type) => type !== "application/strategic-merge-patch+json"),
+    );
   });
 
   test("have the operations that are served, and no others", () => {

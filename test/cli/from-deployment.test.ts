@@ -4,7 +4,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { DEPLOYMENTS } from "../../src/cluster/kinds/deployments.ts";
+import { DEPLOYMENTS } from "../../src/cluster/kinds/workloads.ts";
 import { CONFIG_MAPS, ENDPOINTS, SECRETS, SERVICES } from "../../src/kube/object/resource.ts";
 import { files, folder, freshClusters, object, sides, web } from "./inspected-clusters.ts";
 import { createTestTerminal } from "./support.ts";

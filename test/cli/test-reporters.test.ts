@@ -4,7 +4,6 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { loadAll } from "js-yaml";
 import { afterAll, describe, expect, test } from "vitest";
 import { plain } from "../../src/cli/test/reporters/paint.ts";
 import { createReporting, parseReporter, REPORTER_NAMES } from "../../src/cli/test/reporters/reporters.ts";
@@ -34,8 +33,6 @@ const GOLDEN = {
   json: "report.json",
   junit: "junit.xml",
   github: "github.txt",
-  tap: "report.tap",
-  sarif: "report.sarif.json",
 } as const;
 
 const golden = Object.entries(GOLDEN).map(([name, file]) => ({ name: name as ChosenReporter["name"], file }));
@@ -61,36 +58,14 @@ describe.each([
     expect(xml).not.toMatch(/[^\t\n\u0020-\ud7ff\ue000-\ufffd]/);
   });
 
-  test("leave TAP with one line per test, and diagnostics that are YAML", async () => {
-    const lines = (await told(report, [{ name: "tap" }])).split("\n");
-    expect(lines.slice(0, 2)).toEqual(["TAP version 14", "1..2"]);
-    const points = lines.filter((line) => /^(not )?ok /.test(line));
-    expect(points.map((line) => /^(not ok 1|ok 2) - (.*?)( # SKIP\b.*)?$/.exec(line)?.[1])).toEqual(["not ok 1", "ok 2"]);
-    expect(points[0]).not.toMatch(/(?<!\\)#/);
-    const [from, to] = [lines.indexOf("  ---"), lines.indexOf("  ...")];
-    const [diagnostics] = loadAll(lines.slice(from + 1, to).join("\n")) as [{ failures: { message: string }[] }];
-    expect(diagnostics.failures[0]!.message.replaceAll(/\\u[0-9a-f]{4}/g, "")).toContain(text.slice(0, 2).replaceAll(/\p{C}|\u2028/gu, ""));
-    expect(
-      lines
-        .slice(2, from)
-        .concat(lines.slice(to + 1))
-        .filter((line) => line !== ""),
-    ).toEqual(points);
-  });
-
   test("leave one command per failure for GitHub", async () => {
     const lines = (await told(report, [{ name: "github" }])).split("\n").filter((line) => line !== "");
     expect(lines).toHaveLength(1);
     expect(lines[0]).toMatch(/^::error file=[^,:]*\.patch-test\.yaml,line=2,col=3,title=[^,:]*::\S/);
   });
 
-  test("leave JSON and SARIF readable, with a reference that can be resolved", async () => {
+  test("leave JSON readable", async () => {
     expect(JSON.parse(await told(report, [{ name: "json" }]))).toMatchObject({ totals: { failed: 1, skipped: 1 } });
-    const { runs } = JSON.parse(await told(report, [{ name: "sarif" }])) as { runs: { results: object[] }[] };
-    const [finding] = runs[0]!.results as { locations: { physicalLocation: { artifactLocation: { uri: string } } }[] }[];
-    const { uri } = finding!.locations[0]!.physicalLocation.artifactLocation;
-    expect(uri).toMatch(/^[\w%./~!'()*-]+$/);
-    expect(decodeURIComponent(uri)).toBe(`${Buffer.from(text).toString()}.patch-test.yaml`);
   });
 
   test("do not move a terminal's cursor", async () => {
@@ -98,39 +73,10 @@ describe.each([
   });
 });
 
-test("SARIF has what its schema requires", async () => {
-  const log = JSON.parse(await told(mixedReport(), [{ name: "sarif" }])) as {
-    version: string;
-    runs: { tool: { driver: { name: string; rules: { id: string }[] } }; results: SarifResult[] }[];
-  };
-  interface SarifResult {
-    ruleId: string;
-    ruleIndex: number;
-    level: string;
-    message: { text: string };
-    locations: { physicalLocation: { region: { startLine: number; startColumn: number } } }[];
-  }
-  expect([log.version, log.runs.length]).toEqual(["2.1.0", 1]);
-  const { tool, results } = log.runs[0]!;
-  expect(tool.driver.name).toBe("endpoint-sync");
-  expect(results).toHaveLength(4);
-  for (const { ruleId, ruleIndex, level, message, locations } of results) {
-    expect(tool.driver.rules[ruleIndex]!.id).toBe(ruleId);
-    expect(["none", "note", "warning", "error"]).toContain(level);
-    expect(message.text).not.toBe("");
-    const { startLine, startColumn } = locations[0]!.physicalLocation.region;
-    expect(Math.min(startLine, startColumn)).toBeGreaterThanOrEqual(1);
-  }
-});
-
-test("a problem without a place has no region in SARIF and no line for GitHub", async () => {
+test("a problem without a place has no line for GitHub", async () => {
   const problem = { code: "CONFIG_FILE", severity: "error", message: "There is no such file", field: "", hint: "Check the path" } as const;
   const report = reportOf([{ suite: suite([], { problems: [{ ...problem, file: "a b.yaml", line: 0, column: 0 }] }), ms: 0 }]);
   expect(await told(report, [{ name: "github" }])).toBe("::error file=a b.yaml,title=CONFIG_FILE::There is no such file. Check the path\n");
-  expect(JSON.parse(await told(report, [{ name: "sarif" }]))).toMatchObject({
-    runs: [{ results: [{ locations: [{ physicalLocation: { artifactLocation: { uri: "a%20b.yaml" } } }] }] }],
-  });
-  expect(await told(report, [{ name: "sarif" }])).not.toContain("region");
 });
 
 describe("colours", () => {
@@ -178,6 +124,11 @@ describe("several reporters", () => {
 test("a reporter is read with its file, in the order given", () => {
   expect(parseReporter("junit=a=b.xml", parseReporter("pretty"))).toEqual([{ name: "pretty" }, { name: "junit", file: "a=b.xml" }]);
   for (const wrong of ["nunit", "junit=", "=x", "constructor"]) expect(() => parseReporter(wrong)).toThrow("Wanted one of pretty");
+});
+
+test("a reporter of an earlier version names what to use in its place", () => {
+  expect(() => parseReporter("tap")).toThrow("There is no reporter tap any more: junit has");
+  expect(() => parseReporter("sarif=a.json")).toThrow("There is no reporter sarif any more: github marks");
 });
 
 describe("the sum", () => {

@@ -1,170 +1,178 @@
+/**
+ * Opaque kinds: what the server keeps of them, how their lists are merged, and that nothing in them can hurt what reads them.
+ */
 import { describe, expect, test } from "vitest";
 import { createEmbeddedCluster } from "../../src/clusters.ts";
-import { NODE_SPEC, NODE_STATUS } from "../../src/cluster/kinds/node-spec.ts";
-import { pullPolicyOf } from "../../src/cluster/kinds/pod-defaults.ts";
-import { qosClassOf } from "../../src/cluster/kinds/pod-qos.ts";
-import { POD_SPEC } from "../../src/cluster/kinds/pod-spec.ts";
-import { POD_STATUS } from "../../src/cluster/kinds/pod-status.ts";
-import { PODS, pods } from "../../src/cluster/kinds/pods.ts";
+import { NODES } from "../../src/cluster/kinds/nodes.ts";
+import { MERGE_KEYS } from "../../src/cluster/kinds/opaque/merge-keys.ts";
+import { PODS } from "../../src/cluster/kinds/pods.ts";
+import { ENDPOINTS, SERVICES } from "../../src/kube/object/resource.ts";
 import type { KubeObject } from "../../src/kube/object/types.ts";
+import { compare } from "../../src/apiserver/apply/compare.ts";
+import { strategicMerge } from "../../src/apiserver/patches/strategic-merge.ts";
 import { createMemoryStore } from "../../src/apiserver/store/memory/memory-store.ts";
-import { SYSTEM_USER } from "../../src/apiserver/verbs/resource-context.ts";
-import type { ListShape, ObjectShape, Shape } from "../../src/apiserver/types/objects/shape.ts";
+import { itemStep, memberShape } from "../../src/apiserver/types/fields/structure.ts";
+import { always, kindShape, opaque } from "../../src/apiserver/types/objects/shape.ts";
+import type { ListShape, Shape } from "../../src/apiserver/types/objects/shape.ts";
 import { createFakeClock } from "../support/fake-clock.ts";
 import { createSeededChance } from "../apiserver/seeded-chance.ts";
 
-/** Every object type below one, by name. */
-function typesIn(shape: Shape, found = new Map<string, ObjectShape>()): Map<string, ObjectShape> {
-  if (shape.type === "list" || shape.type === "map") return typesIn(shape.of, found);
-  if (shape.type !== "object" || found.has(shape.name!)) return found;
-  found.set(shape.name!, shape);
-  [...Object.values(shape.fields).map((field) => field.shape), ...Object.values(shape.inlined ?? {})].forEach((inner) =>
-    typesIn(inner, found),
-  );
-  return found;
-}
-
-const types = new Map([POD_SPEC, POD_STATUS, NODE_SPEC, NODE_STATUS].flatMap((shape) => [...typesIn(shape)]));
-
-function listsOf(name: string): Record<string, ListShape["merge"]> {
-  const lists = Object.entries(types.get(name)!.fields).filter(([, { shape }]) => shape.type === "list" && shape.merge !== undefined);
-  return Object.fromEntries(lists.map(([field, { shape }]) => [field, (shape as ListShape).merge]));
-}
-
-describe("the shapes of Pods and Nodes", () => {
-  test.each([...types].filter(([name]) => name !== "ObjectMeta" && name !== "OwnerReference"))(
-    "%s can be read from protobuf whole, and explained whole",
-    (_name, shape) => {
-      const inner = Object.values(shape.inlined ?? {});
-      const apart = inner.flatMap(({ fields }) => Object.keys(fields));
-      const numbers = shape.numbers ?? {};
-      expect(Object.keys(shape.fields).filter((field) => !apart.includes(field) && numbers[field] === undefined)).toEqual([]);
-      const all = [...Object.values(numbers), ...Object.keys(shape.inlined ?? {}).map(Number)];
-      expect(new Set(all).size).toBe(all.length);
-      expect(shape.description).toMatch(/\.$/);
-    },
-  );
-
-  test("lists are merged by the keys that Kubernetes gives them", () => {
-    const keys = (name: string) =>
-      Object.fromEntries(
-        Object.entries(listsOf(name)).map(([field, merge]) => [field, merge!.as === "map" ? merge!.keys.join("+") : merge!.as]),
-      );
-    expect(keys("PodSpec")).toEqual({
-      volumes: "name",
-      initContainers: "name",
-      containers: "name",
-      ephemeralContainers: "name",
-      imagePullSecrets: "name",
-      hostAliases: "ip",
-      topologySpreadConstraints: "topologyKey+whenUnsatisfiable",
-      schedulingGates: "name",
-      resourceClaims: "name",
-    });
-    const ofContainers = { ports: "containerPort+protocol", env: "name", volumeMounts: "mountPath", volumeDevices: "devicePath" };
-    expect([keys("Container"), keys("EphemeralContainer")]).toEqual([ofContainers, ofContainers]);
-    expect(keys("PodStatus")).toEqual({ conditions: "type", podIPs: "ip", resourceClaimStatuses: "name" });
-    expect([keys("NodeSpec"), keys("NodeStatus")]).toEqual([{ podCIDRs: "set" }, { conditions: "type", addresses: "type" }]);
-    expect(listsOf("PodSpec")["volumes"]).toMatchObject({ retainsKeys: true });
-    expect(listsOf("Container")["ports"]).toMatchObject({ defaults: { protocol: "TCP" } });
-  });
-});
-
-describe("what is filled in", () => {
-  test.each([
-    ["web", "Always"],
-    ["web:1", "IfNotPresent"],
-    ["localhost:5000/web", "Always"],
-    ["localhost:5000/web:latest", "Always"],
-    ["web@sha256:0", "IfNotPresent"],
-    ["web:latest@sha256:0", "Always"],
-  ])("of the image %s is fetched %s", (image, policy) => expect(pullPolicyOf(image)).toBe(policy));
-
-  const amounts = (cpu: string, memory: string) => ({ cpu, memory });
-  test.each([
-    ["nothing is asked for", [{}], "BestEffort"],
-    ["zero is asked for", [{ requests: { cpu: "0" } }], "BestEffort"],
-    ["something else is asked for", [{ limits: { "example.com/a": "1" } }], "BestEffort"],
-    ["limits are requests", [{ limits: amounts("1", "1Gi"), requests: amounts("1", "1Gi") }], "Guaranteed"],
-    ["one container asks for nothing", [{ limits: amounts("1", "1Gi"), requests: amounts("1", "1Gi") }, {}], "Burstable"],
-    ["limits are more than requests", [{ limits: amounts("2", "1Gi"), requests: amounts("1", "1Gi") }], "Burstable"],
-    ["memory has no limit", [{ limits: { cpu: "1" }, requests: amounts("1", "1Gi") }], "Burstable"],
-  ])("when %s the class is right", (_why, all, wanted) => {
-    expect(qosClassOf({ containers: all.map((resources, index) => ({ name: `c${index}`, resources })) })).toBe(wanted);
-  });
-});
-
 async function setup() {
   const cluster = await createEmbeddedCluster({ clock: createFakeClock(), chance: createSeededChance(), store: createMemoryStore() });
-  const create = (name: string, spec: object) => cluster.registry.create(PODS, "default", { metadata: { name }, spec });
+  const create = (name: string, spec: object, more: object = {}) =>
+    cluster.registry.create(PODS, "default", { metadata: { name, ...more }, spec });
   return { ...cluster, create, key: (name: string) => ({ namespace: "default", name }) };
 }
 
 const MAIN = { name: "main", image: "web:1" };
+const SHAPE = kindShape({ spec: always(opaque(MERGE_KEYS)), status: always(opaque(MERGE_KEYS)) });
 
-describe("writes of Pods", () => {
-  test("what was stored without defaults can be written again, unchanged or with another image", () => {
-    const metadata = { name: "old", namespace: "default" };
-    const bare = { apiVersion: "v1", kind: "Pod", metadata, spec: { containers: [MAIN] }, status: { phase: "Running" } } as KubeObject;
-    const { prepare, validate, newGeneration } = pods.strategy;
-    const errors = (image: string, more = {}) => {
-      const next = { ...bare, spec: { containers: [{ ...MAIN, image }], ...more } } as KubeObject;
-      return validate!(prepare!(next, bare, SYSTEM_USER), bare).map(({ field }) => field);
+/** The list behind names, which are those of fields alone. */
+function listBehind(...names: readonly string[]): ListShape | undefined {
+  const found = names.reduce<Shape>((shape, name) => memberShape(shape.type === "list" ? shape.of : shape, name), SHAPE);
+  return found.type === "list" ? found : undefined;
+}
+
+describe("what is stored", () => {
+  test("is what was written, whatever it is, without what is null", async () => {
+    const { create } = await setup();
+    const spec = {
+      containers: [{ ...MAIN, imagePolicy: "Sometimes", resources: { limits: { cpu: 0.5 } } }],
+      surprise: { b: [null, 1], a: null },
     };
-    expect([errors("web:1"), errors("web:2"), errors("web:1", { hostname: "x" })]).toEqual([[], [], ["spec"]]);
-    const stored = prepare!(bare, bare, SYSTEM_USER);
-    expect([
-      newGeneration!(bare, stored),
-      newGeneration!({ ...bare, spec: { containers: [{ ...MAIN, image: "web:2" }] } } as KubeObject, stored),
-    ]).toEqual([false, true]);
+    const { spec: stored, status } = await create("any", spec);
+    expect(stored).toEqual({ ...spec, surprise: { b: [null, 1] } });
+    expect(status).toEqual({ phase: "Pending" });
   });
 
-  test("a PUT of what the author once wrote is no write", async () => {
+  test("is the same in another order, which is no write", async () => {
     const { create, registry, key } = await setup();
-    const created = await create("same", { containers: [MAIN], serviceAccountName: "default" });
-    const body = { metadata: { name: "same", namespace: "default" }, spec: { containers: [MAIN], serviceAccountName: "default" } };
-    const { object } = await registry.update(PODS, key("same"), body);
+    const created = await create("same", { containers: [{ ...MAIN, env: [{ name: "A", value: "1" }] }], hostname: "a" });
+    const spec = { hostname: "a", containers: [{ env: [{ value: "1", name: "A" }], image: "web:1", name: "main" }] };
+    const { object } = await registry.update(PODS, key("same"), { metadata: { name: "same", namespace: "default" }, spec });
     expect(object.metadata.resourceVersion).toBe(created.metadata.resourceVersion);
   });
 
-  test("on the network of the node every port is a port of the node", async () => {
-    const { create } = await setup();
-    const { spec } = (await create("host", {
-      hostNetwork: true,
-      containers: [{ ...MAIN, ports: [{ containerPort: 80 }] }],
-    })) as unknown as { spec: { containers: { ports: object[] }[] } };
-    expect(spec.containers[0]!.ports).toEqual([{ hostPort: 80, containerPort: 80, protocol: "TCP" }]);
-    const other = { hostNetwork: true, containers: [{ ...MAIN, ports: [{ containerPort: 80, hostPort: 81 }] }] };
-    await expect(create("other", other)).rejects.toThrow("must match `containerPort` when `hostNetwork` is true");
+  test("keeps its status apart, and counts the changes of its spec", async () => {
+    const { create, registry, key } = await setup();
+    const created = await create("parts", { containers: [MAIN] });
+    const status = { phase: "Running", podIP: "10.1.0.1" };
+    await registry.update(PODS, key("parts"), { ...created, spec: {}, status }, { subresource: "status" });
+    const { object } = await registry.update(PODS, key("parts"), { metadata: { name: "parts" }, spec: { containers: [] }, status: {} });
+    expect([object["spec"], object["status"], object.metadata["generation"]]).toEqual([{ containers: [] }, status, 2]);
   });
 
   test.each([
-    [
-      "a gate may only be taken away",
-      { schedulingGates: [{ name: "a.b" }] },
-      { schedulingGates: [{ name: "c.d" }] },
-      "spec.schedulingGates",
-    ],
-    ["a toleration stays", { tolerations: [{ key: "a", operator: "Exists" }] }, { tolerations: [] }, "spec.tolerations"],
-    ["a deadline is not taken back", { activeDeadlineSeconds: 9 }, {}, "spec.activeDeadlineSeconds"],
-    ["containers are not added", {}, { containers: [MAIN, { ...MAIN, name: "more" }] }, "spec.containers"],
-    ["init containers are not added", {}, { initContainers: [{ ...MAIN, name: "more" }] }, "spec.initContainers"],
-  ])("%s", async (_why, first, then, field) => {
-    const { create, registry, key } = await setup();
-    const account = { serviceAccountName: "default" };
-    await create("fixed", { containers: [MAIN], ...account, ...first });
-    const body = { metadata: { name: "fixed", namespace: "default" }, spec: { containers: [MAIN], ...account, ...then } };
-    await expect(registry.update(PODS, key("fixed"), body)).rejects.toThrow(`${field}: `);
+    ["a spec that is no object", { spec: "x" }, "cannot unmarshal string into Go struct field Pod.spec of type object"],
+    ["a name with capitals", { metadata: { name: "Web" } }, "metadata.name: Invalid value"],
+    ["a label that is none", { metadata: { name: "web", labels: { a: "no spaces" } } }, "metadata.labels: Invalid value"],
+  ])("refuses %s", async (_why, body, message) => {
+    const { registry } = await setup();
+    await expect(registry.create(PODS, "default", { metadata: { name: "web" }, ...body })).rejects.toThrow(message);
   });
 
-  test("a gate that is gone, a longer toleration and a shorter deadline are fine", async () => {
+  test("is found by what Kubernetes would have filled in", async () => {
+    const { create, registry } = await setup();
+    await create("bare", { containers: [MAIN] });
+    await create("other", { containers: [MAIN], restartPolicy: "Never", serviceAccount: "bot" });
+    const names = async (fieldSelector: string) =>
+      (await registry.list(PODS, { namespace: "default", fieldSelector })).items.map(({ metadata }) => metadata.name);
+    expect(await names("spec.restartPolicy=Always,spec.serviceAccountName=default,status.phase=Pending")).toEqual(["bare"]);
+    expect(await names("spec.serviceAccountName=bot")).toEqual(["other"]);
+  });
+});
+
+describe("the table of merge keys", () => {
+  test.each([
+    ["spec.containers", { name: "a" }, 'k:{"name":"a"}'],
+    ["spec.containers.ports", { containerPort: 53 }, 'k:{"containerPort":53,"protocol":"TCP"}'],
+    ["spec.initContainers.ports", { containerPort: 53, protocol: "UDP" }, 'k:{"containerPort":53,"protocol":"UDP"}'],
+    ["spec.template.spec.containers.ports", { containerPort: 53 }, 'k:{"containerPort":53,"protocol":"TCP"}'],
+    ["spec.containers.env", { name: "A" }, 'k:{"name":"A"}'],
+    ["spec.containers.volumeMounts", { name: "a", mountPath: "/a" }, 'k:{"mountPath":"/a"}'],
+    ["spec.containers.resources.claims", { name: "a" }, 'k:{"name":"a"}'],
+    ["spec.topologySpreadConstraints", { topologyKey: "a", whenUnsatisfiable: "b" }, 'k:{"topologyKey":"a","whenUnsatisfiable":"b"}'],
+    ["spec.template.metadata.finalizers", "a/b", 'v:"a/b"'],
+    ["spec.podCIDRs", "10.0.0.0/8", 'v:"10.0.0.0/8"'],
+    ["status.conditions", { type: "Ready" }, 'k:{"type":"Ready"}'],
+    ["status.containerStatuses.allocatedResourcesStatus.resources", { resourceID: "a" }, 'k:{"resourceID":"a"}'],
+  ])("tells the items of %s apart", (path, item, step) => expect(itemStep(listBehind(...path.split("."))!, item)).toBe(step));
+
+  test.each([
+    "spec.tolerations",
+    "spec.taints",
+    "spec.containers.command",
+    "spec.ingress",
+    "spec.ingress.ports",
+    "spec.resources",
+    "spec.constructor",
+  ])("leaves %s to be replaced as a whole", (path) => expect(listBehind(...path.split("."))).toBeUndefined());
+
+  test("is one for patches and for owners", () => {
+    const containers = [MAIN, { name: "proxy", image: "proxy:1" }];
+    const before = { apiVersion: "v1", kind: "Pod", metadata: {}, spec: { containers, tolerations: [{ key: "a" }] }, status: {} };
+    const patch = { spec: { containers: [{ name: "proxy", image: "proxy:2" }], tolerations: [{ key: "b" }] } };
+    const after = strategicMerge(SHAPE, before, patch);
+    expect(after["spec"]).toEqual({ containers: [{ name: "proxy", image: "proxy:2" }, MAIN].reverse(), tolerations: [{ key: "b" }] });
+    const { modified } = compare(SHAPE, before as KubeObject, after as unknown as KubeObject);
+    expect(modified).toEqual({
+      "f:spec": { "f:containers": { 'k:{"name":"proxy"}': { "f:image": {} } }, "f:tolerations": {} },
+    });
+  });
+
+  test("does not mistake labels, or values of another type, for lists", () => {
+    const spec = { template: { metadata: { labels: { env: "prod", volumes: "none" } } }, containers: "none" };
+    const patched = strategicMerge(SHAPE, { spec }, { spec: { template: { metadata: { labels: { env: "test" } } }, containers: [MAIN] } });
+    expect(patched["spec"]).toEqual({ template: { metadata: { labels: { env: "test", volumes: "none" } } }, containers: [MAIN] });
+  });
+});
+
+describe("what nobody checked", () => {
+  const HOSTILE = {
+    containers: [null, 7, { ports: "x" }, { ports: [null, { name: "http", containerPort: "80" }] }],
+    initContainers: {},
+    nodeName: 5,
+  };
+
+  test("does not keep a Service from its other Pods", async () => {
+    const { create, registry, key, client, settled } = await setup();
+    const service = { metadata: { name: "web" }, spec: { selector: { app: "web" }, ports: [{ port: 80, targetPort: "http" }] } };
+    await registry.create(SERVICES, "default", service);
+    const good = { containers: [{ ...MAIN, ports: [{ name: "http", containerPort: 8080 }] }] };
+    const pods: [name: string, spec: object, podIP: unknown][] = [
+      ["good", good, "10.1.0.1"],
+      ["shapeless", HOSTILE, "10.1.0.2"],
+      ["no-address", good, "10.1.0.999"],
+      ["no-text", good, { a: 1 }],
+      ["itself", good, "127.0.0.1"],
+      ["no-port", { containers: [{ ports: [{ name: "http", containerPort: 70_000 }] }] }, "10.1.0.3"],
+      ["no-names", { ...good, hostname: "No Name", subdomain: "web", nodeName: "No Name" }, "10.1.0.4"],
+    ];
+    for (const [name, spec, podIP] of pods) {
+      const created = await create(name, spec, { labels: { app: "web" } });
+      const status = { phase: "Running", podIP, conditions: [null, { type: "Ready", status: "True" }] };
+      await registry.update(PODS, key(name), { ...created, status }, { subresource: "status" });
+    }
+    await settled();
+    const { subsets } = (await client.get(ENDPOINTS, key("web")))! as KubeObject & { subsets: { addresses: object[] }[] };
+    const addressOf = (ip: string, name: string) => ({ ip, targetRef: expect.objectContaining({ name }) as unknown });
+    expect(subsets.map(({ addresses }) => addresses)).toEqual([[addressOf("10.1.0.1", "good"), addressOf("10.1.0.4", "no-names")]]);
+  });
+
+  test("ends like other Pods", async () => {
     const { create, registry, key } = await setup();
-    const spec = { containers: [MAIN], serviceAccountName: "default" };
-    const bearing = { key: "a", operator: "Exists", effect: "NoExecute" };
-    await create("freed", { ...spec, schedulingGates: [{ name: "a.b" }], activeDeadlineSeconds: 9, tolerations: [bearing] });
-    const next = { ...spec, activeDeadlineSeconds: 8, tolerations: [{ ...bearing, tolerationSeconds: 7 }] };
-    const { object } = await registry.update(PODS, key("freed"), { metadata: { name: "freed", namespace: "default" }, spec: next });
-    expect(object["spec"]).toMatchObject({ activeDeadlineSeconds: 8, tolerations: [{ tolerationSeconds: 7 }, {}, {}] });
-    expect(object["spec"]).not.toHaveProperty("schedulingGates");
+    await create("late", { containers: [MAIN], nodeName: "n1", terminationGracePeriodSeconds: 1.5 });
+    await registry.delete(PODS, key("late"));
+    expect((await registry.get(PODS, key("late"))).metadata["deletionGracePeriodSeconds"]).toBe(30);
+    await create("shapeless", HOSTILE);
+    await registry.delete(PODS, key("shapeless"));
+    await expect(registry.get(PODS, key("shapeless"))).rejects.toThrow("not found");
+  });
+
+  test("of a node is kept with its status", async () => {
+    const { registry } = await setup();
+    const status = { capacity: { cpu: 4 }, addresses: [{ type: "InternalIP", address: "192.0.2.1" }] };
+    const node = await registry.create(NODES, "", { metadata: { name: "n1" }, spec: { taints: "none" }, status });
+    expect([node["spec"], node["status"], node.metadata["generation"]]).toEqual([{ taints: "none" }, status, undefined]);
   });
 });

@@ -10,7 +10,6 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readVersion } from "../../src/cli/process/version.ts";
 import { startCluster } from "../../src/clusters.ts";
 import type { Cluster } from "../../src/clusters.ts";
-import type { Container, PodSpec } from "../../src/cluster/kinds/pod-types.ts";
 import { parseConfig } from "../../src/engine/config/config.ts";
 import { parseSettings } from "../../src/engine/config/settings.ts";
 import { NAMESPACES } from "../../src/kube/object/resource.ts";
@@ -84,7 +83,6 @@ describe.runIf(kubectlPath !== undefined)("kubectl", () => {
     expect(told).toMatch(/platform +statefulset\.apps\/endpoint-sync-management +0\/1 /);
     expect(told).toMatch(/vc-blue +poddisruptionbudget\.policy\/endpoint-sync-blue +N\/A +1 +0 /);
     expect(told).toMatch(/vc-blue +networkpolicy\.networking\.k8s\.io\/endpoint-sync-blue +app\.kubernetes\.io\/component=sidecar,/);
-    expect(await kubectl.ok("explain deployment.spec.strategy.rollingUpdate")).toContain("maxSurge");
   });
 
   test("changes an image by a patch of the template, and restarts", async () => {
@@ -97,13 +95,35 @@ describe.runIf(kubectlPath !== undefined)("kubectl", () => {
   });
 });
 
+type Named = readonly { readonly name: string }[];
+
+interface Probe {
+  readonly httpGet?: { readonly path?: string; readonly port?: string };
+}
+
+interface PodSpec {
+  readonly securityContext?: object;
+  readonly volumes?: Named;
+  readonly containers?: readonly {
+    readonly name: string;
+    readonly image: string;
+    readonly args: readonly string[];
+    readonly ports?: Named;
+    readonly volumeMounts?: readonly { readonly name: string; readonly mountPath: string }[];
+    readonly startupProbe?: Probe;
+    readonly livenessProbe?: Probe;
+    readonly readinessProbe?: Probe;
+  }[];
+}
+
 interface Workload {
   readonly spec: {
     readonly replicas: number;
     readonly selector: { readonly matchLabels: object };
+    readonly volumeClaimTemplates?: readonly { readonly metadata: { readonly name: string } }[];
     readonly template: {
       readonly metadata: { readonly labels: object; readonly annotations?: object };
-      readonly spec: Omit<PodSpec, "containers"> & { readonly containers?: readonly (Container & { readonly args: readonly string[] })[] };
+      readonly spec: PodSpec;
     };
   };
 }
@@ -111,7 +131,7 @@ interface Workload {
 describe.runIf(kubectlPath !== undefined).each([...SIDECARS, ...MANAGEMENT])("%s", (overlay) => {
   const objects = kubectlPath === undefined ? [] : build(overlay);
   const workload = [...ofKind<Workload>(objects, "Deployment"), ...ofKind<Workload>(objects, "StatefulSet")];
-  const pod = workload[0]?.spec.template.spec ?? {};
+  const pod: PodSpec = workload[0]?.spec.template.spec ?? {};
   const [container] = pod.containers ?? [];
 
   test("has one workload of one container of this version, from no registry", () => {
@@ -141,7 +161,7 @@ describe.runIf(kubectlPath !== undefined).each([...SIDECARS, ...MANAGEMENT])("%s
     const ports = new Set(container?.ports?.map(({ name }) => name));
     const probes = [container?.startupProbe, container?.livenessProbe, container?.readinessProbe].map((probe) => probe?.httpGet);
     expect(probes.map((probe) => probe?.path)).toEqual(["/livez", "/livez", "/readyz"]);
-    expect(probes.every((probe) => ports.has((probe as { port?: string }).port))).toBe(true);
+    expect(probes.every((probe) => ports.has(probe?.port ?? ""))).toBe(true);
   });
 
   test("gives its Pods the labels by which Service, budget and policy find them", () => {
@@ -158,6 +178,13 @@ describe.runIf(kubectlPath !== undefined).each([...SIDECARS, ...MANAGEMENT])("%s
     ];
     expect(selectors.length).toBeGreaterThanOrEqual(3);
     for (const selector of selectors) expect(labels).toMatchObject(selector);
+  });
+
+  test("mounts volumes that it has", () => {
+    const claims = (workload[0]!.spec.volumeClaimTemplates ?? []).map(({ metadata }) => metadata.name);
+    const volumes = [...claims, ...(pod.volumes ?? []).map(({ name }) => name)];
+    const mounted = (container?.volumeMounts ?? []).map(({ name }) => name);
+    expect([mounted.length > 0, mounted.filter((name) => !volumes.includes(name))]).toEqual([true, []]);
   });
 
   test("mounts what its arguments name", () => {

@@ -5,9 +5,9 @@ import { duplicate, invalid, required } from "../types/field-error.ts";
 import type { FieldError } from "../types/field-error.ts";
 import type { ResourceDefinition } from "../types/resource-definition.ts";
 import { optional, fields } from "../types/objects/shape.ts";
-import type { ListShape, ObjectShape, Shape, TextShape } from "../types/objects/shape.ts";
+import type { ListShape, ObjectShape, OpaqueShape, Shape, TextShape } from "../types/objects/shape.ts";
 import { badRequest, invalidObject } from "../types/status.ts";
-import { itemStep, ownMember } from "../types/fields/structure.ts";
+import { itemStep, memberShape, ownMember } from "../types/fields/structure.ts";
 import type { FieldStep } from "../types/fields/step.ts";
 
 /** Options for reading an applied configuration. */
@@ -94,6 +94,8 @@ class ConfigReader {
         return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, this.#value(shape.of, member, `${path}.${name}`)]));
       case "list":
         return Array.isArray(value) ? this.#list(shape, value, path) : value;
+      case "opaque":
+        return isRecord(value) ? this.#opaque(shape, value, path) : value;
       case "text":
         return shape.format === undefined ? value : respelled(shape, value);
       case "integer":
@@ -103,6 +105,11 @@ class ConfigReader {
       case "any":
         return value;
     }
+  }
+
+  #opaque(shape: OpaqueShape, value: JsonObject, path: string): JsonObject {
+    const read = (name: string, member: unknown) => this.#value(memberShape(shape, name), member, `${path}.${name}`);
+    return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, read(name, member)]));
   }
 
   #list(shape: ListShape, value: readonly unknown[], path: string): unknown[] {

@@ -135,6 +135,7 @@ class SchemaWriter {
       case "intOrText":
         return this.#scalar(INT_OR_TEXT);
       case "any":
+      case "opaque":
         return { type: "object", "x-kubernetes-preserve-unknown-fields": true };
       case "map":
         return { type: "object", additionalProperties: this.#schema(shape.of) };
@@ -171,7 +172,7 @@ function mergeMarkers({ merge }: ListShape): JsonObject {
   return {
     "x-kubernetes-list-type": "map",
     "x-kubernetes-list-map-keys": [...merge.keys],
-    "x-kubernetes-patch-strategy": merge.retainsKeys === true ? "merge,retainKeys" : "merge",
+    "x-kubernetes-patch-strategy": "merge",
     "x-kubernetes-patch-merge-key": merge.keys[0]!,
   };
 }

@@ -7,6 +7,7 @@ import type { JsonObject } from "../../base/json.ts";
 import { sha256Hex } from "../../base/digest.ts";
 import { kindMarker, reference, schemaName, schemasOf } from "./openapi-schema.ts";
 import { ALL_VERBS } from "../types/resource-definition.ts";
+import type { ObjectShape } from "../types/objects/shape.ts";
 import type { ResourceDefinition, Verb } from "../types/resource-definition.ts";
 import { PATCH_TYPES } from "../verbs/write/patch.ts";
 
@@ -138,9 +139,9 @@ function pathItem(definition: ResourceDefinition, path: string, operations: read
   return { ...Object.fromEntries(entries), parameters: inPath };
 }
 
-function operationOf({ type }: ResourceDefinition, { method, action, parameters }: Operation): JsonObject {
+function operationOf({ type, shape }: ResourceDefinition, { method, action, parameters }: Operation): JsonObject {
   const schema = reference(schemaName(type.apiVersion, action === "list" ? `${type.kind}List` : type.kind));
-  const body = bodyOf(method, schema);
+  const body = bodyOf(method, schema, shape);
   return {
     parameters,
     ...(body && { requestBody: body }),
@@ -150,10 +151,20 @@ function operationOf({ type }: ResourceDefinition, { method, action, parameters 
   };
 }
 
-function bodyOf(method: Operation["method"], schema: JsonObject): JsonObject | undefined {
+function bodyOf(method: Operation["method"], schema: JsonObject, shape: ObjectShape): JsonObject | undefined {
   if (method === "patch") {
-    const types = Object.keys(PATCH_TYPES).map((type) => [type, { schema: { type: "object" } }] as const);
-    return { required: true, content: Object.fromEntries(types) };
+    const types = Object.keys(PATCH_TYPES).filter(
+      (type) => PATCH_TYPES[type as keyof typeof PATCH_TYPES] !== "strategic" || !isOpaque(shape),
+    );
+    return { required: true, content: Object.fromEntries(types.map((type) => [type, { schema: { type: "object" } }])) };
   }
   return method === "put" || method === "post" ? { required: true, content: { "*/*": { schema } } } : undefined;
+}
+
+/**
+ * Clients that find strategic merge patches here compute them from the schema, which does not say how lists in opaque parts are merged.
+ * Those that do not, compute them from what they know themselves.
+ */
+function isOpaque({ fields }: ObjectShape): boolean {
+  return Object.values(fields).some(({ shape }) => shape.type === "opaque");
 }

@@ -28,11 +28,6 @@ export function duplicate(field: string, value: unknown): FieldError {
   return { reason: "FieldValueDuplicate", field, message: `Duplicate value: ${shown(value)}` };
 }
 
-/** The value names something that is not there. */
-export function fieldNotFound(field: string, value: unknown): FieldError {
-  return { reason: "FieldValueNotFound", field, message: `Not found: ${shown(value)}` };
-}
-
 /** The field must not be set, or not now. */
 export function forbidden(field: string, detail: string): FieldError {
   return { reason: "FieldValueForbidden", field, message: `Forbidden: ${detail}` };

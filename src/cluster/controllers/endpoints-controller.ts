@@ -9,7 +9,6 @@ import type { Registry } from "../../apiserver/verbs/registry.ts";
 import { storePrefix } from "../../apiserver/verbs/resource-context.ts";
 import type { Store, StoreEvent, StoreWatch } from "../../apiserver/store/store.ts";
 import { PODS } from "../kinds/pods.ts";
-import type { Pod } from "../kinds/pod-types.ts";
 import { isHeadless, serviceSpecOf } from "../kinds/services.ts";
 import { createClusterController } from "./controller.ts";
 import type { ClusterController, ClusterControllerOptions } from "./controller.ts";
@@ -68,7 +67,7 @@ async function reconcile(registry: Registry, key: ObjectKey): Promise<void> {
   const { selector, type } = serviceSpecOf(service);
   if (selector === undefined || type === "ExternalName") return;
   const { items } = await registry.list(PODS, { namespace: key.namespace });
-  const pods = items.filter((pod) => matches(selector, pod)) as Pod[];
+  const pods = items.filter((pod) => matches(selector, pod));
   await write(registry, service, current, repackSubsets(subsetsOf(service, pods)));
 }
 

@@ -1,49 +1,64 @@
 import type { EndpointAddress, EndpointPort, EndpointSubset, KubeObject, ServicePort } from "../../kube/object/types.ts";
-import type { Pod } from "../kinds/pod-types.ts";
+import { dnsLabel, dnsSubdomain } from "../../apiserver/types/objects/names.ts";
+import type { TextRule } from "../../apiserver/types/objects/names.ts";
+import { endpointAddressErrors } from "../kinds/addresses.ts";
+import { integerAt, listAt, textAt } from "../kinds/opaque/read.ts";
 import { isHeadless, serviceSpecOf } from "../kinds/services.ts";
 
 /**
  * The subsets of a Service with a selector, before the API server groups them: one per Pod and port, ready or not.
  * A Pod without an address, one that has ended, and a port that the Pod does not name are left out; a Pod that is being deleted, too,
  * unless the Service publishes addresses that are not ready. Source: `ShouldPodBeInEndpoints`, `FindPort`.
+ *
+ * Nothing checks what Pods say of themselves: what Endpoints could not hold counts as not said, so that no Pod keeps a Service's others
+ * from being written.
  */
-export function subsetsOf(service: KubeObject, pods: readonly Pod[]): EndpointSubset[] {
+export function subsetsOf(service: KubeObject, pods: readonly KubeObject[]): EndpointSubset[] {
   const published = serviceSpecOf(service).publishNotReadyAddresses === true;
   return pods
-    .filter((pod) => isPlaced(pod) && (published || !isTerminating(pod)))
+    .filter((pod) => published || !isTerminating(pod))
     .flatMap((pod) => {
       const address = addressOf(service, pod);
+      if (address === undefined) return [];
       const list = isReady(pod) || published ? "addresses" : "notReadyAddresses";
       return portsOf(service, pod).map((ports) => ({ [list]: [address], ports }));
     });
 }
 
-function isTerminating({ metadata }: Pod): boolean {
+function isTerminating({ metadata }: KubeObject): boolean {
   return typeof metadata.deletionTimestamp === "string";
 }
 
-function isPlaced({ status = {} }: Pod): boolean {
-  const ended = status.phase === "Succeeded" || status.phase === "Failed";
-  return (status.podIP ?? "") !== "" && !ended;
+function isReady(pod: KubeObject): boolean {
+  return listAt(pod, "status", "conditions").some(
+    (condition) => textAt(condition, "type") === "Ready" && textAt(condition, "status") === "True",
+  );
 }
 
-function isReady({ status = {} }: Pod): boolean {
-  return status.conditions?.some(({ type, status: value }) => type === "Ready" && value === "True") ?? false;
-}
-
-function addressOf(service: KubeObject, { metadata, spec = {}, status }: Pod): EndpointAddress {
-  const { namespace, name, uid } = metadata;
-  const named = (spec.hostname ?? "") !== "" && spec.subdomain === service.metadata.name;
+/** Undefined for a Pod that has ended or has no address. */
+function addressOf(service: KubeObject, pod: KubeObject): EndpointAddress | undefined {
+  const ip = textAt(pod, "status", "podIP") ?? "";
+  const phase = textAt(pod, "status", "phase");
+  if (endpointAddressErrors(ip, "ip").length > 0 || phase === "Succeeded" || phase === "Failed") return undefined;
+  const { namespace, name, uid } = pod.metadata;
+  const hostname = textAt(pod, "spec", "subdomain") === service.metadata.name ? named(pod, "hostname", dnsLabel) : undefined;
+  const nodeName = named(pod, "nodeName", dnsSubdomain);
   return {
-    ip: status!.podIP!,
-    ...(named && { hostname: spec.hostname! }),
-    ...(spec.nodeName !== undefined && { nodeName: spec.nodeName }),
+    ip,
+    ...(hostname !== undefined && { hostname }),
+    ...(nodeName !== undefined && { nodeName }),
     targetRef: { kind: "Pod", namespace: namespace!, name: name!, uid: uid! },
   };
 }
 
+/** A name in the spec that keeps to its rule. */
+function named(pod: KubeObject, field: string, rule: TextRule): string | undefined {
+  const name = textAt(pod, "spec", field);
+  return name === undefined || rule(name).length > 0 ? undefined : name;
+}
+
 /** The ports of one subset each; a headless Service without ports has one subset that names none. */
-function portsOf(service: KubeObject, pod: Pod): EndpointPort[][] {
+function portsOf(service: KubeObject, pod: KubeObject): EndpointPort[][] {
   const { ports = [] } = serviceSpecOf(service);
   if (ports.length === 0) return isHeadless(serviceSpecOf(service)) ? [[]] : [];
   return ports.flatMap((port) => {
@@ -56,10 +71,15 @@ function endpointPort({ name, protocol = "TCP", appProtocol }: ServicePort, port
   return { ...(name !== undefined && { name }), port, protocol, ...(appProtocol !== undefined && { appProtocol }) };
 }
 
-function portNumber({ targetPort, port, protocol = "TCP" }: ServicePort, { spec = {} }: Pod): number | undefined {
+const PORT_MAX = 65_535;
+
+function portNumber({ targetPort, port, protocol = "TCP" }: ServicePort, pod: KubeObject): number | undefined {
   if (typeof targetPort !== "string") return targetPort ?? port;
   // A sidecar is an init container that stays.
-  const sidecars = (spec.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === "Always");
-  const ports = [...(spec.containers ?? []), ...sidecars].flatMap((container) => container.ports ?? []);
-  return ports.find((candidate) => candidate.name === targetPort && (candidate.protocol ?? "TCP") === protocol)?.containerPort;
+  const sidecars = listAt(pod, "spec", "initContainers").filter((container) => textAt(container, "restartPolicy") === "Always");
+  const found = [...listAt(pod, "spec", "containers"), ...sidecars]
+    .flatMap((container) => listAt(container, "ports"))
+    .find((candidate) => textAt(candidate, "name") === targetPort && (textAt(candidate, "protocol") ?? "TCP") === protocol);
+  const number = integerAt(found, "containerPort") ?? 0;
+  return number >= 1 && number <= PORT_MAX ? number : undefined;
 }

@@ -1,70 +1,52 @@
-import { jsonEqual } from "../../base/json.ts";
 import type { ResourceType } from "../../kube/object/resource.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
-import type { FieldError } from "../../apiserver/types/field-error.ts";
-import { dnsSubdomain } from "../../apiserver/types/objects/names.ts";
-import { replaceStatus } from "../../apiserver/types/resource-definition.ts";
 import type { ResourceDefinition } from "../../apiserver/types/resource-definition.ts";
-import { always, kindShape, numbered } from "../../apiserver/types/objects/shape.ts";
 import { POD_COLUMNS } from "./columns/machines.ts";
-import { GRACE_SECONDS_DEFAULT, withPodDefaults } from "./pod-defaults.ts";
-import { podCreationErrors, podSpecErrors, podUpdateErrors } from "./pod-rules.ts";
-import { POD_SPEC } from "./pod-spec.ts";
-import { POD_STATUS } from "./pod-status.ts";
-import type { Pod } from "./pod-types.ts";
+import { isOtherSpec, opaqueKind } from "./opaque/opaque-kind.ts";
+import { integerAt, textAt, memberAt } from "./opaque/read.ts";
 
 /** Pods: nothing schedules or runs them here. */
 export const PODS: ResourceType = { apiVersion: "v1", kind: "Pod", plural: "pods", namespaced: true };
 
-/** `v1` Pods. */
-export const pods: ResourceDefinition = {
+/** Seconds that a Pod may take to end unless it says otherwise. */
+const GRACE_SECONDS_DEFAULT = 30;
+
+/** `v1` Pods. What a selector finds is what Kubernetes would have filled in where a Pod says nothing. */
+export const pods: ResourceDefinition = opaqueKind({
   type: PODS,
   singular: "pod",
   shortNames: ["po"],
   categories: ["all"],
-  shape: numbered(
-    kindShape(
-      { spec: always(POD_SPEC), status: always(POD_STATUS) },
-      {
-        description: "Containers that run together. Here nothing runs them: they stand for what Endpoints point at.",
-        fields: { spec: "What runs, and how.", status: "How it is." },
-      },
-    ),
-    { metadata: 1, spec: 2, status: 3 },
-  ),
+  description: "Containers that run together. Here nothing runs them: they stand for what Endpoints point at.",
+  spec: "What runs, and how.",
+  status: "How it is.",
   selectableFields: {
-    "spec.nodeName": (object) => (object as Pod).spec?.nodeName ?? "",
-    "spec.restartPolicy": (object) => (object as Pod).spec?.restartPolicy ?? "",
-    "spec.schedulerName": (object) => (object as Pod).spec?.schedulerName ?? "",
-    "spec.serviceAccountName": (object) => (object as Pod).spec?.serviceAccountName ?? "",
-    "spec.hostNetwork": (object) => String((object as Pod).spec?.hostNetwork === true),
-    "status.phase": (object) => (object as Pod).status?.phase ?? "",
-    "status.podIP": (object) => (object as Pod).status?.podIP ?? "",
-    "status.nominatedNodeName": (object) => (object as Pod).status?.nominatedNodeName ?? "",
+    "spec.nodeName": (pod) => textAt(pod, "spec", "nodeName") ?? "",
+    "spec.restartPolicy": (pod) => textAt(pod, "spec", "restartPolicy") ?? "Always",
+    "spec.schedulerName": (pod) => textAt(pod, "spec", "schedulerName") ?? "default-scheduler",
+    "spec.serviceAccountName": accountOfPod,
+    "spec.hostNetwork": (pod) => String(memberAt(pod, "spec", "hostNetwork") === true),
+    "status.phase": (pod) => textAt(pod, "status", "phase") ?? "",
+    "status.podIP": (pod) => textAt(pod, "status", "podIP") ?? "",
+    "status.nominatedNodeName": (pod) => textAt(pod, "status", "nominatedNodeName") ?? "",
   },
   columns: POD_COLUMNS,
   strategy: {
-    nameRule: dnsSubdomain,
-    subresources: { status: replaceStatus },
     returnsDeleted: true,
-    newGeneration: (object, old) => !jsonEqual(withPodDefaults(object as Pod, old as Pod).spec, old["spec"]),
-    prepare: (object, old) => withPodDefaults(object as Pod, old as Pod | undefined),
-    validate: (object, old) => podErrors(object as Pod, old as Pod | undefined),
+    newGeneration: isOtherSpec,
+    prepare: (pod, old) => (old === undefined ? { ...pod, status: { phase: "Pending" } } : pod),
     gracePeriod,
   },
-};
+});
 
-function podErrors({ spec = {} }: Pod, old: Pod | undefined): FieldError[] {
-  if (old === undefined) return [...podSpecErrors(spec), ...podCreationErrors(spec)];
-  // What an earlier version of this server stored may lack defaults.
-  const { spec: before = {} } = withPodDefaults(old, old);
-  return jsonEqual(spec, before) ? [] : [...podSpecErrors(spec), ...podUpdateErrors(spec, before)];
+/** The ServiceAccount of a Pod, also by its old name; the namespace's own for Pods that name none. */
+export function accountOfPod(pod: KubeObject): string {
+  return textAt(pod, "spec", "serviceAccountName") ?? textAt(pod, "spec", "serviceAccount") ?? "default";
 }
 
 /** A Pod on no node, or one that has ended, has nothing to wait for. Source: the strategy of Pods. */
-function gracePeriod(object: KubeObject, requested: number | undefined): number {
-  const { spec = {}, status = {} } = object as Pod;
-  const ended = status.phase === "Succeeded" || status.phase === "Failed";
-  if ((spec.nodeName ?? "") === "" || ended) return 0;
-  return requested ?? spec.terminationGracePeriodSeconds ?? GRACE_SECONDS_DEFAULT;
+function gracePeriod(pod: KubeObject, requested: number | undefined): number {
+  const phase = textAt(pod, "status", "phase");
+  if (textAt(pod, "spec", "nodeName") === undefined || phase === "Succeeded" || phase === "Failed") return 0;
+  return requested ?? integerAt(pod, "spec", "terminationGracePeriodSeconds") ?? GRACE_SECONDS_DEFAULT;
 }

@@ -5,27 +5,23 @@ import { fieldStep } from "../../apiserver/types/fields/step.ts";
 import { AGE_COLUMN, NAME_COLUMN, textColumn } from "../../apiserver/types/columns.ts";
 import { dnsSubdomain } from "../../apiserver/types/objects/names.ts";
 import type { ResourceDefinition, View } from "../../apiserver/types/resource-definition.ts";
-import { always, int32, kindShape, numbered, text } from "../../apiserver/types/objects/shape.ts";
-import { selectorText } from "./workload-columns.ts";
-import { countErrors } from "./pod-templates.ts";
-import type { WorkloadSpec } from "./pod-templates.ts";
-import { typeOf } from "./type-of.ts";
+import { always, described, fields, int32, kindShape, numbered, text } from "../../apiserver/types/objects/shape.ts";
+import { invalid } from "../../apiserver/types/field-error.ts";
+import { selectorText, statusCount, wantedReplicas } from "./columns/workloads.ts";
+import { memberAt } from "./opaque/read.ts";
 
 const TYPE: ResourceType = { apiVersion: "autoscaling/v1", kind: "Scale", plural: "scales", namespaced: true };
 
-const SPEC = typeOf({
+const SPEC = described(numbered(fields({ replicas: int32 }), { replicas: 1 }), {
   name: "ScaleSpec",
   description: "How many replicas there should be.",
-  rows: { replicas: [1, int32, "How many; none when left out."] },
+  fields: { replicas: "How many; none when left out." },
 });
 
-const STATUS = typeOf({
+const STATUS = described(numbered(fields({ replicas: always(int32), selector: text }), { replicas: 1, selector: 2 }), {
   name: "ScaleStatus",
   description: "How many replicas there are.",
-  rows: {
-    replicas: [1, always(int32), "How many."],
-    selector: [2, text, "Labels of their Pods, as a list takes them."],
-  },
+  fields: { replicas: "How many.", selector: "Labels of their Pods, as a list takes them." },
 });
 
 interface Scale extends KubeObject {
@@ -53,7 +49,11 @@ const DEFINITION: ResourceDefinition = {
     textColumn("Available", "Replicas that there are.", ({ status }: Scale) => String(status?.replicas ?? 0)),
     AGE_COLUMN,
   ],
-  strategy: { nameRule: dnsSubdomain, validate: (scale) => countErrors((scale as Scale).spec?.replicas, "spec.replicas") },
+  strategy: {
+    nameRule: dnsSubdomain,
+    validate: ({ spec: { replicas = 0 } = {} }: Scale) =>
+      replicas >= 0 ? [] : [invalid("spec.replicas", replicas, "must be greater than or equal to 0")],
+  },
 };
 
 /** `scale` of Deployments and StatefulSets: the number of replicas apart from the rest, as `kubectl scale` reads and writes it. */
@@ -61,18 +61,18 @@ export const SCALE: View = { definition: DEFINITION, show, shared: fieldAt([fiel
 
 function show(stored: KubeObject): KubeObject {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = stored.metadata;
-  const { replicas = 0, selector } = stored["spec"] as WorkloadSpec;
-  const { replicas: made = 0 } = stored["status"] as { readonly replicas?: number };
+  const replicas = wantedReplicas(stored);
+  const selector = memberAt(stored, "spec", "selector");
   return {
     apiVersion: TYPE.apiVersion,
     kind: TYPE.kind,
     metadata: { name, namespace, uid, resourceVersion, creationTimestamp } as KubeObject["metadata"],
     spec: replicas === 0 ? {} : { replicas },
-    status: { replicas: made, ...(selector && { selector: selectorText(selector) }) },
+    status: { replicas: statusCount(stored, "replicas"), ...(selector !== undefined && { selector: selectorText(selector) }) },
   };
 }
 
 function apply(scale: KubeObject, stored: KubeObject): KubeObject {
   const { replicas = 0 } = (scale as Scale).spec ?? {};
-  return { ...stored, spec: { ...(stored["spec"] as WorkloadSpec), replicas } };
+  return { ...stored, spec: { ...(stored["spec"] as object), replicas } };
 }

@@ -6,7 +6,6 @@
  */
 import { groupOf, SECRETS } from "../../kube/object/resource.ts";
 import type { ResourceType } from "../../kube/object/resource.ts";
-import type { KubeObject } from "../../kube/object/types.ts";
 import type { Clock } from "../../base/clock.ts";
 import { invalid } from "../../apiserver/types/field-error.ts";
 import type { FieldError } from "../../apiserver/types/field-error.ts";
@@ -30,7 +29,7 @@ import { API_AUDIENCE } from "../../apiserver/access/tokens.ts";
 import type { Tokens } from "../../apiserver/access/tokens.ts";
 import { accountBearer } from "./token-for.ts";
 import type { Bound } from "./token-for.ts";
-import { PODS } from "./pods.ts";
+import { accountOfPod, PODS } from "./pods.ts";
 
 const TYPE: ResourceType = {
   apiVersion: "authentication.k8s.io/v1",
@@ -168,17 +167,11 @@ async function boundObject({ about, read }: Asked, reference: BoundObject | unde
   if (type === undefined) throw badRequest(`cannot bind token to object of type ${groupOf({ apiVersion })}/${apiVersion}, Kind=${kind}`);
   const object = await read(type, { namespace: about.metadata.namespace ?? "", name });
   if (object === undefined) throw notFound(type, name);
-  if (type === PODS && accountOf(object) !== about.metadata.name) {
+  if (type === PODS && accountOfPod(object) !== about.metadata.name) {
     const account = JSON.stringify(about.metadata.name);
     throw badRequest(`cannot bind token for serviceaccount ${account} to pod running with different serviceaccount name.`);
   }
   if (uid === "" || uid === object.metadata.uid) return { type, object };
   const why = `the UID in the bound object reference (${uid}) does not match the UID in record. The object might have been deleted and then recreated`;
   throw conflict({ ...type, plural: kind }, name, why);
-}
-
-/** Pods that name no account run as the namespace's own. */
-function accountOf(pod: KubeObject): string {
-  const { serviceAccountName = "" } = (pod["spec"] ?? {}) as { readonly serviceAccountName?: string };
-  return serviceAccountName || "default";
 }

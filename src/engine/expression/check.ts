@@ -43,6 +43,13 @@ export interface CheckOptions {
 const MAXIMUM_BYTES = 16 * 1024;
 
 /**
+ * What was found of the texts that were checked last, those of a configuration with some hundred patches. Its expressions are checked when
+ * it is read and when they are compiled, which happens in the sandbox that runs them, for one sandbox cannot run what another compiled.
+ */
+const CHECKED = new Map<string, CheckedExpression>();
+const CHECKED_MAX = 1_000;
+
+/**
  * Checks that `text` is one ES2023 expression without what expressions do not have (import, await, async functions).
  *
  * @throws EXPRESSION_SYNTAX when it is not; details: line, column (from 1), text, excerpt, and hint where there is a rewrite.
@@ -53,6 +60,16 @@ export function checkExpression(text: string, options: CheckOptions = {}): Check
   const { maximumBytes = MAXIMUM_BYTES } = options;
   if (new TextEncoder().encode(text).length > maximumBytes)
     throw refusal(text, { message: `it is longer than ${maximumBytes} bytes`, offset: 0 });
+  const known = CHECKED.get(text);
+  if (known !== undefined) return known;
+  const checked = checkShort(text);
+  if (CHECKED.size >= CHECKED_MAX) CHECKED.delete(CHECKED.keys().next().value!);
+  CHECKED.set(text, checked);
+  return checked;
+}
+
+/** Depends on the text alone. */
+function checkShort(text: string): CheckedExpression {
   const odd = text.search(/[\0\p{Surrogate}]/u);
   if (odd >= 0)
     throw refusal(text, { message: "found a character that must be escaped", offset: odd, hint: 'Write it as "\\u…" in a string' });

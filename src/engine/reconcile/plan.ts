@@ -33,13 +33,17 @@ const BRAKE: Note = { code: "DELETE_BRAKE", message: "The tenant object is missi
 function* planEverywhere(rules: Rules, input: PlanInput): Generator<undefined, Plan> {
   const planned = yield* planAtHostKey(rules, input);
   const { orphans = [], tenant } = input;
-  // The new copy first: where it cannot be made yet, the old one stays.
-  if (orphans.length === 0 || !rules.enabled || !["copied", "absent"].includes(planned.state)) return planned;
+  if (orphans.length === 0 || !rules.enabled || !replacesOrphans(planned)) return planned;
   const gone = orphans.filter(({ metadata }) => !metadata.deletionTimestamp);
   const deletions = gone.map((orphan) =>
     deletion(orphan, "The tenant object translates to another host name now", tenant === undefined ? "absent" : "none"),
   );
   return { ...planned, operations: [...planned.operations, ...deletions] };
+}
+
+/** The new copy first: where it cannot be made yet, the old one stays. Where the host makes what it stands for, there will be none. */
+function replacesOrphans({ state, notes }: Plan): boolean {
+  return state === "copied" || state === "absent" || notes.some(({ code }) => code === "HOST_SERVICE_SELECTOR");
 }
 
 function* planAtHostKey(rules: Rules, input: PlanInput): Generator<undefined, Plan> {

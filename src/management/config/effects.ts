@@ -36,7 +36,7 @@ export const EFFECTS: Readonly<Record<string, Effect>> = {
   "auth.sourceHostB": acts("people sign in by it"),
   "auth.directoryProviderA": acts("people sign in by it"),
   "auth.directoryProviderB": acts("people sign in by it"),
-  "auth.saml": shownOnly("the service does not sign in by this kind of provider", "a sign-in by this provider"),
+  "auth.saml": acts("people sign in by it"),
   "auth.clusterManager": acts("people sign in by a token of it"),
   "auth.administrators": acts("members of a provider's group administer"),
   "auth.identityRefreshSeconds": acts("how soon a login follows what the provider says"),

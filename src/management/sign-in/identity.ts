@@ -28,6 +28,8 @@ export interface Identity {
   readonly place?: string;
   /** Groups of the provider's that make an administrator by the settings. */
   readonly administrators?: readonly string[];
+  /** A key of this sign-in ends then at the latest, in milliseconds since 1970. */
+  readonly endsAtMs?: number;
   /** For logins by password: what was stored of the password that was right, as a digest. */
   readonly passwordMark?: string;
   /** What the connector keeps for later, in its own form. */

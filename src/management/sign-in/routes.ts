@@ -21,6 +21,7 @@ import type { SignInLimits } from "./limits/limits.ts";
 import { createLocalMemory } from "./limits/memory.ts";
 import type { SignInMemory } from "./limits/memory.ts";
 import { createBegins } from "./logins/begins.ts";
+import { createFormLogin } from "./logins/form-login.ts";
 import { createLogout } from "./logins/logout.ts";
 import { createSignInOutcomes } from "./logins/outcomes.ts";
 import { createPasswordLogin } from "./logins/password-login.ts";
@@ -70,7 +71,7 @@ export type SignInRoutes = (request: IncomingMessage, response: ServerResponse, 
 
 /** Whatever can be a key, made here or given. */
 const KEY_FORM = /^[\x21-\x7e]{1,1024}$/;
-const CONNECTOR_PATH = /^\/auth\/([^/]+)\/(login|callback)$/;
+const CONNECTOR_PATH = /^\/auth\/([^/]+)\/(login|callback|metadata)$/;
 
 /**
  * The endpoints of sign-in:
@@ -78,6 +79,7 @@ const CONNECTOR_PATH = /^\/auth\/([^/]+)\/(login|callback)$/;
  * - `GET /login` is the page with all ways to sign in, `GET /auth/connectors` the same for programs.
  * - `POST /auth/password/login` takes `username` and `password`.
  * - `GET /auth/{connector}/login` leads to the provider, `GET /auth/{connector}/callback` back from it.
+ * - `POST /auth/{connector}/callback` takes the form of a SAML provider, and `GET /auth/{connector}/metadata` is for its administrator.
  * - `POST /auth/clusterManager/login` takes `token`.
  * - `POST /auth/confirm` takes what a person says on the page that asks whether a program may have a key.
  * - `POST /auth/exchange` takes `code` and `code_verifier` from a program that began a login with `redirect` and `code_challenge`.
@@ -100,6 +102,7 @@ export function createSignInRoutes(options: SignInRoutesOptions): SignInRoutes {
   const outcomes = createSignInOutcomes(metrics);
   const begins = createBegins({ clock, memory, limits });
   const login = createProviderLogin({ ...options, memory, begins, programs, limits, addressOf, outcomes });
+  const formLogin = createFormLogin({ ...options, memory, begins, programs, login, limits, pages, addressOf, outcomes });
   const tokenLogin = createTokenLogin({ ports, memory, limits, addressOf, clients, login, programs });
   const findProvider = (id: string): Provider | undefined => {
     const provider = findConnector(config(), id);
@@ -164,8 +167,10 @@ export function createSignInRoutes(options: SignInRoutesOptions): SignInRoutes {
       if (provider === undefined) throw noSuchPath();
       visit.audit?.annotate("management.platform/connector", provider.connector);
       if (provider.kind === "clusterManager") return inOneStep(visit, provider.connector, () => tokenLogin(visit, provider));
-      if (step === "login") return outcomes.during(provider.connector, () => login.begin(visit, provider));
-      const signedIn = await outcomes.during(provider.connector, () => login.finish(visit, provider));
+      const steps = provider.kind === "saml" ? formLogin : login;
+      if (step === "login") return outcomes.during(provider.connector, () => steps.begin(visit, provider));
+      if (step === "metadata") return provider.kind === "saml" ? formLogin.metadata(visit, provider) : noPath();
+      const signedIn = await outcomes.during(provider.connector, () => steps.finish(visit, provider));
       if (signedIn !== undefined) answerSignedIn(visit, signedIn);
     };
   };
@@ -196,6 +201,10 @@ export function createSignInRoutes(options: SignInRoutesOptions): SignInRoutes {
     }
     return true;
   };
+}
+
+function noPath(): never {
+  throw noSuchPath();
 }
 
 function causeOf(error: unknown): { readonly cause?: string } {

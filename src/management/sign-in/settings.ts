@@ -89,9 +89,16 @@ export interface DirectoryProviderBSettings extends ClientSettings {
 
 /** A SAML identity provider. */
 export interface SamlSettings {
-  /** The one destination that a response may have, and its audience unless `entityIssuer` is set. */
+  /** The one destination that a response may have, and its audience unless `entityIssuer` is set. Default: as for other providers. */
   readonly redirectURI?: string;
+  /** Where people take requests, by https. */
   readonly ssoURL?: string;
+  /** The certificates that responses are signed with, in base64: one after another in PEM, or one in DER. Goes before `ca`. */
+  readonly caData?: string;
+  /** Path of a PEM file with them. */
+  readonly ca?: string;
+  /** True, and neither `ca` nor `caData` is set: anyone can sign in as anyone. */
+  readonly insecureSkipSignatureValidation?: boolean;
   /** Default: the name id is the user name. */
   readonly usernameAttr?: string;
   readonly emailAttr?: string;

@@ -49,6 +49,27 @@ export async function readFields<Name extends string, Optional extends string = 
   return Object.fromEntries([...names.map((name) => [name, fieldOf(body, name)] as const), ...given]) as Record<Name | Optional, string>;
 }
 
+/**
+ * The fields of a form that another site sends, each exactly once, and none of them in the address.
+ *
+ * @throws API_BAD_REQUEST when one is missing, empty or there twice; API_INVALID (413) when the form is too long; API_ERROR (415) when the
+ * body is no form.
+ */
+export async function readForm<Name extends string>(
+  { request, query }: Visit,
+  names: readonly Name[],
+  bytesMax: number,
+): Promise<Record<Name, string>> {
+  if (mediaTypeOf(request) !== FORM_TYPE) throw unsupportedMediaType([FORM_TYPE]);
+  const form = new URLSearchParams((await readBytes(request, bytesMax)).toString());
+  const values = names.map((name): [Name, string] => {
+    const [value = "", ...others] = form.getAll(name);
+    if (value === "" || others.length > 0 || query.has(name)) throw badRequest(`the field ${name} must be in the form exactly once`);
+    return [name, value];
+  });
+  return Object.fromEntries(values) as Record<Name, string>;
+}
+
 function parsed(text: string): Record<string, unknown> {
   let value: unknown;
   try {
@@ -92,6 +113,12 @@ export function answerJson({ response }: Pick<Visit, "response">, document: obje
 /** Sends the browser elsewhere. */
 export function answerRedirect({ response }: Pick<Visit, "response">, url: URL): void {
   response.writeHead(302, { Location: url.href, "Content-Length": 0 });
+  response.end();
+}
+
+/** Sends the browser elsewhere, where it asks without the form that it has sent. */
+export function answerSeeOther({ response }: Pick<Visit, "response">, url: URL): void {
+  response.writeHead(303, { Location: url.href, "Content-Length": 0 });
   response.end();
 }
 

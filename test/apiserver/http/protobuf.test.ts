@@ -12,6 +12,8 @@ import {
   list,
   microTime,
   numbered,
+  opaque,
+  optional,
   text,
   textMap,
   time,
@@ -82,6 +84,28 @@ describe("objects in protobuf", () => {
 
   test("say their type in the envelope", () => {
     expect(readProtobuf(shapeOf(text), envelope(block(1, "x")))).toEqual({ apiVersion: "v1", kind: "It", field: "x" });
+  });
+
+  describe("within what is opaque", () => {
+    const inner = numbered(fields({ count: optional(int32), name: text, of: numbered(fields({ a: text }), { a: 1 }) }), { count: 1, name: 2, of: 3 }); // prettier-ignore
+    const opened = (...parts: Buffer[]) => read(opaque({}, inner), block(1, message(...parts)));
+
+    test("what says nothing is passed over, and what may be zero stays", () => {
+      const blank = [number(9, 0), block(10, ""), block(2, ""), number(1, 0), block(3, message(block(1, ""), number(7, 0)))];
+      expect(opened(...blank)).toEqual({ count: 0, of: {} });
+    });
+
+    test.each([
+      { why: "a field without a number", parts: [number(9, 1)] },
+      { why: "one further down", parts: [block(3, message(block(1, "x"), block(2, "y")))] },
+    ])("$why is refused, since it would be lost", ({ parts }) => {
+      expect(() => opened(...parts)).toThrow(/^field [29] cannot be read here: send the object in JSON$/);
+    });
+
+    test("nothing is read where nothing is known", () => {
+      expect(read(opaque({}), block(1, number(4, 0)))).toEqual({});
+      expect(() => read(opaque({}), block(1, number(4, 1)))).toThrow(ProtobufError);
+    });
   });
 
   test.each([

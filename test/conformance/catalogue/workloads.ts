@@ -3,10 +3,7 @@
  */
 import type { CatalogueSection, Citation } from "./citations.ts";
 
-const deploymentRules: Citation = ["upstream", "`ValidateDeploymentSpec`"];
 const scale: Citation = ["Scale v1", "spec.replicas"];
-const budgetLimits: Citation = ["PodDisruptionBudget v1", "spec.minAvailable"];
-const policyRules: Citation = ["upstream", "`ValidateNetworkPolicySpec`"];
 
 /** In the order of the suite. */
 export const WORKLOAD_SECTIONS: readonly CatalogueSection[] = [
@@ -15,20 +12,9 @@ export const WORKLOAD_SECTIONS: readonly CatalogueSection[] = [
     suite: "http",
     group: "workloads",
     cases: {
-      "of a Deployment what is left out is filled in": ["upstream", "`SetDefaults_Deployment`"],
-      "of a StatefulSet and its claims what is left out is filled in": [
-        "upstream",
-        "`SetDefaults_StatefulSet`, `SetDefaults_PersistentVolumeClaimSpec`",
-      ],
-      "what says the same in fewer words is no new generation": ["API conventions", "Metadata, generation"],
-      "the selector of a Deployment stays": ["Deployments", "Label selector updates"],
-      "of a StatefulSet little may change": ["upstream", "`ValidateStatefulSetUpdate`"],
+      "what says the same is no new generation": ["API conventions", "Metadata, generation"],
       "a strategic merge patch changes the image of one container": ["Strategic merge patch", "List of maps"],
-      "a Deployment with no selector is 422": ["Deployments", "Selector"],
-      "a Deployment with a selector of other Pods is 422": ["Deployments", "Selector"],
-      "a Deployment with fewer replicas than none is 422": deploymentRules,
-      "a Deployment with an unknown strategy is 422": ["Deployments", "Strategy"],
-      "a Deployment with an update that cannot move is 422": ["Deployments", "Max Unavailable"],
+      "a Deployment with fewer replicas than none is 422": ["upstream", "`ValidateDeploymentSpec`"],
     },
   },
   {
@@ -51,12 +37,7 @@ export const WORKLOAD_SECTIONS: readonly CatalogueSection[] = [
     group: "budgets and policies",
     cases: {
       "a PodDisruptionBudget keeps what it is given, and its spec may change": ["PodDisruptionBudget v1", "spec"],
-      "a PodDisruptionBudget with both limits is 422": budgetLimits,
-      "a PodDisruptionBudget with a share of more than all is 422": budgetLimits,
-      "of a NetworkPolicy types and protocols are filled in": ["NetworkPolicy v1", "spec.policyTypes"],
-      "a NetworkPolicy with a port of 0 is 422": policyRules,
-      "a NetworkPolicy with a range that is none is 422": ["NetworkPolicy v1", "spec.egress.to.ipBlock.cidr"],
-      "a NetworkPolicy with an unknown type is 422": policyRules,
+      "of a NetworkPolicy the rules are replaced as a whole": ["NetworkPolicy v1", "spec.ingress"],
     },
   },
 ];

@@ -174,3 +174,19 @@ function hostileText(): fc.Arbitrary<string> {
     .array(fc.oneof(fc.constantFrom(...pieces, ...words), fc.string({ unit: "binary", maxLength: 3 })), { maxLength: 12 })
     .map((parts) => parts.join(""));
 }
+
+describe("what was found of a text", () => {
+  test("is found once for the configuration and the sandbox, whose limits may differ", () => {
+    const text = "value + 'found once'";
+    const found = checkExpression(text);
+    expect(checkExpression(text, { maximumBytes: 100 })).toBe(found);
+    expect(() => checkExpression(text, { maximumBytes: 10 })).toThrow("longer than 10 bytes");
+  });
+
+  test("is forgotten after a thousand others", () => {
+    const found = checkExpression("value + 'forgotten'");
+    for (let index = 0; index < 1_000; index += 1) checkExpression(`value + ${index}`);
+    expect(checkExpression("value + 'forgotten'")).not.toBe(found);
+    expect(checkExpression("value + 'forgotten'")).toEqual(found);
+  });
+});

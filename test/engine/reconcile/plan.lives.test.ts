@@ -57,6 +57,13 @@ describe("a copy at another host key", () => {
     expect(only(planned)).toMatchObject({ action: "delete", preconditions: { uid: "uid-orphan" }, confirm: "absent" });
   });
 
+  test("goes where the host's controller makes what it stands for, though there is no new one", () => {
+    const hostService = service("vc-blue", "web-x-shop-x-blue", { selector: { app: "web" } });
+    const planned = plan(rules, inputFor(rules, { orphans: [orphan], hostService }));
+    expect(only(planned)).toMatchObject({ action: "delete", key: { namespace: "old", name: "web" } });
+    expect(planned.restsOnServices).toEqual(["host"]);
+  });
+
   test.each([
     ["waits for its Service", rules, {}, { tenantService: service("shop", "web", {}), hostService: undefined }],
     ["is paused", rules, { annotations: { "sync.platform/pause": "true" } }, {}],

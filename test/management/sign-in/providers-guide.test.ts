@@ -33,7 +33,7 @@ test("it has configurations of every kind that has a section", () => {
   const sections = [...PAGE.matchAll(/^## (\w+)$/gm)]
     .map(([, name]) => name!)
     .filter((name) => PROVIDER_KINDS.some((kind) => kind === name));
-  expect(sections).toEqual(PROVIDER_KINDS.filter((kind) => kind !== "oidc" && kind !== "saml"));
+  expect(sections).toEqual(PROVIDER_KINDS.filter((kind) => kind !== "oidc"));
   expect(sections.filter((kind) => !files.some(({ text }) => text.includes(`  ${kind}:\n`)))).toEqual([]);
   expect(PROVIDER_KINDS.filter((kind) => !PAGE.includes(`\`${kind}\``))).toEqual([]);
 });

@@ -4,6 +4,7 @@ import { METADATA } from "./dimensions/metadata.ts";
 import { PATCHES } from "./dimensions/patches.ts";
 import { REQUESTS } from "./dimensions/requests.ts";
 import { REVIEWS } from "./dimensions/reviews.ts";
+import { SAML_ANSWERS } from "./dimensions/saml.ts";
 import { SPECS } from "./dimensions/spec.ts";
 import { SYNCER } from "./dimensions/syncer.ts";
 import type { Dimension } from "./dimension.ts";
@@ -16,6 +17,7 @@ export const DIMENSIONS: readonly Dimension[] = [
   ...REQUESTS,
   ...SPECS,
   ...REVIEWS,
+  ...SAML_ANSWERS,
   ...COLLECTIONS,
   ...SYNCER,
 ];

@@ -24,7 +24,7 @@ export function isReadable(shape: ObjectShape): boolean {
 
 /**
  * The object behind a body: the magic bytes, then an envelope of its type and its own bytes. Fields without a number are
- * passed over.
+ * passed over, but within what is opaque: there a field that says something and cannot be read is refused.
  *
  * @throws ProtobufError when the bytes are something else.
  * @example
@@ -50,30 +50,43 @@ const ENVELOPE: ObjectShape = {
   numbers: { typeMeta: 1, raw: 2 },
 };
 
+const NOTHING: ObjectShape = { type: "object", fields: {} };
+
 /** Content after a field's number: a number, or bytes. */
 type Wire = bigint | Buffer;
 
-function readMessage({ fields, numbers = {}, inlined = {} }: ObjectShape, bytes: Buffer): JsonObject {
+function readMessage({ fields, numbers = {} }: ObjectShape, bytes: Buffer, { whole = false } = {}): JsonObject {
   const names = new Map(Object.entries(numbers).map(([name, number]) => [number, name]));
   const members = new Map<string, unknown>();
   for (const { number, wire } of wireFields(bytes)) {
-    const inner = inlined[number];
-    if (inner !== undefined) Object.entries(readMessage(inner, bytesOf(wire))).forEach(([name, value]) => members.set(name, value));
     const name = names.get(number);
-    if (name === undefined) continue;
-    members.set(name, readField(fields[name]!.shape, wire, members.get(name)));
+    if (name === undefined && whole && !isZero(wire))
+      throw new ProtobufError(`field ${number} cannot be read here: send the object in JSON`);
+    if (name === undefined || (whole && fields[name]!.presence === "omitEmpty" && isZero(wire))) continue;
+    members.set(name, readField(fields[name]!.shape, wire, { before: members.get(name), whole }));
   }
   return Object.fromEntries(members);
 }
 
-/** `before` is what earlier fields of the same number gave: lists and maps come one item at a time. */
-function readField(shape: Shape, wire: Wire, before: unknown): unknown {
+/** What Go writes for a field that holds nothing, when it writes it at all. */
+function isZero(wire: Wire): boolean {
+  return typeof wire === "bigint" ? wire === 0n : wire.length === 0;
+}
+
+interface Reading {
+  /** What earlier fields of the same number gave: lists and maps come one item at a time. */
+  readonly before?: unknown;
+  /** Everything that is said has to be read. */
+  readonly whole: boolean;
+}
+
+function readField(shape: Shape, wire: Wire, { before, whole }: Reading): unknown {
   if (shape.type === "list") {
     const list = (before ?? []) as unknown[];
-    list.push(readValue(shape.of, wire));
+    list.push(readValue(shape.of, wire, whole));
     return list;
   }
-  if (shape.type !== "map") return readValue(shape, wire);
+  if (shape.type !== "map") return readValue(shape, wire, whole);
   const map = (before ?? {}) as JsonObject;
   const [key, value] = readEntry(shape.of, bytesOf(wire));
   return Object.defineProperty(map, key, { value, writable: true, enumerable: true, configurable: true });
@@ -89,7 +102,7 @@ function readEntry(of: Shape, bytes: Buffer): [string, unknown] {
   return [key, value];
 }
 
-function readValue(shape: Shape, wire: Wire): unknown {
+function readValue(shape: Shape, wire: Wire, whole = false): unknown {
   switch (shape.type) {
     case "text":
       return readText(shape, wire);
@@ -98,7 +111,9 @@ function readValue(shape: Shape, wire: Wire): unknown {
     case "boolean":
       return numberOf(wire) !== 0n;
     case "object":
-      return readMessage(shape, bytesOf(wire));
+      return readMessage(shape, bytesOf(wire), { whole });
+    case "opaque":
+      return readMessage(shape.binary ?? NOTHING, bytesOf(wire), { whole: true });
     case "intOrText":
       return readIntOrText(bytesOf(wire));
     case "number":
@@ -111,8 +126,7 @@ function readValue(shape: Shape, wire: Wire): unknown {
 
 function readText({ format }: TextShape, wire: Wire): string | null {
   if (format === "bytes") return bytesOf(wire).toString("base64");
-  if (format === "quantity") return textOf(wireFields(bytesOf(wire)).find(({ number }) => number === 1)?.wire ?? Buffer.from("0"));
-  return format === undefined ? textOf(wire) : readTime(bytesOf(wire));
+  return format === "time" || format === "microTime" ? readTime(bytesOf(wire)) : textOf(wire);
 }
 
 /** Seconds since 1970 and nanoseconds; nothing at all for no time. */

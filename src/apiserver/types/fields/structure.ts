@@ -7,7 +7,7 @@
 import { isRecord } from "../../../base/json.ts";
 import type { JsonObject } from "../../../base/json.ts";
 import { any } from "../objects/shape.ts";
-import type { ListShape, ObjectShape, Shape } from "../objects/shape.ts";
+import type { Field, ListShape, OpaqueShape, Shape } from "../objects/shape.ts";
 import { isScalar, keyStep, valueStep } from "./step.ts";
 import type { Scalar, FieldStep } from "./step.ts";
 
@@ -29,6 +29,7 @@ export function divide(shape: Shape, value: unknown): Division {
       if (absent) return { by: "members", members: NO_MEMBERS };
       return isRecord(value) ? { by: "members", members: value } : undefined;
     case "any":
+    case "opaque":
       return isRecord(value) ? { by: "members", members: value } : undefined;
     case "list":
       if (shape.merge === undefined) return undefined;
@@ -43,21 +44,32 @@ export function divide(shape: Shape, value: unknown): Division {
   }
 }
 
-/** Tells whether a member is a field that the kind declares, not an entry of a map. */
-export function isDeclared(shape: Shape, name: string): shape is ObjectShape {
-  return shape.type === "object" && Object.hasOwn(shape.fields, name);
+/** Tells whether a member is a field that the kind declares, not an entry of a map. All that is opaque counts as declared. */
+export function isDeclared(shape: Shape, name: string): boolean {
+  return shape.type === "opaque" || declaredField(shape, name) !== undefined;
+}
+
+function declaredField(shape: Shape, name: string): Field | undefined {
+  return shape.type === "object" && Object.hasOwn(shape.fields, name) ? shape.fields[name] : undefined;
 }
 
 /** Tells whether a member is internal to the server. */
 export function isInternal(shape: Shape, name: string): boolean {
-  return isDeclared(shape, name) && shape.fields[name]!.internal === true;
+  return declaredField(shape, name)?.internal === true;
 }
 
 /** The shape of a member of a map or object. Undeclared members may be anything. */
 export function memberShape(shape: Shape, name: string): Shape {
   if (shape.type === "map") return shape.of;
-  if (isDeclared(shape, name)) return shape.fields[name]!.shape;
-  return any;
+  if (shape.type === "opaque") return opaqueMember(shape, name);
+  return declaredField(shape, name)?.shape ?? any;
+}
+
+/** A list if the table says how it is merged, whatever the value turns out to be: what is no list is merged as what it is. */
+function opaqueMember({ lists, within }: OpaqueShape, name: string): Shape {
+  const inner: OpaqueShape = { type: "opaque", lists, within: name };
+  const entry = [`${within}.${name}`, name].find((candidate) => Object.hasOwn(lists, candidate));
+  return entry === undefined ? inner : { type: "list", of: inner, merge: lists[entry]! };
 }
 
 /** The member of that name, if the record itself has it. */

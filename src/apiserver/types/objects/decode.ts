@@ -83,6 +83,8 @@ class Decoder {
         return false;
       case "object":
         return this.object(shape, {}, path);
+      case "opaque":
+        return {};
       case "any":
       case "map":
       case "list":
@@ -109,6 +111,8 @@ class Decoder {
         return this.#list(shape, value, path);
       case "any":
         return this.#any(value, path, JSON_DEPTH_MAX);
+      case "opaque":
+        return isRecord(value) ? this.#opaque(value, path, JSON_DEPTH_MAX) : this.#mismatch(value, path, "object");
     }
   }
 
@@ -175,6 +179,15 @@ class Decoder {
         .sort()
         .map((key) => [key, this.#any(value[key], path, depth - 1)]),
     );
+  }
+
+  /** Like any data, but a member that is null was left out: so it is in all that Kubernetes has a type for. */
+  #opaque(value: unknown, path: string, depth: number): unknown {
+    if (depth === 0) return this.#options.refuse(`exceeded max depth below ${JSON.stringify(path)}`);
+    if (Array.isArray(value)) return value.map((item) => this.#opaque(item, path, depth - 1));
+    if (!isRecord(value)) return value;
+    const names = Object.keys(value).filter((name) => value[name] !== null && value[name] !== undefined);
+    return Object.fromEntries(names.sort().map((name) => [name, this.#opaque(value[name], path, depth - 1)]));
   }
 
   #mismatch(value: unknown, path: string, goType: string): never {

@@ -57,9 +57,21 @@ export interface KeyedMerge {
   readonly keys: readonly string[];
   /** Values of keys that an item leaves out. Default: none, and an item without a key has no identity. */
   readonly defaults?: Readonly<Record<string, string>>;
-  /** Clients that compute patches say of each item which fields stay, because one of them excludes the others. Default false. */
-  readonly retainsKeys?: boolean;
 }
+/** An object whose fields the server does not know: it is stored as it comes, without what is null, and only its lists are told apart. */
+export interface OpaqueShape {
+  readonly type: "opaque";
+  readonly lists: MergeTable;
+  /** Name of the field that holds the value; of the items of a list, the name of the list. Empty at the top. */
+  readonly within: string;
+  /** What is read of it in the binary form. A body that says more than that is refused. Default: nothing is. */
+  readonly binary?: ObjectShape;
+}
+/**
+ * How lists within opaque objects are merged, by name: `env`; or, where one name stands for several lists, by the name of what holds
+ * the list and its own: `containers.ports`. The longer name counts first. Lists that are not in it are replaced as a whole.
+ */
+export type MergeTable = Readonly<Record<string, NonNullable<ListShape["merge"]>>>;
 /** Named fields. */
 export interface ObjectShape {
   readonly type: "object";
@@ -70,12 +82,10 @@ export interface ObjectShape {
   readonly description?: string;
   /** Numbers of its fields in Kubernetes' binary form; without them, objects of this type are not read from it. */
   readonly numbers?: Readonly<Record<string, number>>;
-  /** Fields that the binary form keeps in a message of their own, by its number; they are among `fields` as well. */
-  readonly inlined?: Readonly<Record<number, ObjectShape>>;
 }
 
 /** One description of a value. */
-export type Shape = TextShape | NumberShape | BooleanShape | IntOrTextShape | AnyShape | MapShape | ListShape | ObjectShape;
+export type Shape = TextShape | NumberShape | BooleanShape | IntOrTextShape | AnyShape | MapShape | ListShape | ObjectShape | OpaqueShape;
 
 /** A field of an object. */
 export interface Field {
@@ -103,6 +113,16 @@ export const intOrText: IntOrTextShape = { type: "intOrText" };
 export const any: AnyShape = { type: "any" };
 /** Labels, annotations and the like. */
 export const textMap: MapShape = { type: "map", of: text };
+
+/**
+ * An object that is stored as it comes.
+ *
+ * @example
+ * kindShape({ spec: always(opaque({ containers: { as: "map", keys: ["name"] } })) });
+ */
+export function opaque(lists: MergeTable, binary?: ObjectShape): OpaqueShape {
+  return { type: "opaque", lists, within: "", ...(binary && { binary }) };
+}
 
 /** A list that is replaced as a whole, unless `merge` says how it is merged. */
 export function list(of: Shape, merge?: ListShape["merge"]): ListShape {

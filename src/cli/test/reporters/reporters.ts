@@ -10,8 +10,6 @@ import { paintOf, plain } from "./paint.ts";
 import type { Paint } from "./paint.ts";
 import { prettyEnd, prettySuite } from "./pretty.ts";
 import type { RanSuite, TestReport } from "./report.ts";
-import { sarifReport } from "./sarif-report.ts";
-import { tapReport } from "./tap-report.ts";
 
 /** A format for reports of a run. */
 interface Reporter {
@@ -28,12 +26,16 @@ const REPORTERS = {
   json: { end: jsonReport },
   junit: { end: junitReport },
   github: { end: githubReport, lines: true },
-  tap: { end: tapReport },
-  sarif: { end: sarifReport },
 } satisfies Readonly<Record<string, Reporter>>;
 
 /** The names of all reporters. */
 export const REPORTER_NAMES = Object.keys(REPORTERS);
+
+/** Reporters of earlier versions, and the one to use in their place. */
+const GONE: Readonly<Record<string, string>> = {
+  sarif: "github marks the same lines of a pull request",
+  tap: "junit has the same results for CI systems",
+};
 
 /** A requested reporter, and where it writes. */
 export interface ChosenReporter {
@@ -52,6 +54,7 @@ export interface Reporting {
 /** Reads `NAME` or `NAME=FILE`; may be given several times. @throws InvalidArgumentError for another name. */
 export function parseReporter(text: string, before: readonly ChosenReporter[] = []): ChosenReporter[] {
   const [, name = text, file] = /^([^=]*)=(.+)$/s.exec(text) ?? [];
+  if (Object.hasOwn(GONE, name)) throw new InvalidArgumentError(`There is no reporter ${name} any more: ${GONE[name]}.`);
   if (!REPORTER_NAMES.includes(name)) throw new InvalidArgumentError(`Wanted one of ${REPORTER_NAMES.join(", ")}, or NAME=FILE.`);
   return [...before, { name: name as ChosenReporter["name"], ...(file !== undefined && { file }) }];
 }

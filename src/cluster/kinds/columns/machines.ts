@@ -3,25 +3,10 @@
  *
  * @module
  */
-import { isRecord } from "../../../base/json.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import { AGE_COLUMN, NAME_COLUMN, NONE, textColumn, wide } from "../../../apiserver/types/columns.ts";
 import type { Column } from "../../../apiserver/types/columns.ts";
-
-/** The value behind names, or undefined wherever there is something else on the way. */
-function at(value: unknown, ...names: readonly string[]): unknown {
-  return names.reduce((inner, name) => (isRecord(inner) && Object.hasOwn(inner, name) ? inner[name] : undefined), value);
-}
-
-function textAt(value: unknown, ...names: readonly string[]): string | undefined {
-  const found = at(value, ...names);
-  return typeof found === "string" && found !== "" ? found : undefined;
-}
-
-function listAt(value: unknown, ...names: readonly string[]): readonly unknown[] {
-  const found = at(value, ...names);
-  return Array.isArray(found) ? (found as readonly unknown[]) : [];
-}
+import { listAt, textAt, memberAt } from "../opaque/read.ts";
 
 /** What `kubectl get` shows of Pods. */
 export const POD_COLUMNS: readonly Column[] = [
@@ -39,7 +24,7 @@ export const POD_COLUMNS: readonly Column[] = [
 const containerStatuses = (object: KubeObject) => listAt(object, "status", "containerStatuses");
 
 function readyContainers(object: KubeObject): string {
-  const ready = containerStatuses(object).filter((status) => at(status, "ready") === true).length;
+  const ready = containerStatuses(object).filter((status) => memberAt(status, "ready") === true).length;
   return `${ready}/${listAt(object, "spec", "containers").length}`;
 }
 
@@ -52,28 +37,29 @@ function podStatus(object: KubeObject): string {
     containerStatuses(object)
       .map(containerReason)
       .find((reason) => reason !== undefined) ?? phase;
-  const running = containerStatuses(object).some((status) => at(status, "state", "running") !== undefined);
+  const running = containerStatuses(object).some((status) => memberAt(status, "state", "running") !== undefined);
   return found === "Completed" && running ? "Running" : found;
 }
 
 function containerReason(status: unknown): string | undefined {
   const waiting = textAt(status, "state", "waiting", "reason");
   if (waiting !== undefined) return waiting;
-  const ended = at(status, "state", "terminated");
+  const ended = memberAt(status, "state", "terminated");
   if (ended === undefined) return undefined;
-  const signal = at(ended, "signal") ?? 0;
-  return textAt(ended, "reason") ?? (signal === 0 ? `ExitCode:${String(at(ended, "exitCode") ?? 0)}` : `Signal:${String(signal)}`);
+  const signal = memberAt(ended, "signal") ?? 0;
+  return textAt(ended, "reason") ?? (signal === 0 ? `ExitCode:${String(memberAt(ended, "exitCode") ?? 0)}` : `Signal:${String(signal)}`);
 }
 
 function readinessGates(object: KubeObject): string {
-  const gates = listAt(object, "spec", "readinessGates").map((gate) => at(gate, "conditionType"));
+  const gates = listAt(object, "spec", "readinessGates").map((gate) => memberAt(gate, "conditionType"));
   const conditions = listAt(object, "status", "conditions");
-  const holds = (type: unknown) => conditions.some((condition) => at(condition, "type") === type && at(condition, "status") === "True");
+  const holds = (type: unknown) =>
+    conditions.some((condition) => memberAt(condition, "type") === type && memberAt(condition, "status") === "True");
   return gates.length === 0 ? NONE : `${gates.filter(holds).length}/${gates.length}`;
 }
 
 function restarts(object: KubeObject): number {
-  const counts = containerStatuses(object).map((status) => Number(at(status, "restartCount") ?? 0));
+  const counts = containerStatuses(object).map((status) => Number(memberAt(status, "restartCount") ?? 0));
   return counts.reduce((sum, count) => sum + (Number.isFinite(count) ? count : 0), 0);
 }
 
@@ -97,10 +83,10 @@ function nodeInfo(object: KubeObject, field: string): string {
 }
 
 function nodeStatus(object: KubeObject): string {
-  const ready = listAt(object, "status", "conditions").find((condition) => at(condition, "type") === "Ready");
+  const ready = listAt(object, "status", "conditions").find((condition) => memberAt(condition, "type") === "Ready");
   const states = { True: "Ready", False: "NotReady" };
   const state = states[textAt(ready, "status") as keyof typeof states] ?? (ready === undefined ? "Unknown" : "NotReady");
-  return at(object, "spec", "unschedulable") === true ? `${state},SchedulingDisabled` : state;
+  return memberAt(object, "spec", "unschedulable") === true ? `${state},SchedulingDisabled` : state;
 }
 
 const ROLE_LABEL = "node-role.kubernetes.io/";
@@ -113,6 +99,6 @@ function roles({ metadata: { labels = {} } }: KubeObject): string {
 }
 
 function nodeAddress(object: KubeObject, type: string): string {
-  const address = listAt(object, "status", "addresses").find((candidate) => at(candidate, "type") === type);
+  const address = listAt(object, "status", "addresses").find((candidate) => memberAt(candidate, "type") === type);
   return textAt(address, "address") ?? NONE;
 }

@@ -14,6 +14,8 @@ export interface KeptLogin {
   readonly tokens?: ProviderTokens;
   /** Groups of the provider's that made an administrator by the settings of that time. */
   readonly administrators?: readonly string[];
+  /** The key ends then at the latest, in milliseconds since 1970. */
+  readonly endsAtMs?: number;
 }
 
 const DEPTH_MAX = 8;
@@ -46,12 +48,17 @@ function parsed(text: string): KeptLogin | undefined {
 
 /** What a key keeps of a login besides who it is: where it came from, and the tokens. Those of OpenID Connect have fields of their own. */
 export function keptOf(
-  { place, issuer, administrators }: Identity,
+  { place, issuer, administrators, endsAtMs }: Identity,
   tokens: ProviderTokens,
 ): Pick<KeySpec, "oidcLogin"> & { connectorData?: string } {
   const hasTokens = Object.values(tokens).some((token) => token !== undefined);
   const isOidc = issuer !== undefined || place === undefined;
-  const login = place !== undefined && { place, ...(!isOidc && hasTokens && { tokens }), ...(administrators && { administrators }) };
+  const login = place !== undefined && {
+    place,
+    ...(!isOidc && hasTokens && { tokens }),
+    ...(administrators && { administrators }),
+    ...(endsAtMs !== undefined && { endsAtMs }),
+  };
   return {
     ...(login && { connectorData: connectorDataOf(login) }),
     ...(hasTokens && isOidc && { oidcLogin: tokens }),

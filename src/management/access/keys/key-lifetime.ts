@@ -7,6 +7,7 @@ import type { KubeObject } from "../../../kube/object/types.ts";
 import { specOf } from "../../kinds/common.ts";
 import { LOGIN_KEY, originOf } from "../../kinds/owned-access-key.ts";
 import type { KeySpec } from "../../kinds/owned-access-key.ts";
+import { keptLogin } from "./kept-login.ts";
 
 /** Limits of the platform. */
 export interface LifetimeLimits {
@@ -20,7 +21,7 @@ export interface LifetimeLimits {
 const LATEST_MS = 8.64e15;
 
 /**
- * When a key ends, in milliseconds since 1970; Infinity when it does not. The platform's limit counts from the creation of the root
+ * When a key ends, in milliseconds since 1970; Infinity when it does not. That of a sign-in ends when its provider said so. The platform's limit counts from the creation of the root
  * of its chain, whatever the key says, and however often it is used.
  *
  * @param lastActivityMs When the key was last used, in milliseconds since 1970; undefined when it never was.
@@ -33,7 +34,8 @@ export function keyEnd(key: KubeObject, lastActivityMs: number | undefined, limi
   const own = ttl > 0 ? fromMs + ttl * 1000 : Infinity;
   const { until = Infinity } = originOf(key);
   const { accessKeyMaxTTLSeconds: max } = limits;
-  const endMs = Math.min(own, until, max > 0 ? rootTime(key) + max * 1000 : Infinity);
+  const { endsAtMs = Infinity } = keptLogin(key) ?? {};
+  const endMs = Math.min(own, until, endsAtMs, max > 0 ? rootTime(key) + max * 1000 : Infinity);
   return endMs > LATEST_MS ? Infinity : endMs;
 }
 

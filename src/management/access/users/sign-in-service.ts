@@ -109,7 +109,8 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
   }
 
   #keySpec(user: Person, told: Identity, tokens: ProviderTokens): KeySpec {
-    const { groups, issuer: _issuer, idClaim: _claim, place: _place, passwordMark: _mark, administrators: _all, ...identity } = told;
+    const { groups, issuer: _issuer, idClaim: _claim, place: _place, passwordMark: _mark, administrators: _all, ...rest } = told;
+    const { endsAtMs: _end, ...identity } = rest;
     const now = timestamp(this.#options.clock.now());
     const { connectorData, oidcLogin } = keptOf(told, tokens);
     return {

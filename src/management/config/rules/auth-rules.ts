@@ -65,6 +65,9 @@ function checkDirectory(provider: Spot): void {
 /** Formats of SAML 2.0, which an abbreviation does not stand for. */
 const NEWER_FORMATS = ["persistent", "transient", "entity", "encrypted", "kerberos"];
 
+/** Names that are no ids. */
+const TRANSIENT_NAMES = "urn:oasis:names:tc:SAML:2.0:nameid-format:transient";
+
 function checkSaml(saml: Spot): void {
   const [caData, ca, skip] = ["caData", "ca", "insecureSkipSignatureValidation"].map((name) => spotBelow(saml, name)) as [Spot, Spot, Spot];
   const [data, path] = [writtenText(caData), writtenText(ca)];
@@ -74,12 +77,32 @@ function checkSaml(saml: Spot): void {
   }
   if (data !== undefined && path !== undefined) warn(ca, { message: "Found ca beside caData, which goes before it" });
   if (data !== undefined && !isBase64(data)) refuseAt(caData, { message: "Expected base64" });
+  checkSigners(skip, data !== undefined || path !== undefined);
+  checkSamlAddress(saml);
+  const groups = spotBelow(saml, "allowedGroups");
+  if (writtenText(spotBelow(saml, "groupsAttr")) === undefined && itemsOf(groups).length > 0)
+    warn(groups, { message: "Nobody is in these groups: without groupsAttr none are known" });
   const format = spotBelow(saml, "nameIDPolicyFormat");
   const word = writtenText(format);
+  if (word === TRANSIENT_NAMES) warn(format, { message: "Nobody can sign in here: a transient name is another one at each sign-in" });
   if (word !== undefined && NEWER_FORMATS.includes(word)) {
     const hint = `Write urn:oasis:names:tc:SAML:2.0:nameid-format:${word} if that is meant`;
     warn(format, { message: "An abbreviation stands for a format of SAML 1.1, which has none of this name", hint });
   }
+}
+
+function checkSigners(skip: Spot, hasSigners: boolean): void {
+  if (!isTrue(skip)) return;
+  if (hasSigners) warn(skip, { message: "Means nothing beside ca or caData: signatures are checked" });
+  else warn(skip, { message: "Anyone can sign in here as anyone: nothing shows who wrote a response" });
+}
+
+function checkSamlAddress(saml: Spot): void {
+  const address = spotBelow(saml, "ssoURL");
+  const text = writtenText(address);
+  if (text === undefined) warn(saml, { message: "Nobody can sign in here without ssoURL" });
+  else if (/^http:\/\/(?!127\.0\.0\.1[:/]|\[::1\][:/]|localhost[:/])/i.test(text))
+    warn(address, { message: "Nobody can sign in here: people are sent elsewhere by https only" });
 }
 
 function isBase64(text: string): boolean {

@@ -123,10 +123,12 @@ export const SAML = {
   description: "A SAML provider. One of caData, ca and insecureSkipSignatureValidation must be set.",
   fields: {
     redirectURI: formField("web", "Callback address of the platform. Equals the Destination of a response exactly."),
-    ssoURL: formField("web", "Address to which the request is posted."),
-    caData: textField("CA certificate that signs responses, in base64."),
-    ca: formField("path", "CA that signs responses."),
-    insecureSkipSignatureValidation: flag("Do not check the signature of responses."),
+    ssoURL: formField("web", "Address to which the request is posted, by https."),
+    caData: textField("Certificates that responses are signed with, in base64: one after another in PEM, or one in DER."),
+    ca: formField("path", "Path of a PEM file with the certificates that responses are signed with."),
+    insecureSkipSignatureValidation: flag(
+      "Do not check the signature of responses: anyone can sign in as anyone. Means nothing beside ca or caData.",
+    ),
     usernameAttr: formField("attributeName", "Attribute that is used as username."),
     emailAttr: formField("attributeName", "Attribute that is used as email."),
     groupsAttr: formField("attributeName", "Attribute that is used as groups."),

@@ -30,6 +30,8 @@ export interface SignInLimits {
   readonly providerTimeoutSeconds: number;
   /** How long all answers of a provider's API may take for one login together, in seconds. Default 30. */
   readonly loginTimeoutSeconds: number;
+  /** Longest form with which a browser brings a provider's answer, in bytes. Default 262,144. */
+  readonly formBytesMax: number;
   /** Pages of one list that a provider is asked for; with more, the sign-in is refused. Default 100. */
   readonly pagesMax: number;
   /** Groups that a provider may name of one user; with more, the sign-in is refused. Default 2,000. */
@@ -57,6 +59,7 @@ export const SIGN_IN_LIMITS: SignInLimits = {
   discoveryLifetimeMs: 10 * MINUTE_MS,
   providerTimeoutSeconds: 10,
   loginTimeoutSeconds: 30,
+  formBytesMax: 262_144,
   pagesMax: 100,
   groupsMax: 2_000,
   textLengthMax: 1_024,

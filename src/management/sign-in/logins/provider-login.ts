@@ -10,7 +10,7 @@ import type { SignInMemory } from "../limits/memory.ts";
 import type { LoginSecrets } from "../oidc/oidc-client.ts";
 import { challengeOf, secretText } from "../oidc/pkce.ts";
 import type { ProviderTokens, Linked, SignedIn, SignInPorts } from "../ports.ts";
-import type { RedirectClient, ProviderSaid, TokenClient } from "../providers/provider-client.ts";
+import type { ProviderClient, RedirectClient, ProviderSaid } from "../providers/provider-client.ts";
 import type { ProviderClients } from "../providers/provider-clients.ts";
 import type { Provider } from "../rules/admit.ts";
 import { findConnector } from "../rules/connectors.ts";
@@ -60,6 +60,10 @@ export interface ProviderLogin {
    * @throws API_FORBIDDEN when the person may not sign in.
    */
   admitted(provider: Provider, said: ProviderSaid): FinishedLogin;
+  /** Makes the key. */
+  signIn(identity: Identity, tokens: ProviderTokens): Promise<SignedIn>;
+  /** Where a provider sends people back to. */
+  redirectUriOf(provider: Provider): string;
 }
 
 /** A login that has begun. */
@@ -114,8 +118,15 @@ export function createProviderLogin(options: ProviderLoginOptions): ProviderLogi
     return finished;
   };
 
+  const redirectUriOf = ({ connector, settings }: Provider): string => {
+    const { redirectURI = "" } = settings as { readonly redirectURI?: string };
+    return redirectURI || `${baseUrl()}/auth/${encodeURIComponent(connector)}/callback`;
+  };
+
   return {
     admitted,
+    signIn,
+    redirectUriOf,
 
     async begin(visit, provider) {
       expectMethod(visit, "GET");
@@ -123,8 +134,7 @@ export function createProviderLogin(options: ProviderLoginOptions): ProviderLogi
       await begins.begin(addressSubject(addressOf(visit.request)));
       const client = redirecting(await clients(provider));
       const [state, nonce, verifier, browser] = [secretText(chance), secretText(chance), secretText(chance), secretText(chance)];
-      const { redirectURI = "" } = provider.settings as { readonly redirectURI?: string };
-      const redirectUri = redirectURI || `${baseUrl()}/auth/${encodeURIComponent(provider.connector)}/callback`;
+      const redirectUri = redirectUriOf(provider);
       const { connector } = provider;
       await logins.put(state, { connector, place: placeOf(provider), redirectUri, state, nonce, verifier, browser, waiting });
       setLoginCookie(visit, baseUrl(), {
@@ -174,7 +184,7 @@ export function createProviderLogin(options: ProviderLoginOptions): ProviderLogi
   };
 }
 
-function redirecting(client: RedirectClient | TokenClient): RedirectClient {
+function redirecting(client: ProviderClient): RedirectClient {
   if (client.flow !== "redirect") throw noSuchPath();
   return client;
 }

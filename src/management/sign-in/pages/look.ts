@@ -96,8 +96,9 @@ a { color: inherit; }
 [hidden] { display: none; }
 `;
 
-/** The one script of the pages: a button that copies the key, where the browser can. */
-export const SCRIPT = `const button = document.getElementById("copy");
+/** The one script of the pages: a button that copies the key, where the browser can, and a form that does not wait for its button. */
+export const SCRIPT = `document.getElementById("leave")?.submit();
+const button = document.getElementById("copy");
 if (button !== null && navigator.clipboard !== undefined) {
   button.hidden = false;
   button.addEventListener("click", async () => {

@@ -44,6 +44,8 @@ export interface Pages {
   login(visit: Visit, ways: Ways): void;
   /** The key, this one time. */
   key(visit: Visit, signedIn: SignedIn): void;
+  /** Takes the browser to a provider with a form. */
+  leave(visit: Visit, form: { readonly action: URL; readonly fields: Readonly<Record<string, string>> }): void;
   /** Asks whether a program on the person's machine may have a key. */
   confirm(visit: Visit, question: { readonly secret: string; readonly program: string; readonly user: string }): void;
   /** Why nobody is signed in. */
@@ -137,6 +139,16 @@ export function createPages({ baseUrl, ui }: PagesOptions): Pages {
         </form>
         <p class="soft">Its name is ${name}. Sign out, or delete it, when you no longer need it.</p>`;
       show(visit, { title: "You are signed in", body });
+    },
+
+    leave(visit, { action, fields }) {
+      const hidden = Object.entries(fields).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`);
+      const body = html`<p>You sign in at ${action.host}.</p>
+        <form method="post" action="${action.href}" id="leave">
+          ${hidden}
+          <button type="submit">Continue</button>
+        </form>`;
+      show(visit, { title: "Sign in", body, formAction: action.origin });
     },
 
     confirm(visit, { secret, program, user }) {

@@ -1,7 +1,7 @@
 import { restFor } from "./context.ts";
 import type { ProviderContext } from "./context.ts";
 import type { RedirectClient, ProviderSaid } from "./provider-client.ts";
-import { DIRECTORY_A_HOSTS } from "./public-hosts.ts";
+import { DIRECTORY_A_HOSTS } from "../oidc/public-hosts.ts";
 import { isTokenRefused, optionalText, recordIn, recordsIn, requiredText } from "./rest.ts";
 import type { RestAnswer } from "./rest.ts";
 import { createServiceAccount } from "./service-account.ts";

@@ -1,7 +1,7 @@
 import { accessTokenOf, restFor } from "./context.ts";
 import type { ProviderContext } from "./context.ts";
 import type { RedirectClient, ProviderSaid } from "./provider-client.ts";
-import { DIRECTORY_B_HOSTS } from "./public-hosts.ts";
+import { DIRECTORY_B_HOSTS } from "../oidc/public-hosts.ts";
 import { optionalText, recordIn, recordsIn, requiredText } from "./rest.ts";
 import type { Rest, RestAnswer } from "./rest.ts";
 import { unauthorized, unavailable } from "../../../apiserver/types/status.ts";

@@ -61,5 +61,34 @@ export interface TokenClient extends AnyClient {
   identify(token: string): Promise<ProviderSaid>;
 }
 
+/** One login at a provider of forms. */
+export interface FormLoginSecrets {
+  /** Where the browser brings the answer. */
+  readonly redirectUri: string;
+  /** What the answer names as that which it answers. */
+  readonly requestId: string;
+}
+
+/** A form that a browser takes elsewhere. */
+export interface OutgoingForm {
+  readonly action: URL;
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+/** A provider that people take a form to, and whose answer they bring in another. */
+export interface FormClient extends AnyClient {
+  readonly flow: "form";
+  /** The form with which somebody goes to sign in. `secret` comes back beside the answer. */
+  request(login: FormLoginSecrets & { readonly secret: string }): OutgoingForm;
+  /**
+   * What the provider says in the answer that a browser brought. `answerId` is good for one sign-in.
+   *
+   * @throws API_UNAUTHORIZED when the answer proves nothing, API_FORBIDDEN when the provider refused.
+   */
+  receive(answer: string, secrets: FormLoginSecrets): Promise<ProviderSaid & { readonly answerId: string }>;
+  /** What an administrator of the provider needs to know of the platform, as a document. */
+  metadata(redirectUri: string): string;
+}
+
 /** A provider that is set up, as logins use it. One file of this folder for each kind makes it. */
-export type ProviderClient = RedirectClient | TokenClient;
+export type ProviderClient = RedirectClient | TokenClient | FormClient;

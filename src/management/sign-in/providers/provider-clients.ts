@@ -1,7 +1,7 @@
 import { messageOf } from "../../../base/errors.ts";
 import { canonicalJson } from "../../../base/json.ts";
 import type { Clock } from "../../../base/clock.ts";
-import { unauthorized, unavailable } from "../../../apiserver/types/status.ts";
+import { unavailable } from "../../../apiserver/types/status.ts";
 import { openClusterManager } from "./cluster-manager.ts";
 import type { ProviderContext } from "./context.ts";
 import { openDirectoryProviderA } from "./directory-provider-a.ts";
@@ -33,15 +33,17 @@ export interface ProviderClientsOptions {
 /** Providers that are remembered; a configuration has fewer. */
 const CLIENTS_MAX = 100;
 
-type Opens = { readonly [Kind in ProviderKind]?: (provider: Provider<Kind>, context: ProviderContext) => Promise<ProviderClient> };
+type Opens = { readonly [Kind in ProviderKind]: (provider: Provider<Kind>, context: ProviderContext) => Promise<ProviderClient> };
 
-/** Everybody can sign in by these; of other kinds only the rules are here. */
+/** How a provider of each kind is opened. */
 const OPENS: Opens = {
   oidc: openOidc,
   sourceHostA: openSourceHostA,
   sourceHostB: openSourceHostB,
   directoryProviderA: openDirectoryProviderA,
   directoryProviderB: openDirectoryProviderB,
+  // Most platforms have none, and never load what reads XML.
+  saml: async (provider, context) => (await import("./saml/saml.ts")).openSaml(provider, context),
   clusterManager: openClusterManager,
 };
 
@@ -51,18 +53,19 @@ const NEEDS: { readonly [Kind in ProviderKind]?: readonly string[] } = {
   sourceHostB: ["clientId", "clientSecret"],
   directoryProviderA: ["clientId", "clientSecret"],
   directoryProviderB: ["clientId", "clientSecret"],
+  saml: ["ssoURL"],
   clusterManager: ["host", "bearerToken"],
 };
 
 /**
- * Whether people can sign in by a provider: its kind is live, and it is set up.
+ * Whether people can sign in by a provider: it is set up.
  *
  * @example
  * isLive({ kind: "saml", connector: "saml", settings: {} }); // false
  */
 export function isLive({ kind, settings }: Provider): boolean {
   const written = settings as Readonly<Record<string, unknown>>;
-  return OPENS[kind] !== undefined && (NEEDS[kind] ?? []).every((name) => (written[name] ?? "") !== "");
+  return (NEEDS[kind] ?? []).every((name) => (written[name] ?? "") !== "");
 }
 
 /**
@@ -103,13 +106,14 @@ interface AnySettings {
   readonly insecure?: boolean;
   readonly hostName?: string;
   readonly rootCA?: string;
+  readonly ca?: string;
+  readonly caData?: string;
 }
 
 async function opened(provider: Provider, context: ProviderContext): Promise<ProviderClient> {
-  const open = OPENS[provider.kind] as ((provider: Provider, context: ProviderContext) => Promise<ProviderClient>) | undefined;
-  if (open === undefined) throw unauthorized("nobody can sign in by this kind of provider");
+  const open = OPENS[provider.kind] as (provider: Provider, context: ProviderContext) => Promise<ProviderClient>;
   const client = await open(provider, context);
-  if (client.flow === "token") return client;
+  if (client.flow !== "redirect") return client;
   return { ...client, redeem: (address, secrets) => client.redeem(address, secrets).catch(withFreshToken) };
 }
 
@@ -118,9 +122,16 @@ function withFreshToken(error: unknown): never {
   throw isTokenRefused(error) ? troubled("permission", `${messageOf(error)}: ${String((error as Error).cause)}`) : error;
 }
 
-/** The setting with the path of a provider's own authorities; those of the public service are the machine's. */
-function authoritiesOf({ caFile = "", hostName = "", rootCA = "" }: AnySettings): readonly [string, string] | undefined {
+/** The setting with the path of a provider's own authorities, or of its signers; those of the public service are the machine's. */
+function authoritiesOf({
+  caFile = "",
+  hostName = "",
+  rootCA = "",
+  ca = "",
+  caData = "",
+}: AnySettings): readonly [string, string] | undefined {
   if (caFile !== "") return ["caFile", caFile];
+  if (ca !== "" && caData === "") return ["ca", ca];
   return rootCA !== "" && hostName !== "" ? ["rootCA", rootCA] : undefined;
 }
 

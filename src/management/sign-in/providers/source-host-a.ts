@@ -3,7 +3,7 @@ import { unavailable } from "../../../apiserver/types/status.ts";
 import { accessTokenOf, restFor } from "./context.ts";
 import type { ProviderContext } from "./context.ts";
 import type { RedirectClient, ProviderSaid } from "./provider-client.ts";
-import { SOURCE_HOST_A_CLOUD, SOURCE_HOST_A_HOSTS } from "./public-hosts.ts";
+import { SOURCE_HOST_A_CLOUD, SOURCE_HOST_A_HOSTS } from "../oidc/public-hosts.ts";
 import { numericId, linkedNext, optionalText, recordIn, recordsIn, requiredText } from "./rest.ts";
 import type { Rest } from "./rest.ts";
 import { notAccepted, notRefreshed } from "../oidc/oauth-errors.ts";

@@ -14,6 +14,8 @@ export interface SamlAssertion {
   readonly nameId?: string;
   /** Values by attribute name. */
   readonly attributes: Readonly<Record<string, readonly string[]>>;
+  /** Names of attributes that are there more than once: which one counts, nobody says. */
+  readonly repeated?: readonly string[];
 }
 
 /**
@@ -28,11 +30,13 @@ export interface SamlAssertion {
 export function admitSaml({ connector, settings }: Configured<SamlSettings>, assertion: SamlAssertion): SignInDecision {
   // An empty text is none.
   const { redirectURI = "", entityIssuer = "", ssoIssuer = "", usernameAttr = "", emailAttr = "", allowedGroups, filterGroups } = settings;
-  const { destination, audiences, issuer, nameId, attributes } = assertion;
+  const { destination, audiences, issuer, nameId, attributes, repeated = [] } = assertion;
   if (redirectURI === "" || destination !== redirectURI) return refused("the response is for another destination");
   if (!audiences.includes(entityIssuer || redirectURI)) return refused("the response is for another audience");
   if (ssoIssuer !== "" && issuer !== ssoIssuer) return refused("the response is by another issuer");
   if (nameId === undefined || nameId === "") return refused("the response names nobody");
+  const twice = [usernameAttr, emailAttr].find((name) => repeated.includes(name));
+  if (twice !== undefined) return refused(`the attribute ${twice} is there more than once`);
   const username = usernameAttr === "" ? nameId : first(attributes, usernameAttr);
   if (username === undefined) return refused(`the attribute ${usernameAttr}, the user name, is missing`);
   const email = emailAttr === "" ? undefined : first(attributes, emailAttr);

@@ -1,0 +1,44 @@
+/**
+ * How Kubernetes merges the lists of the kinds that are opaque here: the one table for strategic merge patches and for server-side
+ * apply. Source: `patchMergeKey` and `listMapKey` of the types in its API.
+ *
+ * @module
+ */
+import type { KeyedMerge, MergeTable } from "../../../apiserver/types/objects/shape.ts";
+
+const by = (...keys: readonly string[]): KeyedMerge => ({ as: "map", keys });
+
+const PORTS: KeyedMerge = { ...by("containerPort", "protocol"), defaults: { protocol: "TCP" } };
+
+/** By the name of a list. `ports` of NetworkPolicies, tolerations, taints, commands and whatever else is not here, are replaced as a whole. */
+export const MERGE_KEYS: MergeTable = {
+  // Pods and templates of them.
+  volumes: by("name"),
+  containers: by("name"),
+  initContainers: by("name"),
+  ephemeralContainers: by("name"),
+  imagePullSecrets: by("name"),
+  hostAliases: by("ip"),
+  topologySpreadConstraints: by("topologyKey", "whenUnsatisfiable"),
+  schedulingGates: by("name"),
+  resourceClaims: by("name"),
+  // Containers.
+  "containers.ports": PORTS,
+  "initContainers.ports": PORTS,
+  "ephemeralContainers.ports": PORTS,
+  env: by("name"),
+  volumeMounts: by("mountPath"),
+  volumeDevices: by("devicePath"),
+  "resources.claims": by("name"),
+  // Metadata of templates.
+  "metadata.ownerReferences": by("uid"),
+  "metadata.finalizers": { as: "set" },
+  // What is asked of a node, and what is reported of everything.
+  podCIDRs: { as: "set" },
+  conditions: by("type"),
+  addresses: by("type"),
+  podIPs: by("ip"),
+  resourceClaimStatuses: by("name"),
+  allocatedResourcesStatus: by("name"),
+  "allocatedResourcesStatus.resources": by("resourceID"),
+};

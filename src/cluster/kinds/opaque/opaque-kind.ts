@@ -1,0 +1,49 @@
+import { jsonEqual } from "../../../base/json.ts";
+import type { KubeObject } from "../../../kube/object/types.ts";
+import { dnsSubdomain } from "../../../apiserver/types/objects/names.ts";
+import { always, kindShape, numbered, opaque } from "../../../apiserver/types/objects/shape.ts";
+import { replaceStatus } from "../../../apiserver/types/resource-definition.ts";
+import type { ObjectShape } from "../../../apiserver/types/objects/shape.ts";
+import type { ResourceDefinition, Strategy } from "../../../apiserver/types/resource-definition.ts";
+import { MERGE_KEYS } from "./merge-keys.ts";
+
+/** A kind of which the server knows its name, its metadata and how its lists are merged. */
+export interface OpaqueKind extends Omit<ResourceDefinition, "shape" | "strategy"> {
+  /** What the kind is, in a sentence or two. */
+  readonly description: string;
+  /** What its spec says, in a sentence. */
+  readonly spec: string;
+  /** What its status says, in a sentence. Default: it has none. */
+  readonly status?: string;
+  /** What is read of its spec in the binary form. Default: objects in that form are refused. */
+  readonly binary?: ObjectShape;
+  /** What else the kind does; the names of its objects are DNS subdomains. */
+  readonly strategy?: Partial<Strategy>;
+}
+
+/**
+ * A kind that only passes through: its spec and status are stored as they come, with no field filled in, looked at or refused.
+ *
+ * @example
+ * opaqueKind({ type: NODES, singular: "node", description: "A machine.", spec: "What is asked of it.", status: "What it reports." });
+ */
+export function opaqueKind({ description, spec, status, binary, strategy, ...definition }: OpaqueKind): ResourceDefinition {
+  const hasStatus = status !== undefined;
+  const own = { spec: always(opaque(MERGE_KEYS, binary)), ...(hasStatus && { status: always(opaque(MERGE_KEYS)) }) };
+  const shape = kindShape(own, { description, fields: { spec, ...(hasStatus && { status }) } });
+  return {
+    ...definition,
+    shape: binary === undefined ? shape : numbered(shape, { metadata: 1, spec: 2, ...(hasStatus && { status: 3 }) }),
+    strategy: { nameRule: dnsSubdomain, ...(hasStatus && { subresources: { status: replaceStatus } }), ...strategy },
+  };
+}
+
+/** For kinds whose authors do not say what their status is: a new object has an empty one. */
+export function withoutStatus(object: KubeObject, old: KubeObject | undefined): KubeObject {
+  return old === undefined ? { ...object, status: {} } : object;
+}
+
+/** For kinds that count the changes of what is asked of them. */
+export function isOtherSpec(object: KubeObject, old: KubeObject): boolean {
+  return !jsonEqual(object["spec"], old["spec"]);
+}

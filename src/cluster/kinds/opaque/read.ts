@@ -1,0 +1,34 @@
+/**
+ * Reads parts of opaque objects, in which anything may stand anywhere: what is of another type counts as not there.
+ *
+ * @module
+ */
+import { isRecord } from "../../../base/json.ts";
+
+/**
+ * The value behind names; undefined when something else is on the way.
+ *
+ * @example
+ * memberAt({ spec: { replicas: 2 } }, "spec", "replicas"); // 2
+ */
+export function memberAt(value: unknown, ...names: readonly string[]): unknown {
+  return names.reduce((inner, name) => (isRecord(inner) && Object.hasOwn(inner, name) ? inner[name] : undefined), value);
+}
+
+/** The text behind names; undefined when it is empty or no text. */
+export function textAt(value: unknown, ...names: readonly string[]): string | undefined {
+  const found = memberAt(value, ...names);
+  return typeof found === "string" && found !== "" ? found : undefined;
+}
+
+/** The whole number of at most 32 bits behind names, which is what Kubernetes counts with; undefined when it is none. */
+export function integerAt(value: unknown, ...names: readonly string[]): number | undefined {
+  const found = memberAt(value, ...names);
+  return Number.isInteger(found) && (found as number) === ((found as number) | 0) ? (found as number) : undefined;
+}
+
+/** The list behind names; empty when it is no list. */
+export function listAt(value: unknown, ...names: readonly string[]): readonly unknown[] {
+  const found = memberAt(value, ...names);
+  return Array.isArray(found) ? (found as readonly unknown[]) : [];
+}

@@ -1,0 +1,49 @@
+/**
+ * What is said about Pods: with whom they talk, and how many have to stay.
+ *
+ * @module
+ */
+import type { ResourceType } from "../../kube/object/resource.ts";
+import type { ResourceDefinition } from "../../apiserver/types/resource-definition.ts";
+import { DISRUPTION_BUDGET_COLUMNS, NETWORK_POLICY_COLUMNS } from "./columns/workloads.ts";
+import { BINARY_BUDGET } from "./opaque/binary.ts";
+import { isOtherSpec, opaqueKind, withoutStatus } from "./opaque/opaque-kind.ts";
+
+/** NetworkPolicies: nothing filters packets here. */
+export const NETWORK_POLICIES: ResourceType = {
+  apiVersion: "networking.k8s.io/v1",
+  kind: "NetworkPolicy",
+  plural: "networkpolicies",
+  namespaced: true,
+};
+/** PodDisruptionBudgets: nothing counts Pods for them here. */
+export const DISRUPTION_BUDGETS: ResourceType = {
+  apiVersion: "policy/v1",
+  kind: "PodDisruptionBudget",
+  plural: "poddisruptionbudgets",
+  namespaced: true,
+};
+
+/** `networking.k8s.io/v1` NetworkPolicies. */
+export const networkPolicies: ResourceDefinition = opaqueKind({
+  type: NETWORK_POLICIES,
+  singular: "networkpolicy",
+  shortNames: ["netpol"],
+  description: "With whom Pods may talk. Here nothing keeps to it.",
+  spec: "With whom they may talk.",
+  columns: NETWORK_POLICY_COLUMNS,
+  strategy: { newGeneration: isOtherSpec },
+});
+
+/** `policy/v1` PodDisruptionBudgets. */
+export const disruptionBudgets: ResourceDefinition = opaqueKind({
+  type: DISRUPTION_BUDGETS,
+  singular: "poddisruptionbudget",
+  shortNames: ["pdb"],
+  description: "A limit to how many Pods are taken away on purpose at one time.",
+  spec: "How many Pods may be taken away.",
+  status: "What the budget allows now.",
+  binary: BINARY_BUDGET,
+  columns: DISRUPTION_BUDGET_COLUMNS,
+  strategy: { newGeneration: isOtherSpec, prepare: withoutStatus },
+});

@@ -1,0 +1,74 @@
+/**
+ * What makes Pods in a Kubernetes cluster, as far as it is stored and scaled.
+ *
+ * @module
+ */
+import { jsonEqual } from "../../base/json.ts";
+import type { ResourceType } from "../../kube/object/resource.ts";
+import type { KubeObject } from "../../kube/object/types.ts";
+import { invalid } from "../../apiserver/types/field-error.ts";
+import type { FieldError } from "../../apiserver/types/field-error.ts";
+import type { ResourceDefinition } from "../../apiserver/types/resource-definition.ts";
+import { DEPLOYMENT_COLUMNS, STATEFUL_SET_COLUMNS } from "./columns/workloads.ts";
+import { BINARY_DEPLOYMENT } from "./opaque/binary.ts";
+import { isOtherSpec, opaqueKind, withoutStatus } from "./opaque/opaque-kind.ts";
+import { integerAt, memberAt } from "./opaque/read.ts";
+import { SCALE } from "./scale.ts";
+
+/** Deployments: nothing makes Pods of them here. */
+export const DEPLOYMENTS: ResourceType = { apiVersion: "apps/v1", kind: "Deployment", plural: "deployments", namespaced: true };
+/** StatefulSets: nothing makes Pods or claims of them here. */
+export const STATEFUL_SETS: ResourceType = { apiVersion: "apps/v1", kind: "StatefulSet", plural: "statefulsets", namespaced: true };
+
+/** The one number that a scale shows and changes. */
+function replicasErrors(workload: KubeObject): FieldError[] {
+  const given = memberAt(workload, "spec", "replicas");
+  if (given === undefined) return [];
+  const replicas = integerAt(workload, "spec", "replicas");
+  if (replicas === undefined) return [invalid("spec.replicas", given, "must be a whole number of 32 bits")];
+  return replicas >= 0 ? [] : [invalid("spec.replicas", replicas, "must be greater than or equal to 0")];
+}
+
+const SCALED = { prepare: withoutStatus, validate: replicasErrors };
+
+/** `apps/v1` Deployments. A change of annotations counts as a new generation too. Source: their strategy. */
+export const deployments: ResourceDefinition = opaqueKind({
+  type: DEPLOYMENTS,
+  singular: "deployment",
+  shortNames: ["deploy"],
+  categories: ["all"],
+  description: "Pods that are all alike, and how they are replaced. Here nothing makes them.",
+  spec: "Which Pods there should be.",
+  status: "How far it is.",
+  binary: BINARY_DEPLOYMENT,
+  columns: DEPLOYMENT_COLUMNS,
+  views: { scale: SCALE },
+  strategy: {
+    ...SCALED,
+    newGeneration: (object, old) => isOtherSpec(object, old) || !jsonEqual(object.metadata.annotations, old.metadata.annotations),
+  },
+});
+
+/** `apps/v1` StatefulSets. */
+export const statefulSets: ResourceDefinition = opaqueKind({
+  type: STATEFUL_SETS,
+  singular: "statefulset",
+  shortNames: ["sts"],
+  categories: ["all"],
+  description: "Pods of which each keeps its name and its volumes. Here nothing makes them.",
+  spec: "Which Pods there should be.",
+  status: "How far it is.",
+  columns: STATEFUL_SET_COLUMNS,
+  views: { scale: SCALE },
+  strategy: {
+    ...SCALED,
+    prepare: (object, old) => withUpdateStrategy(withoutStatus(object, old)),
+    newGeneration: (object, old) => isOtherSpec(withUpdateStrategy(object), old),
+  },
+});
+
+/** The one default that is filled in: without it `kubectl rollout status` refuses to look at a StatefulSet. */
+function withUpdateStrategy(set: KubeObject): KubeObject {
+  if (memberAt(set, "spec", "updateStrategy") !== undefined) return set;
+  return { ...set, spec: { ...(set["spec"] as object), updateStrategy: { type: "RollingUpdate" } } };
+}

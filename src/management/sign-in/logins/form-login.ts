@@ -1,0 +1,150 @@
+import type { Chance } from "../../../base/chance.ts";
+import { isEngineError } from "../../../base/errors.ts";
+import type { AddressOf } from "../../../apiserver/http/client-address.ts";
+import { badRequest, noSuchPath, unauthorized } from "../../../apiserver/types/status.ts";
+import { addressSubject } from "../limits/attempts.ts";
+import type { SignInLimits } from "../limits/limits.ts";
+import type { SignInMemory } from "../limits/memory.ts";
+import { secretText } from "../oidc/pkce.ts";
+import type { Pages } from "../pages/pages.ts";
+import type { SignedIn } from "../ports.ts";
+import type { FormClient, FormLoginSecrets } from "../providers/provider-client.ts";
+import type { ProviderClients } from "../providers/provider-clients.ts";
+import type { Provider } from "../rules/admit.ts";
+import { placeOf } from "../rules/place.ts";
+import { told } from "../told.ts";
+import { answerSeeOther, expectMethod, readForm } from "../visit.ts";
+import type { Visit } from "../visit.ts";
+import type { Begins } from "./begins.ts";
+import { hasLoginCookie, setLoginCookie } from "./cookies.ts";
+import type { SignInOutcomes } from "./outcomes.ts";
+import { sendBack, waitingOf } from "./programs.ts";
+import type { FinishedLogin, Programs, Waiting } from "./programs.ts";
+import type { ProviderLogin } from "./provider-login.ts";
+
+/** What login by forms needs. */
+export interface FormLoginOptions {
+  readonly memory: SignInMemory;
+  readonly chance: Pick<Chance, "bytes">;
+  readonly clients: ProviderClients;
+  readonly begins: Begins;
+  readonly programs: Programs;
+  readonly login: Pick<ProviderLogin, "admitted" | "signIn" | "redirectUriOf">;
+  readonly limits: SignInLimits;
+  readonly pages: Pages;
+  /** Where a request comes from. */
+  readonly addressOf: AddressOf;
+  readonly outcomes: SignInOutcomes;
+  /** Address of the platform, without a slash at its end. */
+  readonly baseUrl: () => string;
+}
+
+/** The steps of a login by forms. Each throws what the answer is then. */
+export interface FormLogin {
+  /** Shows the form that leads to the provider. */
+  begin(visit: Visit, provider: Provider): Promise<void>;
+  /** Takes the form that the browser brings back, or the browser that has brought it: the key, or undefined in all other steps. */
+  finish(visit: Visit, provider: Provider): Promise<SignedIn | undefined>;
+  /** Shows what an administrator of the provider needs to know. */
+  metadata(visit: Visit, provider: Provider): Promise<void>;
+}
+
+/** What a login by forms keeps from its beginning to its end. */
+interface Kept {
+  readonly connector: string;
+  /** Kind and address of the provider: the connector may have another one by the time that the browser comes back. */
+  readonly place: string;
+  /** Names the cookie that only the browser that began has, and what is in it. */
+  readonly state: string;
+  readonly browser: string;
+  readonly waiting: Waiting | undefined;
+}
+
+/** So long the id of an answer is remembered, in milliseconds: no answer is good for as long. */
+const ANSWERS_MS = 25 * 60 * 60_000;
+const UNKNOWN = "this login is unknown, has ended or took too long: begin again";
+
+/**
+ * Login by forms. The browser brings the answer from another site, without the cookie of the one that began: it is checked, kept under a
+ * secret of its own, and the browser asks for it once more, with the cookie. No login begins at the provider.
+ */
+export function createFormLogin(options: FormLoginOptions): FormLogin {
+  const { memory, chance, clients, begins, programs, login, limits, pages, addressOf, outcomes, baseUrl } = options;
+  const { pendingMax: max, pendingLifetimeMs: lifetimeMs, formBytesMax } = limits;
+  const logins = memory.once<Kept & FormLoginSecrets>("forms", { lifetimeMs, max });
+  const answers = memory.once<Kept & FinishedLogin>("answers", { lifetimeMs, max });
+  const ids = memory.attempts("answer-ids", { max: 1, windowMs: ANSWERS_MS });
+
+  const isOf = (kept: Kept, provider: Provider) => kept.connector === provider.connector && kept.place === placeOf(provider);
+
+  /** What comes by another site's form. */
+  const receive = async (visit: Visit, provider: Provider): Promise<void> => {
+    const { SAMLResponse: answer, RelayState: state } = await readForm(visit, ["SAMLResponse", "RelayState"], formBytesMax);
+    const pending = await logins.take(state);
+    if (pending === undefined || !isOf(pending, provider)) throw badRequest(UNKNOWN);
+    const { redirectUri, requestId, ...kept } = pending;
+    try {
+      const { answerId, ...said } = await formClient(await clients(provider)).receive(answer, { redirectUri, requestId });
+      const finished = login.admitted(provider, said);
+      if (!(await ids.begin(`${kept.place} ${answerId}`)))
+        throw Object.assign(unauthorized(UNKNOWN), { cause: "the assertion has been used" });
+      const secret = secretText(chance);
+      await answers.put(secret, { ...kept, ...finished });
+      const url = new URL(redirectUri);
+      url.searchParams.set("saml", secret);
+      answerSeeOther(visit, url);
+    } catch (error) {
+      if (kept.waiting === undefined || !isEngineError(error)) throw error;
+      outcomes.failed(provider.connector, error);
+      sendBack(visit, kept.waiting, told(error).message);
+    }
+  };
+
+  /** The browser that has brought an answer, with its cookie. */
+  const claim = async (visit: Visit, provider: Provider): Promise<SignedIn | undefined> => {
+    const kept = await answers.take(visit.query.get("saml") ?? "");
+    if (kept === undefined || !isOf(kept, provider)) throw badRequest(UNKNOWN);
+    const { state, browser, waiting, identity, tokens } = kept;
+    setLoginCookie(visit, baseUrl(), { purpose: "sign-in", secret: state, value: "", maxAge: 0 });
+    // Without this, a form of another site could sign somebody in as somebody else.
+    if (!hasLoginCookie(visit, { purpose: "sign-in", secret: state, value: browser }))
+      throw badRequest("this login was begun in another browser: begin again");
+    await begins.know(addressSubject(addressOf(visit.request)));
+    if (waiting === undefined) return login.signIn(identity, tokens);
+    await programs.ask(visit, { identity, tokens }, waiting);
+    return undefined;
+  };
+
+  return {
+    async begin(visit, provider) {
+      expectMethod(visit, "GET");
+      const waiting = waitingOf(visit.query);
+      await begins.begin(addressSubject(addressOf(visit.request)));
+      const client = formClient(await clients(provider));
+      const [state, browser] = [secretText(chance), secretText(chance)];
+      // An id begins with no digit.
+      const requestId = `_${secretText(chance)}`;
+      const redirectUri = login.redirectUriOf(provider);
+      await logins.put(state, { connector: provider.connector, place: placeOf(provider), redirectUri, requestId, state, browser, waiting });
+      setLoginCookie(visit, baseUrl(), { purpose: "sign-in", secret: state, value: browser, maxAge: Math.ceil(lifetimeMs / 1_000) });
+      pages.leave(visit, client.request({ redirectUri, requestId, secret: state }));
+    },
+
+    async finish(visit, provider) {
+      if (visit.request.method === "POST") return void (await receive(visit, provider));
+      expectMethod(visit, "GET");
+      return claim(visit, provider);
+    },
+
+    async metadata(visit, provider) {
+      expectMethod(visit, "GET");
+      const bytes = Buffer.from(formClient(await clients(provider)).metadata(login.redirectUriOf(provider)));
+      visit.response.writeHead(200, { "Content-Type": "application/samlmetadata+xml", "Content-Length": bytes.length }).end(bytes);
+    },
+  };
+}
+
+function formClient(client: Awaited<ReturnType<ProviderClients>>): FormClient {
+  if (client.flow !== "form") throw noSuchPath();
+  return client;
+}

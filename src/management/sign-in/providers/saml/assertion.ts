@@ -1,0 +1,144 @@
+import type { SamlAssertion } from "../../rules/admit-saml.ts";
+import { ASSERTION, BEARER, TRANSIENT, UNSPECIFIED } from "./names.ts";
+import { quoted, unproven } from "./refusal.ts";
+import { assertedId } from "./signature.ts";
+import { demandNow, instant } from "./times.ts";
+import { attributeOf, elementNamed, elementsIn, elementsNamed, plainTextOf } from "./xml.ts";
+import type { XmlElement } from "./xml.ts";
+
+/** What an answer must be. */
+export interface ExpectedAnswer {
+  readonly redirectUri: string;
+  /** Id of the request. */
+  readonly requestId: string;
+  /** The format that was asked for. */
+  readonly nameIdFormat: string;
+  /** Attributes that are read; no other is looked at. */
+  readonly attributes: ReadonlySet<string>;
+  readonly nowMs: number;
+}
+
+/** What a proven assertion says. */
+export interface ReadAssertion {
+  /** Nobody brings the same one again. */
+  readonly id: string;
+  readonly assertion: SamlAssertion;
+  /** When the provider's own session ends, in milliseconds since 1970. Undefined: it does not say. */
+  readonly sessionEndMs?: number;
+}
+
+const NAME_ID_MAX = 256;
+/** Characters that are not seen, or turn others around. */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
+
+/**
+ * Reads an assertion that is proven.
+ *
+ * @throws API_UNAUTHORIZED when it is for another place, request or time, or says something in more than one way.
+ */
+export function readAssertion(element: XmlElement, expected: ExpectedAnswer & { readonly issuer: string }): ReadAssertion {
+  if (attributeOf(element, "Version") !== "2.0") throw unproven("the assertion is not of SAML 2.0");
+  const subject = elementNamed(element, ASSERTION, "Subject");
+  if (subject === undefined) throw unproven("the assertion is about nobody");
+  const nameId = nameIdOf(subject, expected);
+  demandConfirmed(subject, expected);
+  const audiences = audiencesOf(element, expected.nowMs);
+  const sessionEndMs = sessionEndOf(element, expected.nowMs);
+  return {
+    id: assertedId(element),
+    assertion: {
+      destination: expected.redirectUri,
+      audiences,
+      issuer: expected.issuer,
+      nameId,
+      ...attributesIn(element, expected.attributes),
+    },
+    ...(sessionEndMs !== undefined && { sessionEndMs }),
+  };
+}
+
+function nameIdOf(subject: XmlElement, { nameIdFormat: asked, issuer }: ExpectedAnswer & { readonly issuer: string }): string {
+  const element = elementNamed(subject, ASSERTION, "NameID");
+  const others = elementsIn(subject).filter(({ name }) => name !== "NameID" && name !== "SubjectConfirmation");
+  if (element === undefined || others.length > 0) throw unproven("the subject is not named by one NameID");
+  const format = attributeOf(element, "Format") ?? UNSPECIFIED;
+  const isAsked = format === asked || [format, asked].includes(UNSPECIFIED);
+  if (format === TRANSIENT || !isAsked) throw unproven(`the NameID has the format ${quoted(format)}, not the one that was asked for`);
+  const qualifier = attributeOf(element, "NameQualifier");
+  // The same name of another provider behind this one is somebody else.
+  if (qualifier !== undefined && qualifier !== issuer) throw unproven(`the NameID is one of ${quoted(qualifier)}`);
+  const text = plainTextOf(element);
+  if (text === "" || text.length > NAME_ID_MAX || text.trim() !== text || UNSEEN.test(text))
+    throw unproven("the NameID is no name that can be kept");
+  return text;
+}
+
+/** Demands that one confirmation makes the one who brings the assertion its subject, here, now, and for this request. */
+function demandConfirmed(subject: XmlElement, { redirectUri, requestId, nowMs }: ExpectedAnswer): void {
+  const bearers = elementsNamed(subject, ASSERTION, "SubjectConfirmation").filter((one) => attributeOf(one, "Method") === BEARER);
+  if (bearers.length !== 1) throw unproven(`the subject has ${bearers.length} confirmations for who brings it, not 1`);
+  const data = elementNamed(bearers[0]!, ASSERTION, "SubjectConfirmationData");
+  if (data === undefined) throw unproven("the confirmation says nothing");
+  // Another name there is that of somebody who acts for the subject, and a key would have to be shown.
+  if (elementsIn(bearers[0]!).length > 1 || elementsIn(data).length > 0) throw unproven("the confirmation demands more than to bring it");
+  const recipient = attributeOf(data, "Recipient");
+  if (recipient !== redirectUri) throw unproven(`the assertion is for ${quoted(recipient)}`);
+  if (attributeOf(data, "InResponseTo") !== requestId) throw unproven("the assertion is to another request, or to none");
+  if (attributeOf(data, "NotBefore") !== undefined) throw unproven("the confirmation has a beginning");
+  demandNow("the confirmation", nowMs, { notOnOrAfter: attributeOf(data, "NotOnOrAfter") });
+}
+
+/** Audiences that every restriction has. */
+function audiencesOf(assertion: XmlElement, nowMs: number): readonly string[] {
+  const conditions = elementNamed(assertion, ASSERTION, "Conditions");
+  if (conditions === undefined) throw unproven("the assertion has no conditions");
+  demandNow("the assertion", nowMs, {
+    notBefore: attributeOf(conditions, "NotBefore"),
+    notOnOrAfter: attributeOf(conditions, "NotOnOrAfter"),
+  });
+  const unknown = elementsIn(conditions).find(
+    ({ name, namespace }) => namespace !== ASSERTION || !["AudienceRestriction", "OneTimeUse", "ProxyRestriction"].includes(name),
+  );
+  if (unknown !== undefined) throw unproven(`the assertion has the unknown condition ${quoted(unknown.name)}`);
+  const [first, ...others] = elementsNamed(conditions, ASSERTION, "AudienceRestriction").map((one) =>
+    elementsNamed(one, ASSERTION, "Audience").map(plainTextOf),
+  );
+  if (first === undefined) throw unproven("the assertion is for no audience");
+  const sets = others.map((audiences) => new Set(audiences));
+  return first.filter((audience) => sets.every((set) => set.has(audience)));
+}
+
+/** The first end of a session that the assertion speaks of. */
+function sessionEndOf(assertion: XmlElement, nowMs: number): number | undefined {
+  const statements = elementsNamed(assertion, ASSERTION, "AuthnStatement");
+  if (statements.length === 0) throw unproven("the assertion does not say that anyone has signed in");
+  const ends = statements
+    .flatMap((one) => attributeOf(one, "SessionNotOnOrAfter") ?? [])
+    .map((text) => instant("SessionNotOnOrAfter", text));
+  if (ends.length === 0) return undefined;
+  const endMs = Math.min(...ends);
+  if (nowMs >= endMs) throw unproven("the session at the provider has ended");
+  return endMs;
+}
+
+/** The values of the attributes that are wanted, and which of them are there more than once. */
+function attributesIn(assertion: XmlElement, wanted: ReadonlySet<string>): Pick<SamlAssertion, "attributes" | "repeated"> {
+  const values = new Map<string, string[]>();
+  const repeated = new Set<string>();
+  const attributes = elementsNamed(assertion, ASSERTION, "AttributeStatement").flatMap((one) => elementsNamed(one, ASSERTION, "Attribute"));
+  for (const attribute of attributes) {
+    const name = attributeOf(attribute, "Name") ?? "";
+    if (!wanted.has(name)) continue;
+    const known = values.get(name) ?? [];
+    if (values.has(name)) repeated.add(name);
+    for (const value of elementsNamed(attribute, ASSERTION, "AttributeValue")) known.push(valueOf(value));
+    values.set(name, known);
+  }
+  return { attributes: Object.fromEntries(values), repeated: [...repeated] };
+}
+
+function valueOf(element: XmlElement): string {
+  const text = plainTextOf(element);
+  if (UNSEEN.test(text)) throw unproven("an attribute has characters that are not seen");
+  return text;
+}

@@ -1,0 +1,20 @@
+import type { EngineError } from "../../../../base/errors.ts";
+import { unauthorized } from "../../../../apiserver/types/status.ts";
+
+/** Longest part of a document that stands in the log. */
+const QUOTED_MAX = 200;
+
+/**
+ * The provider's answer proves nothing. Which rule it broke is for the log alone.
+ *
+ * @example
+ * throw unproven("the assertion has ended");
+ */
+export function unproven(rule: string): EngineError {
+  return Object.assign(unauthorized("the provider's answer was not accepted; begin again"), { cause: rule });
+}
+
+/** A part of a document as a log shows it: short, in quotes, on one line. */
+export function quoted(text: string | undefined): string {
+  return text === undefined ? "none" : JSON.stringify(text.slice(0, QUOTED_MAX));
+}

@@ -1,0 +1,158 @@
+import { forbiddenPath, unauthorized } from "../../../../apiserver/types/status.ts";
+import { readAssertion } from "./assertion.ts";
+import type { ExpectedAnswer, ReadAssertion } from "./assertion.ts";
+import { keysAt } from "./certificates.ts";
+import type { PinnedCertificate } from "./certificates.ts";
+import { ASSERTION, PROTOCOL, SIGNATURES, STATUS } from "./names.ts";
+import { quoted, unproven } from "./refusal.ts";
+import { assertedId, signatureOf, signedText } from "./signature.ts";
+import { attributeOf, elementNamed, elementsBelow, elementsIn, readXml, plainTextOf } from "./xml.ts";
+import type { XmlElement } from "./xml.ts";
+
+/** Elements and attributes around an assertion. */
+const AROUND_MAX = 500;
+
+/** How an answer is checked. */
+export interface Checks extends ExpectedAnswer {
+  /** The certificates that the provider signs with; undefined: signatures are not looked at. */
+  readonly certificates: readonly PinnedCertificate[] | undefined;
+}
+
+/**
+ * What the answer of a SAML provider says: nothing but what the signed bytes say when they are read again by themselves. The rest of the
+ * document can only be a reason to refuse it. Source: research on single sign-on; saml-profiles-2.0-os, section 4.1.4.
+ *
+ * @param field The field `SAMLResponse` of the form.
+ * @throws API_UNAUTHORIZED when the answer proves nothing, API_FORBIDDEN when it says that the provider has refused.
+ */
+export function readResponse(field: string, checks: Checks): ReadAssertion {
+  const text = decoded(field);
+  const outer = readXml(text);
+  demandResponse(outer);
+  demandUniqueIds(outer);
+  const assertion = onlyAssertion(outer);
+  demandLittleAround(outer, assertion);
+  demandSignaturesInPlace(outer, assertion);
+  const { response, believed } = proven(text, { outer, assertion }, checks);
+  const issuer = issuerOf(believed);
+  if (issuer === undefined) throw unproven("the assertion names no issuer");
+  // What is not signed is no proof, but says where it was meant for.
+  const outerIssuer = issuerOf(response ?? outer);
+  if (outerIssuer !== undefined && outerIssuer !== issuer) throw unproven("response and assertion are by different issuers");
+  demandAnswerTo(response ?? outer, checks, response !== undefined);
+  return readAssertion(believed, { ...checks, issuer });
+}
+
+/** Base64 in one strict form; some providers break it into lines. */
+function decoded(field: string): string {
+  const compact = field.replace(/[\r\n]/g, "");
+  const bytes = Buffer.from(compact, "base64");
+  if (compact === "" || bytes.toString("base64") !== compact) throw unproven("SAMLResponse is no base64");
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw unproven("the document is not in UTF-8");
+  }
+}
+
+function demandResponse(outer: XmlElement): void {
+  if (outer.name !== "Response" || outer.namespace !== PROTOCOL) throw unproven(`the document is no Response, but ${quoted(outer.name)}`);
+  if (attributeOf(outer, "Version") !== "2.0") throw unproven("the response is not of SAML 2.0");
+  assertedId(outer);
+  const status = elementNamed(outer, PROTOCOL, "Status");
+  const code = status && elementNamed(status, PROTOCOL, "StatusCode");
+  if (code === undefined) throw unproven("the response has no status");
+  if (attributeOf(code, "Value") === `${STATUS}Success`) return;
+  const words = [...elementsBelow(code)].map((one) => statusWord(attributeOf(one, "Value") ?? ""));
+  throw forbiddenPath(`the provider did not sign you in: ${words.slice(0, 2).join(", ")}`);
+}
+
+/** The last part of a status of the standard. What a provider made up itself is not shown to people. */
+function statusWord(value: string): string {
+  const word = value.startsWith(STATUS) ? value.slice(STATUS.length) : "";
+  return /^[A-Za-z]{1,40}$/.test(word) ? word : "unknown status";
+}
+
+/** No two elements have the same id, in whatever spelling of the attribute. */
+function demandUniqueIds(outer: XmlElement): void {
+  const seen = new Set<string>();
+  for (const { attributes } of elementsBelow(outer)) {
+    for (const { name, value } of attributes) {
+      if (!/^(?:|assertion|response|request)id$/i.test(name)) continue;
+      if (seen.has(value)) throw unproven(`the document has the ID ${quoted(value)} twice`);
+      seen.add(value);
+    }
+  }
+}
+
+/** The one assertion of the document, which is a child of the response. */
+function onlyAssertion(outer: XmlElement): XmlElement {
+  const all = [...elementsBelow(outer)];
+  if (all.some(({ name }) => /^Encrypted(?:Assertion|ID|Attribute)$/.test(name))) {
+    const message = "the provider encrypts what it says, and this platform has no key to read it; tell your administrator";
+    throw Object.assign(unauthorized(message), { cause: "the assertion is encrypted" });
+  }
+  const assertions = all.filter(({ name }) => name === "Assertion");
+  if (assertions.length !== 1) throw unproven(`the document has ${assertions.length} assertions, not 1`);
+  const [assertion] = assertions as [XmlElement];
+  if (assertion.namespace !== ASSERTION || !elementsIn(outer).includes(assertion)) throw unproven("the assertion is not where it must be");
+  return assertion;
+}
+
+/** What stands around the assertion may be by anyone, and costs as much as what is signed. */
+function demandLittleAround(outer: XmlElement, assertion: XmlElement): void {
+  const sizes = [outer, assertion].map((element) =>
+    [...elementsBelow(element)].reduce((sum, { attributes }) => sum + 1 + attributes.length, 0),
+  );
+  if (sizes[0]! - sizes[1]! > AROUND_MAX) throw unproven(`the response has more than ${AROUND_MAX} parts around the assertion`);
+}
+
+/** Signatures stand in the response and in the assertion, and nowhere else. */
+function demandSignaturesInPlace(outer: XmlElement, assertion: XmlElement): void {
+  const all = [...elementsBelow(outer)].filter(({ name }) => name === "Signature");
+  const placed = [signatureOf(outer), signatureOf(assertion)].filter((signature) => signature !== undefined);
+  if (all.length !== placed.length || all.some(({ namespace }) => namespace !== SIGNATURES))
+    throw unproven("a signature is not where it must be");
+}
+
+interface Found {
+  readonly outer: XmlElement;
+  readonly assertion: XmlElement;
+}
+
+/** The assertion that may be believed, and the response if that is signed too. Every signature that is there is good. */
+function proven(
+  text: string,
+  { outer, assertion }: Found,
+  { certificates, nowMs }: Checks,
+): { response?: XmlElement; believed: XmlElement } {
+  if (certificates === undefined) return { believed: assertion };
+  const [ofResponse, ofAssertion] = [signatureOf(outer), signatureOf(assertion)];
+  if (ofResponse === undefined && ofAssertion === undefined) throw unproven("neither response nor assertion is signed");
+  const keys = keysAt(certificates, nowMs);
+  if (keys.length === 0) throw unproven("no certificate of the settings may be used now");
+  const signed = (path: readonly string[], element: XmlElement, signature: XmlElement): XmlElement => {
+    const again = readXml(signedText({ text, path, element, signature }, keys));
+    if (again.name !== element.name || again.namespace !== element.namespace || assertedId(again) !== assertedId(element))
+      throw unproven("something else was signed");
+    return again;
+  };
+  const alone = ofAssertion && signed(["Assertion"], assertion, ofAssertion);
+  const response = ofResponse && signed([], outer, ofResponse);
+  if (response === undefined) return { believed: alone! };
+  demandResponse(response);
+  return { response, believed: onlyAssertion(response) };
+}
+
+/** What the response says of itself, besides the assertion. */
+function demandAnswerTo(response: XmlElement, { redirectUri, requestId }: ExpectedAnswer, isSigned: boolean): void {
+  const destination = attributeOf(response, "Destination");
+  if (destination === undefined ? isSigned : destination !== redirectUri) throw unproven(`the response is for ${quoted(destination)}`);
+  const request = attributeOf(response, "InResponseTo");
+  if (request !== undefined && request !== requestId) throw unproven("the response is to another request");
+}
+
+function issuerOf(element: XmlElement): string | undefined {
+  const issuer = elementNamed(element, ASSERTION, "Issuer");
+  return issuer && plainTextOf(issuer);
+}

@@ -1,0 +1,69 @@
+import { unavailable } from "../../../../apiserver/types/status.ts";
+import { isLoopback } from "../../oidc/loopback.ts";
+import { admit } from "../../rules/admit.ts";
+import type { Provider } from "../../rules/admit.ts";
+import type { SamlSettings } from "../../settings.ts";
+import type { ProviderContext } from "../context.ts";
+import type { FormClient } from "../provider-client.ts";
+import { pinnedCertificates } from "./certificates.ts";
+import type { PinnedCertificate } from "./certificates.ts";
+import { PERSISTENT, TRANSIENT } from "./names.ts";
+import { metadataXml, requestXml } from "./request.ts";
+import { readResponse } from "./response.ts";
+
+/** A login lasts no longer, in milliseconds: the provider cannot be asked again about the person. */
+const LOGIN_MS = 30 * 24 * 60 * 60_000;
+
+/**
+ * A SAML 2.0 provider: the browser takes a request there in a form, and brings the signed answer back in another. The provider cannot be
+ * asked again without the person, so that logins end: with the session that the provider speaks of, or after 30 days.
+ *
+ * @throws API_UNAVAILABLE when `ssoURL` or the certificates cannot be used, or the format of names is one that nobody can come back by.
+ */
+export async function openSaml(provider: Provider<"saml">, { readFile, clock }: ProviderContext): Promise<FormClient> {
+  const { settings } = provider;
+  const { ssoURL = "", entityIssuer = "", usernameAttr = "", emailAttr = "", groupsAttr = "" } = settings;
+  const action = addressIn(ssoURL);
+  const nameIdFormat = settings.nameIDPolicyFormat || PERSISTENT;
+  if (nameIdFormat === TRANSIENT) throw unavailable("a transient NameID is another one at each sign-in: set another nameIDPolicyFormat");
+  const certificates = await certificatesIn(settings, readFile);
+  const attributes = new Set([usernameAttr, emailAttr, groupsAttr].filter((name) => name !== ""));
+  return {
+    flow: "form",
+    request({ redirectUri, requestId, secret }) {
+      const xml = requestXml({ id: requestId, ssoURL, redirectUri, issuer: entityIssuer, nameIdFormat, nowMs: clock.now() });
+      return { action, fields: { SAMLRequest: Buffer.from(xml).toString("base64"), RelayState: secret } };
+    },
+    async receive(answer, { redirectUri, requestId }) {
+      const nowMs = clock.now();
+      const read = readResponse(answer, { certificates, redirectUri, requestId, nameIdFormat, attributes, nowMs });
+      const decision = admit({ ...provider, settings: { ...settings, redirectURI: redirectUri } }, read.assertion);
+      const endsAtMs = Math.min(read.sessionEndMs ?? Infinity, nowMs + LOGIN_MS);
+      const ending = decision.admitted ? { ...decision, identity: { ...decision.identity, endsAtMs } } : decision;
+      return { decision: ending, tokens: {}, answerId: read.id };
+    },
+    metadata: (redirectUri) => metadataXml({ entityId: entityIssuer || redirectUri, redirectUri, nameIdFormat }),
+    lookAgain: async () => undefined,
+    endSessionUrl: () => undefined,
+  };
+}
+
+function addressIn(ssoURL: string): URL {
+  const url = URL.canParse(ssoURL) ? new URL(ssoURL) : undefined;
+  const isSafe = url?.protocol === "https:" || (url?.protocol === "http:" && isLoopback(url));
+  // The host stands in the policy of the page.
+  const isPlain = url !== undefined && url.username === "" && url.password === "" && /^[\w.:[\]-]+$/.test(url.host);
+  if (!isSafe || !isPlain) throw unavailable("ssoURL is no address by https");
+  return url;
+}
+
+/** The certificates that are pinned; undefined where the settings say that nothing is checked. */
+async function certificatesIn(
+  { caData = "", ca = "", insecureSkipSignatureValidation = false }: SamlSettings,
+  readFile: ProviderContext["readFile"],
+): Promise<readonly PinnedCertificate[] | undefined> {
+  if (caData !== "") return pinnedCertificates("caData", Buffer.from(caData, "base64"));
+  if (ca !== "") return pinnedCertificates("ca", Buffer.from(await readFile(ca), "latin1"));
+  if (insecureSkipSignatureValidation) return undefined;
+  throw unavailable("there is neither ca nor caData");
+}

@@ -1,0 +1,240 @@
+import { hash, verify } from "node:crypto";
+import type { KeyObject } from "node:crypto";
+import { DOMParser } from "@xmldom/xmldom";
+import type { XmlNode } from "@xmldom/xmldom";
+import { SignedXml } from "xml-crypto";
+import { isEngineError, messageOf } from "../../../../base/errors.ts";
+import { ENVELOPED, EXCLUSIVE, SIGNATURES } from "./names.ts";
+import { quoted, unproven } from "./refusal.ts";
+import { attributeOf, elementNamed, elementsIn, elementsNamed, plainTextOf } from "./xml.ts";
+import type { XmlElement } from "./xml.ts";
+
+/** Algorithms of signatures that are taken, and their names in `node:crypto`. SHA-1 and secrets that both sides know are not among them. */
+const SIGNATURE_ALGORITHMS: Readonly<Record<string, string>> = {
+  "http://www.w3.org/2001/04/xmldsig-more#rsa-sha256": "RSA-SHA256",
+  "http://www.w3.org/2001/04/xmldsig-more#rsa-sha512": "RSA-SHA512",
+};
+/** Algorithms of digests that are taken, their names in `node:crypto`, and the lengths of digests in bytes. */
+const DIGEST_ALGORITHMS: Readonly<Record<string, { readonly name: string; readonly bytes: number }>> = {
+  "http://www.w3.org/2001/04/xmlenc#sha256": { name: "sha256", bytes: 32 },
+  "http://www.w3.org/2001/04/xmlenc#sha512": { name: "sha512", bytes: 64 },
+};
+/** Prefixes that a canonical form may keep although nothing uses them. */
+const PREFIXES_MAX = 16;
+const ID = /^[A-Za-z_][A-Za-z0-9_.-]{0,255}$/;
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+/** Longest signature in bytes, of a key of 16,384 bits. */
+const SIGNATURE_BYTES_MAX = 2_048;
+
+/** What a document says of itself by this name. */
+export function assertedId(element: XmlElement): string {
+  const id = attributeOf(element, "ID") ?? "";
+  if (!ID.test(id)) throw unproven(`${element.name} has no ID that can be signed`);
+  return id;
+}
+
+/** The signature of an element, whose child it is. Undefined where there is none. */
+export function signatureOf(element: XmlElement): XmlElement | undefined {
+  return elementNamed(element, SIGNATURES, "Signature");
+}
+
+/** A document with a signature in it. */
+export interface SignedDocument {
+  readonly text: string;
+  /** Names of the elements that lead from the root to the element that is signed, the root left out. */
+  readonly path: readonly string[];
+  readonly element: XmlElement;
+  readonly signature: XmlElement;
+}
+
+/**
+ * The text that was signed, in its canonical form. Nothing else of the document is proven.
+ *
+ * @throws API_UNAUTHORIZED when the signature is not exactly in the form that is taken, or by none of the keys.
+ */
+export function signedText({ text, path, element, signature }: SignedDocument, keys: readonly KeyObject[]): string {
+  demandForm(signature, assertedId(element));
+  const checked = strictChecker(keys);
+  let isGood: boolean;
+  try {
+    const nodes = signedNodes(text, path);
+    demandSigner(signature, canonicalText(nodes.info, [], checked), keys);
+    demandDigest(signature, nodes, checked);
+    checked.loadSignature(nodes.signature);
+    isGood = checked.checkSignature(text);
+  } catch (error) {
+    if (isEngineError(error)) throw error;
+    throw unproven(`the signature of ${element.name} is not good: ${messageOf(error).slice(0, 200)}`);
+  }
+  const [signed, ...others] = isGood ? checked.getSignedReferences() : [];
+  if (signed === undefined || signed === "" || others.length > 0) throw unproven(`the signature of ${element.name} is not good`);
+  return signed;
+}
+
+/** What checks signatures, with the algorithms that are taken and no others. */
+function strictChecker(keys: readonly KeyObject[]): SignedXml {
+  const checked = new SignedXml({ getCertFromKeyInfo: () => null, publicCert: "the keys are those of the algorithms" });
+  const { CanonicalizationAlgorithms: canonical, HashAlgorithms: hashes } = checked;
+  return Object.assign(checked, {
+    idAttributes: ["ID"],
+    CanonicalizationAlgorithms: only(canonical, [ENVELOPED, EXCLUSIVE]),
+    HashAlgorithms: only(hashes, Object.keys(DIGEST_ALGORITHMS)),
+    SignatureAlgorithms: algorithmsWith(keys),
+  });
+}
+
+/** An element in its canonical form, which keeps the namespaces of these prefixes. */
+function canonicalText(node: XmlNode, inclusiveNamespacesPrefixList: readonly string[], { CanonicalizationAlgorithms }: SignedXml): string {
+  const Exclusive = (CanonicalizationAlgorithms as Readonly<Record<string, new () => CanonicalForm>>)[EXCLUSIVE]!;
+  return new Exclusive().process(node, { inclusiveNamespacesPrefixList, ancestorNamespaces: declaredAround(node) });
+}
+
+/** Namespaces that the parent of an element declares, and it does not itself. */
+function declaredAround({ parentNode, attributes }: XmlNode): readonly { readonly prefix: string; readonly namespaceURI: string }[] {
+  const own = new Set(declaredAt(attributes).map(({ prefix }) => prefix));
+  return declaredAt(parentNode?.attributes).filter(({ prefix }) => !own.has(prefix));
+}
+
+function declaredAt(attributes: XmlNode["attributes"]): readonly { readonly prefix: string; readonly namespaceURI: string }[] {
+  const all = Array.from({ length: attributes?.length ?? 0 }, (_, index) => attributes![index]!);
+  return all.flatMap(({ name, value }) => (/^xmlns(?::|$)/.test(name) ? { prefix: name.slice("xmlns:".length), namespaceURI: value } : []));
+}
+
+/**
+ * Demands the digest, as the library does: it looks for what is signed in a way that costs ten times as much, which only what the provider
+ * did sign is worth.
+ */
+function demandDigest(signature: XmlElement, { element, signature: node }: SignedNodes, checked: SignedXml): void {
+  const [transforms, method, value] = elementsIn(elementsIn(elementsIn(signature)[0]!)[2]!) as [XmlElement, XmlElement, XmlElement];
+  const [list] = elementsNamed(elementsIn(transforms)[1]!, EXCLUSIVE, "InclusiveNamespaces");
+  const [place, prefixes] = [node.nextSibling, list === undefined ? [] : prefixesIn(list)];
+  element.removeChild(node);
+  const text = canonicalText(element, prefixes, checked);
+  element.insertBefore(node, place);
+  const { name } = DIGEST_ALGORITHMS[attributeOf(method, "Algorithm")!]!;
+  if (hash(name, text, "base64") !== plainTextOf(value).replace(/[ \n\t]/g, ""))
+    throw unproven("what was signed is not good: its digest is another one");
+}
+
+interface CanonicalForm {
+  process(node: XmlNode, options: object): string;
+}
+
+/** Demands that one of the keys has signed, before anything that costs more is done for the document. */
+function demandSigner(signature: XmlElement, info: string, keys: readonly KeyObject[]): void {
+  const [signedInfo, value] = elementsIn(signature) as [XmlElement, XmlElement];
+  const digest = SIGNATURE_ALGORITHMS[attributeOf(elementsIn(signedInfo)[1]!, "Algorithm")!]!;
+  const bytes = Buffer.from(plainTextOf(value), "base64");
+  if (!keys.some((key) => verify(digest, Buffer.from(info), key, bytes)))
+    throw unproven("the signature is by none of the certificates, or is not good");
+}
+
+function only(all: object, names: readonly string[]): object {
+  return Object.fromEntries(Object.entries(all).filter(([name]) => names.includes(name)));
+}
+
+/** The algorithms that are taken, each with all keys: which one signed is not said by the document. */
+function algorithmsWith(keys: readonly KeyObject[]): object {
+  const algorithms = Object.entries(SIGNATURE_ALGORITHMS).map(([name, digest]) => {
+    const verifySignature = (material: string, _key: unknown, value: string) =>
+      keys.some((key) => verify(digest, Buffer.from(material), key, Buffer.from(value, "base64")));
+    return [
+      name,
+      class {
+        getAlgorithmName = () => name;
+        verifySignature = verifySignature;
+      },
+    ] as const;
+  });
+  return Object.fromEntries(algorithms);
+}
+
+interface SignedNodes {
+  readonly element: XmlNode;
+  readonly signature: XmlNode;
+  readonly info: XmlNode;
+}
+
+/** What is signed, and the signature, as the library reads it. Both readers have seen one at this place. */
+function signedNodes(text: string, path: readonly string[]): SignedNodes {
+  const fail = (message: string) => {
+    throw new Error(message);
+  };
+  const document = new DOMParser({ errorHandler: { warning: fail, error: fail, fatalError: fail } }).parseFromString(text, "text/xml");
+  let element: XmlNode = document.documentElement;
+  for (const name of path) element = childNamed(element, name);
+  const signature = childNamed(element, "Signature");
+  return { element, signature, info: childNamed(signature, "SignedInfo") };
+}
+
+function childNamed({ childNodes }: XmlNode, name: string): XmlNode {
+  const [found, ...others] = Array.from({ length: childNodes.length }, (_, index) => childNodes[index]!).filter(
+    (child) => child.localName === name,
+  );
+  if (found === undefined || others.length > 0) throw new Error(`there is not one ${name}`);
+  return found;
+}
+
+/** Demands the one form of a signature that is taken, so that nothing in it can be read in two ways. */
+function demandForm(signature: XmlElement, id: string): void {
+  const [info, value, keyInfo, ...others] = elementsIn(signature);
+  const names = (elements: readonly XmlElement[]) =>
+    elements.map(({ name, namespace }) => (namespace === SIGNATURES ? name : "other")).join();
+  if (
+    info === undefined ||
+    value === undefined ||
+    others.length > 0 ||
+    !["SignedInfo,SignatureValue", "SignedInfo,SignatureValue,KeyInfo"].includes(names([info, value, ...(keyInfo ? [keyInfo] : [])]))
+  )
+    throw unproven("the signature has other parts than SignedInfo, SignatureValue and KeyInfo");
+  const parts = elementsIn(info);
+  if (names(parts) !== "CanonicalizationMethod,SignatureMethod,Reference") throw unproven("SignedInfo has other parts than it must have");
+  const [form, method, reference] = parts as [XmlElement, XmlElement, XmlElement];
+  demandAlgorithm(form, [EXCLUSIVE], false);
+  demandAlgorithm(method, Object.keys(SIGNATURE_ALGORITHMS), false);
+  const bytes = bytesOf(value);
+  if (bytes === 0 || bytes > SIGNATURE_BYTES_MAX) throw unproven("SignatureValue is no signature");
+  demandReference(reference, id, names);
+}
+
+function demandReference(reference: XmlElement, id: string, names: (elements: readonly XmlElement[]) => string): void {
+  const uri = attributeOf(reference, "URI");
+  if (uri !== `#${id}`) throw unproven(`the signature is of ${quoted(uri)}, not of what it stands in`);
+  const parts = elementsIn(reference);
+  if (names(parts) !== "Transforms,DigestMethod,DigestValue") throw unproven("Reference has other parts than it must have");
+  const [transforms, method, value] = parts as [XmlElement, XmlElement, XmlElement];
+  const steps = elementsIn(transforms);
+  if (names(steps) !== "Transform,Transform") throw unproven("the signature has other transforms than the two that it must have");
+  demandAlgorithm(steps[0]!, [ENVELOPED], false);
+  demandAlgorithm(steps[1]!, [EXCLUSIVE], true);
+  demandAlgorithm(method, Object.keys(DIGEST_ALGORITHMS), false);
+  if (bytesOf(value) !== DIGEST_ALGORITHMS[attributeOf(method, "Algorithm")!]!.bytes) throw unproven("DigestValue is no digest");
+}
+
+/** An algorithm of these, without parameters but the prefixes of a canonical form. */
+function demandAlgorithm(element: XmlElement, allowed: readonly string[], mayHavePrefixes: boolean): void {
+  const algorithm = attributeOf(element, "Algorithm");
+  if (algorithm === undefined || !allowed.includes(algorithm)) throw unproven(`the ${element.name} ${quoted(algorithm)} is not taken`);
+  const parameters = elementsIn(element);
+  const lists = mayHavePrefixes ? elementsNamed(element, EXCLUSIVE, "InclusiveNamespaces") : [];
+  if (parameters.length > 1 || parameters.length !== lists.length) throw unproven(`${element.name} has parameters that are not taken`);
+  for (const list of lists) {
+    const prefixes = prefixesIn(list);
+    const isGood =
+      prefixes.length > 0 &&
+      prefixes.length <= PREFIXES_MAX &&
+      prefixes.every((prefix) => prefix === "#default" || (ID.test(prefix) && prefix !== "xml"));
+    if (!isGood || elementsIn(list).length > 0) throw unproven("PrefixList is not taken");
+  }
+}
+
+function prefixesIn(list: XmlElement): readonly string[] {
+  return (attributeOf(list, "PrefixList") ?? "").split(" ").filter((prefix) => prefix !== "");
+}
+
+/** How many bytes a text in base64 stands for. */
+function bytesOf(element: XmlElement): number {
+  const text = plainTextOf(element).replace(/[ \n\t]/g, "");
+  if (!BASE64.test(text)) throw unproven(`${element.name} is no base64`);
+  return Buffer.from(text, "base64").length;
+}

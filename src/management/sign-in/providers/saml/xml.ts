@@ -1,0 +1,234 @@
+import { unproven } from "./refusal.ts";
+
+/** An element that has been read: names are by namespace, and texts are what they stand for. */
+export interface XmlElement {
+  /** Name without its prefix. */
+  readonly name: string;
+  /** URI of the namespace, "" for none. */
+  readonly namespace: string;
+  readonly attributes: readonly XmlAttribute[];
+  readonly children: readonly (XmlElement | string)[];
+}
+
+/** An attribute of an element. Declarations of namespaces are none. */
+export interface XmlAttribute {
+  readonly name: string;
+  readonly namespace: string;
+  readonly value: string;
+}
+
+/** How large a document may be. */
+export const XML_LIMITS = {
+  /** Elements within each other. */
+  depth: 64,
+  /** Elements, attributes and texts. */
+  nodes: 10_000,
+  /** Namespaces that are declared at one place. */
+  namespaces: 32,
+} as const;
+
+const XML_NAMESPACE = "http://www.w3.org/XML/1998/namespace";
+/** A name of the documents that are read here: none needs other letters. */
+const NAME = "[A-Za-z_][A-Za-z0-9_.-]*";
+const QUALIFIED = `(?:${NAME}:)?${NAME}`;
+const QUOTED_NAME = (names: string) => `(?:"(?:${names})"|'(?:${names})')`;
+const DECLARATION = new RegExp(
+  `<\\?xml[ \\n\\t]+version=${QUOTED_NAME("1\\.0")}(?:[ \\n\\t]+encoding=${QUOTED_NAME("[Uu][Tt][Ff]-8")})?` +
+    `(?:[ \\n\\t]+standalone=${QUOTED_NAME("yes|no")})?[ \\n\\t]*\\?>`,
+  "y",
+);
+const BLANKS = /[ \n\t]*/y;
+const START = new RegExp(`<(${QUALIFIED})`, "y");
+const ATTRIBUTE = new RegExp(`[ \\n\\t]+(${QUALIFIED})[ \\n\\t]*=[ \\n\\t]*(?:"([^"<]*)"|'([^'<]*)')`, "y");
+const START_END = /[ \n\t]*(\/?)>/y;
+const END = new RegExp(`</(${QUALIFIED})[ \\n\\t]*>`, "y");
+const TEXT = /[^<]+/y;
+const REFERENCE = /&(?:#(\d{1,7})|#x([0-9A-Fa-f]{1,6})|(amp|lt|gt|quot|apos));|&/g;
+const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
+/** What no document has: control characters but those between lines, halves of pairs, what is no character, and marks of byte order. */
+const NO_CHARACTER = /[^\n\t\r\u0020-\uD7FF\uE000-\uFEFE\uFF00-\uFFFD\u{10000}-\u{10FFFF}]/u;
+const ABSOLUTE = /^[A-Za-z][A-Za-z0-9+.-]*:[^\s]+$/;
+
+/**
+ * Reads a document strictly: one element with elements, attributes and texts in it, every prefix declared. A document type, entities of its
+ * own, comments, instructions and CDATA sections refuse it: each of them has made two readers see two documents in one. Time and memory grow
+ * with the length.
+ *
+ * @throws API_UNAUTHORIZED for anything else, or beyond {@link XML_LIMITS}.
+ *
+ * @example
+ * readXml("<a b='1'>x &amp; y</a>").children; // ["x & y"]
+ */
+export function readXml(text: string): XmlElement {
+  return new XmlReader(text).document();
+}
+
+type Scope = ReadonlyMap<string, string>;
+
+interface Open {
+  readonly qualified: string;
+  readonly element: XmlElement & { readonly children: (XmlElement | string)[] };
+  readonly scope: Scope;
+}
+
+class XmlReader {
+  readonly #text: string;
+  #at = 0;
+  #nodes = 0;
+
+  constructor(text: string) {
+    if (NO_CHARACTER.test(text)) throw unproven("the document has a character that XML does not have");
+    this.#text = text.replace(/\r\n?/g, "\n");
+  }
+
+  document(): XmlElement {
+    this.#take(DECLARATION);
+    this.#take(BLANKS);
+    const open: Open[] = [];
+    const root = this.#start(open, new Map([["xml", XML_NAMESPACE]]));
+    while (open.length > 0) this.#inside(open);
+    this.#take(BLANKS);
+    if (this.#at < this.#text.length) throw unproven("there is something after the document");
+    return root;
+  }
+
+  #take(pattern: RegExp): RegExpExecArray | undefined {
+    pattern.lastIndex = this.#at;
+    const found = pattern.exec(this.#text) ?? undefined;
+    if (found !== undefined) this.#at = pattern.lastIndex;
+    return found;
+  }
+
+  #count(): void {
+    this.#nodes += 1;
+    if (this.#nodes > XML_LIMITS.nodes) throw unproven(`the document has more than ${XML_LIMITS.nodes} parts`);
+  }
+
+  /** The next part of the innermost element that is open. */
+  #inside(open: Open[]): void {
+    const { qualified, element, scope } = open.at(-1)!;
+    const [text] = this.#take(TEXT) ?? [];
+    if (text !== undefined) {
+      this.#count();
+      if (text.includes("]]>")) throw unproven("the document is not well formed");
+      element.children.push(expanded(text));
+      return;
+    }
+    const end = this.#take(END);
+    if (end === undefined) element.children.push(this.#start(open, scope));
+    else if (end[1] !== qualified) throw unproven("the document is not well formed");
+    else open.pop();
+  }
+
+  /** Begins an element, which is open then unless it is empty. */
+  #start(open: Open[], around: Scope): XmlElement {
+    const qualified = this.#take(START)?.[1];
+    if (qualified === undefined) throw unproven(this.#why());
+    this.#count();
+    if (open.length >= XML_LIMITS.depth) throw unproven(`the document is deeper than ${XML_LIMITS.depth}`);
+    const written = new Map<string, string>();
+    for (let found = this.#take(ATTRIBUTE); found !== undefined; found = this.#take(ATTRIBUTE)) {
+      this.#count();
+      if (written.has(found[1]!)) throw unproven("the document has an attribute twice");
+      written.set(found[1]!, expanded((found[2] ?? found[3])!.replace(/[\n\t]/g, " ")));
+    }
+    const end = this.#take(START_END);
+    if (end === undefined) throw unproven("the document is not well formed");
+    const scope = scopeOf(around, written);
+    const element = { ...resolved(qualified, scope, true), attributes: attributesOf(written, scope), children: [] };
+    if (end[1] === "") open.push({ qualified, element, scope });
+    return element;
+  }
+
+  #why(): string {
+    const rest = this.#text.slice(this.#at, this.#at + 9);
+    if (rest.startsWith("<!DOCTYPE")) return "the document has a document type";
+    if (rest.startsWith("<!--")) return "the document has a comment";
+    if (rest.startsWith("<![CDATA[")) return "the document has a CDATA section";
+    return rest.startsWith("<?") ? "the document has an instruction" : "the document is not well formed";
+  }
+}
+
+/** What a text stands for. */
+function expanded(text: string): string {
+  return text.replace(REFERENCE, (_, decimal?: string, hexadecimal?: string, name?: string) => {
+    if (name !== undefined) return ENTITIES[name]!;
+    const code = decimal === undefined ? Number.parseInt(hexadecimal ?? "", 16) : Number(decimal);
+    const character = code >= 0 && code <= 0x10ffff ? String.fromCodePoint(code) : "";
+    if (character === "" || NO_CHARACTER.test(character))
+      throw unproven("the document has an entity of its own, or a character that XML does not have");
+    return character;
+  });
+}
+
+/** Namespaces by prefix, "" for the one without. */
+function scopeOf(around: Scope, written: ReadonlyMap<string, string>): Scope {
+  let scope: Map<string, string> | undefined;
+  for (const [name, uri] of written) {
+    const prefix = name === "xmlns" ? "" : name.startsWith("xmlns:") ? name.slice("xmlns:".length) : undefined;
+    if (prefix === undefined) continue;
+    const isReserved = prefix === "xml" || prefix === "xmlns" || uri === XML_NAMESPACE;
+    if (isReserved || !(ABSOLUTE.test(uri) || (prefix === "" && uri === "")))
+      throw unproven("the document declares a namespace that it may not");
+    scope ??= new Map(around);
+    scope.set(prefix, uri);
+    if (scope.size > XML_LIMITS.namespaces) throw unproven(`the document has more than ${XML_LIMITS.namespaces} namespaces at one place`);
+  }
+  return scope ?? around;
+}
+
+function resolved(qualified: string, scope: Scope, isElement: boolean): { readonly name: string; readonly namespace: string } {
+  const colon = qualified.indexOf(":");
+  if (colon < 0) return { name: qualified, namespace: isElement ? (scope.get("") ?? "") : "" };
+  const namespace = scope.get(qualified.slice(0, colon));
+  if (namespace === undefined) throw unproven("the document has a prefix that it does not declare");
+  return { name: qualified.slice(colon + 1), namespace };
+}
+
+function attributesOf(written: ReadonlyMap<string, string>, scope: Scope): readonly XmlAttribute[] {
+  const seen = new Set<string>();
+  const attributes: XmlAttribute[] = [];
+  for (const [qualified, value] of written) {
+    if (qualified === "xmlns" || qualified.startsWith("xmlns:")) continue;
+    const { name, namespace } = resolved(qualified, scope, false);
+    const whole = `${namespace} ${name}`;
+    if (seen.has(whole)) throw unproven("the document has an attribute twice");
+    seen.add(whole);
+    attributes.push({ name, namespace, value });
+  }
+  return attributes;
+}
+
+/** The elements in an element. */
+export function elementsIn({ children }: XmlElement): readonly XmlElement[] {
+  return children.filter((child) => typeof child !== "string");
+}
+
+/** The elements of this name in an element. */
+export function elementsNamed(element: XmlElement, namespace: string, name: string): readonly XmlElement[] {
+  return elementsIn(element).filter((child) => child.name === name && child.namespace === namespace);
+}
+
+/** The one element of this name, undefined where there is none. */
+export function elementNamed(element: XmlElement, namespace: string, name: string): XmlElement | undefined {
+  const [first, ...others] = elementsNamed(element, namespace, name);
+  if (others.length > 0) throw unproven(`there is more than one ${name} in ${element.name}`);
+  return first;
+}
+
+/** The value of an attribute without a namespace. */
+export function attributeOf({ attributes }: XmlElement, name: string): string | undefined {
+  return attributes.find((attribute) => attribute.name === name && attribute.namespace === "")?.value;
+}
+
+/** The text of an element that has nothing else in it. */
+export function plainTextOf(element: XmlElement): string {
+  if (element.children.some((child) => typeof child !== "string")) throw unproven(`${element.name} has something other than text in it`);
+  return element.children.join("");
+}
+
+/** An element, and all elements below it. */
+export function* elementsBelow(element: XmlElement): Generator<XmlElement> {
+  yield element;
+  for (const child of elementsIn(element)) yield* elementsBelow(child);
+}
