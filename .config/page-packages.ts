@@ -8,6 +8,7 @@ import { join } from "node:path";
 
 /** What the page is made of beside this project's own code. The build fails when it finds another package, or misses one. */
 export const PAGE_PACKAGES: readonly string[] = [
+  "@codemirror/autocomplete",
   "@codemirror/commands",
   "@codemirror/lang-yaml",
   "@codemirror/language",

@@ -16,6 +16,7 @@ const inProject = (path: string) => fileURLToPath(new URL(`../${path}`, import.m
 /** Files that need Node, or time, and what stands in for them in a browser. */
 const STAND_INS = [
   { find: /^.*\/base\/digest\.ts$/, replacement: inProject("src/workbench/playground/browser/digest.ts") },
+  { find: "node:net", replacement: inProject("src/workbench/playground/browser/net.ts") },
   { find: /^.*\/metered-engine\.ts$/, replacement: inProject("src/workbench/playground/browser/metered-engine.ts") },
 ];
 

@@ -1,5 +1,6 @@
 /**
- * The one thing that translating and patching need of the platform: a synchronous SHA-256. A browser build replaces this file.
+ * What translating, patching and validation need of the platform: a synchronous SHA-256, and the size of a text. A browser build
+ * replaces this file.
  *
  * @module
  */
@@ -13,4 +14,14 @@ import { hash } from "node:crypto";
  */
 export function sha256Hex(text: string): string {
   return hash("sha256", text, "hex");
+}
+
+/**
+ * Size of a text in UTF-8, in bytes. A surrogate that stands alone counts as the three bytes of U+FFFD.
+ *
+ * @example
+ * utf8Size("é"); // 2
+ */
+export function utf8Size(text: string): number {
+  return Buffer.byteLength(text);
 }

@@ -72,6 +72,19 @@ describe("a context", () => {
     expect(statSync(contexts()).mode & 0o777).toBe(0o600);
   });
 
+  test("that is there already is replaced, which is said, and what it no longer says too", async () => {
+    expect((await set("blue", "--name", "blue", "--tenant-kubeconfig", "t")).stdout).toBe(
+      "Context blue is written, and the current one.\n",
+    );
+    expect((await set("blue", "--name", "azure", "--tenant-kubeconfig", "t")).stdout).toBe(
+      "Context blue is replaced, and the current one.\n",
+    );
+    expect((await set("blue", "-n", "vc-blue")).stdout).toBe(
+      "Context blue is replaced, and the current one.\nIt no longer says --tenant-kubeconfig, --name.\n",
+    );
+    expect((await cli(["context"])).stdout).toBe("context: blue\nnamespace: vc-blue\n");
+  });
+
   test("is chosen, listed, shown, left and removed", async () => {
     await set("blue", "--name", "blue");
     await set("green", "--name", "green", "-n", "vc-green");

@@ -1,5 +1,5 @@
 /**
- * Forty configurations with a mistake: each is found before any cluster is asked, at its place, with what helps.
+ * Forty-four configurations with a mistake: each is found before any cluster is asked, at its place, with what helps.
  */
 import { describe, expect, test } from "vitest";
 import { run } from "./support.ts";
@@ -182,6 +182,17 @@ const MISTAKES: readonly Mistake[] = [
     says: /decide in the expression/,
   },
   { why: "a path that no object of the kind has", config: endpoints(patch("spec.ports[*].port", "value")), code: "", says: /spec/ },
+  ...[
+    { why: "label value with a space", expression: 'value + " x"' },
+    { why: "label value with a slash", expression: '"team/" + value' },
+    { why: "label value that ends with a dash", expression: 'value + "-"' },
+    { why: "label value that is too long", expression: 'value + "-x".repeat(40)' },
+  ].map(({ why, expression }) => ({
+    why,
+    config: endpoints(patch("metadata.labels.app", expression)),
+    code: "EXPRESSION_RESULT",
+    says: /metadata\.labels\.app: label values have at most 63 letters/,
+  })),
   {
     why: "settings that contradict themselves",
     config: endpoints(patch(NOTE, "value")),
@@ -191,9 +202,9 @@ const MISTAKES: readonly Mistake[] = [
   },
 ];
 
-test("the table has forty rows, no two alike", () => {
-  expect(MISTAKES).toHaveLength(40);
-  expect(new Set(MISTAKES.map(({ config, settings = "", object = "" }) => config + settings + object)).size).toBe(40);
+test("the table has forty-four rows, no two alike", () => {
+  expect(MISTAKES).toHaveLength(44);
+  expect(new Set(MISTAKES.map(({ config, settings = "", object = "" }) => config + settings + object)).size).toBe(44);
 });
 
 describe("validate --strict --laws finds", () => {

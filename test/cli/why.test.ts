@@ -29,6 +29,16 @@ describe("why", () => {
     expect(await stateOf(sides)).toBe(before);
   });
 
+  test("of an object that has no copy yet, tells what is still to come, and does not fail", async () => {
+    await sides.tenant.client.create(ENDPOINTS, web({ "example.com/team": "ops" }));
+    const text = await lines(["ep", "shop/web"]);
+    expect(text).toMatch(/host {6}vc-blue\/web-x-shop-x-blue, nothing there\n/);
+    expect(text).toMatch(/state +copied: a write is still to come; a syncer that has just started makes it/);
+    expect(text).toMatch(/Writes to come\n.*\n {2}host +create /);
+    await sync(has(sides.host.client, ENDPOINTS, "web-x-shop-x-blue"));
+    expect(await lines(["ep", "shop/web"])).toContain("copied: in sync\n");
+  });
+
   test("tells which side has changed, and the writes that come of it", async () => {
     await synced({ "example.com/team": "ops" });
     const key = { namespace: "vc-blue", name: "web-x-shop-x-blue" };

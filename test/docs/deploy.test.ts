@@ -8,6 +8,7 @@ import { once } from "node:events";
 import { cpSync, existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { VARIANTS } from "../deploy/install/variants.ts";
 import { build, kubectlPath } from "../deploy/overlays.ts";
 import { rightsOf } from "../deploy/roles.ts";
 import { etcdVersion, startEtcd } from "../support/etcd.ts";
@@ -104,6 +105,16 @@ describe.runIf(kubectlPath !== undefined)("the tables of rights", () => {
     expect([...known("sidecar/tenant/basic")].filter((right) => !all.tenant.has(right))).toEqual([]);
     for (const overlay of ["management/sqlite", "management/etcd"]) expect([...known(overlay)]).toEqual([]);
   });
+});
+
+test("every file of deploy/install is named, those of the first table beside their overlays", () => {
+  const beside = [...PAGE.matchAll(/^\| `deploy\/([\w/-]+)` \| [^|]+ \| `([\w-]+)\.yaml` \|$/gm)].map(([, overlay, name]) => [
+    name,
+    overlay,
+  ]);
+  expect(beside.length).toBe(7);
+  for (const [name, overlay] of beside) expect(VARIANTS[name!]).toMatchObject({ overlay });
+  expect(Object.keys(VARIANTS).filter((name) => !PAGE.includes(`${name}.yaml\``))).toEqual([]);
 });
 
 test("every overlay is in the first table", () => {

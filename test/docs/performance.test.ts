@@ -46,6 +46,17 @@ describe("docs/performance.md", () => {
   });
 });
 
+test("the figures of the README are those of this page, of one run", () => {
+  const cellsOf = (row: string) => row.split("|").slice(1, -1).map((cell) => cell.trim()); // prettier-ignore
+  const readme = /^<!-- figures: syncer -->\n\n((?:\|.*\n)+)/m.exec(readFileSync(join(ROOT, "README.md"), "utf8"))![1]!;
+  const rows = readme.trim().split("\n").map(cellsOf).slice(2);
+  expect(rows.length).toBeGreaterThan(3);
+  const run = /^\| what \| endpoint-sync \| client-node \| bare undici \|\n((?:\|.*\n)+)/m.exec(page)![1]!;
+  const known = run.trim().split("\n").map(cellsOf);
+  const isKnown = ([, own = "?", other = "?"]: string[]) => known.some((cells) => cells[1]!.endsWith(own) && cells[2]!.endsWith(other));
+  expect(rows.filter((row) => !isKnown(row))).toEqual([]);
+});
+
 test("the installation of the benches' peers names no registry host and no download address", () => {
   expect(readFileSync(join(ROOT, "bench/package-lock.json"), "utf8")).not.toMatch(/https?:/);
 });

@@ -71,9 +71,18 @@ async function save({ terminal }: CommandContext, name: string, flags: ClusterFl
   const saved = Object.fromEntries(
     given.map((option) => [option, CONTEXT_FILES.includes(option) ? absolute(flags[option]) : flags[option]]),
   ) as SavedContext;
-  const before = await readContexts(terminal);
-  await writeContexts(terminal.env, { current: name, contexts: { ...before.contexts, [name]: saved } });
-  terminal.out(`Context ${name} is written, and the current one.\n`);
+  const { contexts } = await readContexts(terminal);
+  const old = Object.hasOwn(contexts, name) ? contexts[name] : undefined;
+  await writeContexts(terminal.env, { current: name, contexts: { ...contexts, [name]: saved } });
+  terminal.out(`Context ${name} is ${old === undefined ? "written" : "replaced"}, and the current one.\n`);
+  const lost = CONTEXT_OPTIONS.filter((option) => old?.[option] !== undefined && saved[option] === undefined);
+  // What it said of these flags before is gone: a context is written as a whole.
+  if (lost.length > 0) terminal.out(`It no longer says ${lost.map(flagOf).join(", ")}.\n`);
+}
+
+/** `--tenant-kubeconfig` for `tenantKubeconfig`. */
+function flagOf(option: string): string {
+  return `--${option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 
 async function use({ terminal }: CommandContext, name: string | undefined): Promise<void> {

@@ -3,7 +3,7 @@ import type { ObjectExplanation, PendingWrite, SeenOnHost } from "../../engine/s
 import { formatTable } from "../output/table.ts";
 
 const STATES: Readonly<Record<ObjectExplanation["state"], string>> = {
-  copied: "in sync, or pending write",
+  copied: "in sync",
   absent: "there is no copy, and there should be none",
   waiting: "something else must happen first",
   left: "nothing is touched",
@@ -30,14 +30,20 @@ export function describeExplanation(explanation: ObjectExplanation): string {
   return `${resource.kind} ${formatKey(key)}\n${indented(formatTable(facts(explanation)))}${sections.join("")}`;
 }
 
-function facts({ tenant, hostKey, host, orphans, decision, state, settles }: ObjectExplanation): string[][] {
+/** A copy that is not there yet, as right after the start of a syncer, is told apart from one that is in sync. */
+function stateText({ state, writes }: Pick<ObjectExplanation, "state" | "writes">): string {
+  const isPending = state === "copied" && writes.length > 0;
+  return `${state}: ${isPending ? "a write is still to come; a syncer that has just started makes it once it has read both clusters" : STATES[state]}`;
+}
+
+function facts({ tenant, hostKey, host, orphans, decision, state, writes, settles }: ObjectExplanation): string[][] {
   const place = hostKey === undefined ? "no place: its namespace is not mapped" : formatKey(hostKey);
   return [
     ["tenant", tenant === undefined ? "does not exist" : `version ${tenant.resourceVersion}, uid ${tenant.uid}${going(tenant.isGoing)}`],
     ["host", `${place}${host === undefined ? (hostKey === undefined ? "" : ", nothing there") : `, ${describeHost(host)}`}`],
     ...orphans.map((orphan) => ["", `${formatKey(orphan)}, a copy from before its namespace was mapped again`]),
     ...(decision === undefined ? [] : [["decision", decision.action === "copy" ? "copy" : `${decision.action}: ${decision.code}`]]),
-    ["state", `${state}: ${STATES[state]}`],
+    ["state", stateText({ state, writes })],
     ...(settles ? [] : [["", "It never comes to rest: what is written is never what is wanted"]]),
   ];
 }

@@ -4,40 +4,17 @@ import { describe, expect, test } from "vitest";
 import { GALLERY } from "../../../src/workbench/playground/gallery.ts";
 import {
   COLUMN_OF_SECOND_ROW,
+  CLIPPED,
   CONTROLS_WITHOUT_NAME,
+  EDITORS_SIDEWAYS,
   SHOWN_PANES,
   SIDEWAYS,
   SMALL_TARGETS,
   TEXTS_OF_LOW_CONTRAST,
 } from "./browser-checks.ts";
 import { BROWSER_TEST_MS, hasChromium } from "./browser-page.ts";
-import { eventually, focusedPane, linesOf, pane, STATE } from "./browser-panes.ts";
+import { BUSY, eventually, focusedPane, linesOf, pane, STATE } from "./browser-panes.ts";
 import { useBrowser } from "./browser-session.ts";
-
-/** Shows a failure with its drawing, a verdict of each kind, and edits that came back and did not. */
-const BUSY = {
-  ...STATE,
-  config: `${STATE.config}        - path: metadata.labels.tier
-          expression: value.owner.name
-        - path: metadata.labels.none
-          expression: value
-        - path: metadata.annotations["example.com/owner"]
-          expression: '"o-" + value'
-          reverseExpression: value.slice(1)
-`,
-  tenant: STATE.tenant.replace("  annotations:", "  labels: { tier: front }\n  annotations:"),
-  host: `apiVersion: v1
-kind: Endpoints
-metadata:
-  name: web-x-shop-x-blue
-  namespace: vc-blue
-  annotations:
-    example.com/team: blue-ops
-subsets:
-  - addresses:
-      - { ip: 10.1.0.11, hostname: blue-web-7 }
-`,
-};
 
 describe.runIf(hasChromium)("the playground for everybody", { timeout: BROWSER_TEST_MS }, () => {
   const { openAnswered: open } = useBrowser();
@@ -149,7 +126,7 @@ describe.runIf(hasChromium)("the playground for everybody", { timeout: BROWSER_T
     for (const name of await regions.allInnerTexts()) expect(await page.getByRole("region", { name, exact: true }).count()).toBe(1);
   });
 
-  test.each([360, 412, 768])("fits a screen of %i pixels, pane by pane", async (width) => {
+  test.each([360, 390, 412, 768])("fits a screen of %i pixels, pane by pane", async (width) => {
     const page = await open({ state: BUSY, viewport: { width, height: 740 }, hasTouch: true, isMobile: width < 700 });
     expect(await page.evaluate(SIDEWAYS)).toBe(0);
     for (const button of await page.getByRole("navigation", { name: "Panes" }).getByRole("button").all()) {
@@ -162,10 +139,36 @@ describe.runIf(hasChromium)("the playground for everybody", { timeout: BROWSER_T
     expect(await page.evaluate(SIDEWAYS)).toBe(0);
   });
 
-  test("on a phone long lines go on below, to the right of where they start", async () => {
-    const page = await open({ state: STATE, viewport: { width: 360, height: 740 } });
+  test.each(["light", "dark"] as const)("cuts nothing off on a phone, %s", async (colorScheme) => {
+    const page = await open({ state: BUSY, colorScheme, viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+    for (const button of await page.getByRole("navigation", { name: "Panes" }).getByRole("button").all()) {
+      await button.tap();
+      expect(await page.evaluate(CLIPPED), (await button.getAttribute("data-to"))!).toEqual([]);
+      // A finger has no Escape: the hint about keys is not there.
+      await page.locator(".editor:visible, .results:visible").first().tap();
+      expect(await page.locator(".editor-hint:visible").count()).toBe(0);
+    }
+    for (const name of ["Examples", "Help"]) {
+      await page.getByRole("button", { name, exact: true }).tap();
+      await page.getByRole("dialog", { name }).waitFor();
+      expect(await page.evaluate(CLIPPED), name).toEqual([]);
+      await page.keyboard.press("Escape");
+    }
+  });
+
+  test("a phone counts beside Results what is to be looked at, once an example is open", async () => {
+    const page = await open({ state: STATE, viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+    const results = page.getByRole("navigation", { name: "Panes" }).getByRole("button", { name: /^Results/ });
+    await page.getByRole("button", { name: "Examples" }).tap();
+    await page.getByRole("dialog").getByRole("button", { name: "A pair that oscillates" }).tap();
+    await eventually(() => results.innerText()).toMatch(/^Results\s*1/);
+  });
+
+  test.each([360, 390, 1_000])("at %i pixels long lines go on below, to the right of where they start", async (width) => {
+    const page = await open({ state: STATE, viewport: { width, height: 740 } });
     expect(await page.evaluate(COLUMN_OF_SECOND_ROW)).toBe(12);
-    await page.setViewportSize({ width: 1_440, height: 900 });
+    expect(await page.evaluate(EDITORS_SIDEWAYS)).toEqual([0]);
+    await page.setViewportSize({ width: 3_000, height: 900 });
     await eventually(() => page.evaluate(COLUMN_OF_SECOND_ROW)).toBe(-1);
   });
 

@@ -61,8 +61,26 @@ export const TEXTS_OF_LOW_CONTRAST = `(() => {
     .map(([ratio, element]) => ratio.toFixed(2) + " " + nameIt(element));
 })()`;
 
+/** How far editors can be scrolled to the side, in pixels, each distance once. */
+export const EDITORS_SIDEWAYS = `[...new Set([...document.querySelectorAll(".editor")].map(({ shadowRoot }) => {
+  const { scrollWidth, clientWidth } = shadowRoot.querySelector(".cm-scroller");
+  return scrollWidth - clientWidth;
+}))]`;
+
 /** How far the page can be scrolled to the side, in pixels. */
 export const SIDEWAYS = `document.documentElement.scrollWidth - document.documentElement.clientWidth`;
+
+/** Elements that are cut off: by the edge of the screen, or by a box that hides what does not fit and cannot be scrolled. */
+export const CLIPPED = `(() => {
+  ${ALL}
+  const hides = (element) => ["hidden", "clip"].includes(getComputedStyle(element).overflowX) && element.scrollWidth > element.clientWidth + 1;
+  // Layers of an editor are as wide as they must be; what stands in them is in its lines.
+  const isText = (element) => !element.closest(".unseen, .cm-layer, .cm-gutters, .skips") && element.getBoundingClientRect().width > 0;
+  return [...all(document.body)]
+    .filter((element) => shown(element) && isText(element))
+    .filter((element) => hides(element) || element.getBoundingClientRect().right > innerWidth + 1)
+    .map(nameIt);
+})()`;
 
 /** Controls that are too small for a finger: below 24 pixels in either direction (WCAG 2.2, 2.5.8). */
 export const SMALL_TARGETS = `(() => {

@@ -33,6 +33,31 @@ subsets:
 `,
 };
 
+/** Shows a failure with its drawing, a verdict of each kind, and edits that came back and did not. */
+export const BUSY: PlaygroundState = {
+  ...STATE,
+  config: `${STATE.config}        - path: metadata.labels.tier
+          expression: value.owner.name
+        - path: metadata.labels.none
+          expression: value
+        - path: metadata.annotations["example.com/owner"]
+          expression: '"o-" + value'
+          reverseExpression: value.slice(1)
+`,
+  tenant: STATE.tenant.replace("  annotations:", "  labels: { tier: front }\n  annotations:"),
+  host: `apiVersion: v1
+kind: Endpoints
+metadata:
+  name: web-x-shop-x-blue
+  namespace: vc-blue
+  annotations:
+    example.com/team: blue-ops
+subsets:
+  - addresses:
+      - { ip: 10.1.0.11, hostname: blue-web-7 }
+`,
+};
+
 /** A name of a pane. */
 export type PaneName = "config" | "tenant" | "host" | "back" | "results";
 

@@ -6,6 +6,9 @@ import { editor, eventually, focusedPane, linesOf, markedIn, pane, replaceIn, ST
 import { useBrowser } from "./browser-session.ts";
 import { DRIFTING_TOGETHER } from "./drifting-together.ts";
 
+/** A list of what can be written takes keys after 75 ms, by the page's own clock. */
+const LIST_FOR_KEYS_MS = 150;
+
 describe.runIf(hasChromium)("the playground in a browser", { timeout: BROWSER_TEST_MS }, () => {
   const session = useBrowser();
   const { open } = session;
@@ -17,7 +20,10 @@ describe.runIf(hasChromium)("the playground in a browser", { timeout: BROWSER_TE
     const page = await open();
     await page.getByText("5 applied").waitFor();
     await eventually(() => pane(page, "results").locator(".verdict").count()).toBe(5);
-    expect(await linesOf(page, "host")).toContain("    example.com/team: blue-storefront");
+    expect(await linesOf(page, "host")).toContain("    example.com/team: blue-payments");
+    expect(await pane(page, "back").getByRole("listitem").allInnerTexts()).toEqual([
+      expect.stringMatching(/Came back[\s\S]*"storefront" → "payments"/),
+    ]);
   });
 
   test("shows in the host object what an edit of a patch comes to, and marks the difference", async () => {
@@ -214,6 +220,44 @@ describe.runIf(hasChromium)("the playground in a browser", { timeout: BROWSER_TE
     await page.getByRole("button", { name: "Share" }).click();
     await page.getByText(/Link copied|The link is in the address bar/).waitFor();
     expect(page.url()).toMatch(/#1\.[-\w]+$/);
+  });
+
+  test("offers what can be written, by typing and by keys", async () => {
+    const page = await openState();
+    await replaceIn(page, "config", '"blue-" + value', '"blue-" + value');
+    await page.keyboard.press("ArrowLeft");
+    await page.keyboard.type(".tr");
+    const list = pane(page, "config").getByRole("listbox");
+    await eventually(() => list.getByRole("option").allInnerTexts()).toContain("trim");
+    await page.keyboard.press("Escape");
+    await eventually(() => list.count()).toBe(0);
+    // Escape closed the list, and the editor is not left.
+    await page.keyboard.press("Control+Space");
+    await list.getByRole("option", { name: "trimEnd" }).waitFor();
+    await page.keyboard.type("imE");
+    await eventually(() => list.getByRole("option").allInnerTexts()).toEqual(["trimEnd"]);
+    // So that nobody takes what has just appeared by accident, keys are for the list once it has been there for a moment.
+    await page.evaluate(`new Promise((resolve) => setTimeout(resolve, ${LIST_FOR_KEYS_MS}))`);
+    await page.keyboard.press("Tab");
+    await eventually(() => linesOf(page, "config")).toContain("          expression: '\"blue-\" + value.trimEnd'");
+    expect(await focusedPane(page)).toBe("config");
+  });
+
+  test("offers the keys of the tenant's object in a path, in brackets where they need them", async () => {
+    const page = await openState();
+    await replaceIn(page, "config", 'annotations["example.com/team"]', "annotations");
+    await page.keyboard.type(".");
+    await pane(page, "config").getByRole("option", { name: "example.com/team" }).click();
+    await eventually(() => linesOf(page, "config")).toContain('        - path: metadata.annotations["example.com/team"]');
+    await page.getByText("2 applied").waitFor();
+  });
+
+  test("says what an API server would refuse", async () => {
+    const page = await openState({ config: STATE.config.replace('context.vcluster.name + "-" + value', "value.toUpperCase()") });
+    await page.getByText("2 refused").waitFor();
+    await pane(page, "results")
+      .getByText(/An API server refuses what the patch of .* wrote: .*"WEB-0"/)
+      .waitFor();
   });
 
   test("keeps what was written, and the chosen colours, for the next visit", async () => {

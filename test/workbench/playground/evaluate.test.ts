@@ -238,3 +238,20 @@ describe("pairs", () => {
     expect(await tryPairs({ config: CONFIG.replace("+ value", "+"), tenant: TENANT })).toEqual({ pairs: [], together: [] });
   });
 });
+
+test("what an API server would refuse is said, as validate and render say it", async () => {
+  const config =
+    'sync: { toHost: { endpoints: { patches: [{ path: "subsets[*].addresses[*].hostname", expression: value.toUpperCase() }] } } }';
+  const tenant =
+    "{ apiVersion: v1, kind: Endpoints, metadata: { name: web, namespace: shop }, subsets: [{ addresses: [{ ip: 10.0.0.1, hostname: db-0 }], ports: [{ port: 80 }] }] }";
+  const { notes } = await evaluate({ config, tenant });
+  expect(notes.filter(({ code }) => code === "API_INVALID")).toEqual([
+    {
+      code: "API_INVALID",
+      message: expect.stringMatching(
+        /^An API server refuses what the patch of subsets\[\*\]\.addresses\[\*\]\.hostname wrote: subsets\[0\]\.addresses\[0\]\.hostname: Invalid value: "DB-0"/,
+      ) as string,
+    },
+  ]);
+  expect((await evaluate({ config: config.replace("UpperCase", "LowerCase"), tenant })).notes).toEqual([]);
+});

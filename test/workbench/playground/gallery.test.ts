@@ -116,6 +116,13 @@ describe("what has to be shown", () => {
     expect(outcomes.map(({ outcome }) => outcome)).toEqual(["applied", "applied", "applied", "applied", "applied"]);
   });
 
+  test("an edit on the host in the first example, which comes back, and nothing else", async () => {
+    const { state } = GALLERY[0]!;
+    const { host, back } = await evaluate(state);
+    expect(state.host).toBe(host!.replace("blue-storefront", "blue-payments"));
+    expect(back).toMatchObject({ flowed: [{ before: "storefront", after: "payments" }], undone: [], settles: true });
+  });
+
   test("the oscillating pair, with a smallest example", async () => {
     const { pairs, together } = await tryPairs(example("oscillating-pair").state);
     expect(together).toEqual([]);

@@ -1,3 +1,4 @@
+import { utf8Size } from "../../../base/digest.ts";
 import { canonicalJson } from "../../../base/json.ts";
 import type { KubeObject, ObjectMeta, OwnerReference } from "../../../kube/object/types.ts";
 import { forbidden, IMMUTABLE, invalid, required, tooLong } from "../field-error.ts";
@@ -131,7 +132,7 @@ export function validateLabels(labels: Readonly<Record<string, string>>, field: 
 function annotationErrors({ annotations = {} }: ObjectMeta): FieldError[] {
   const entries = Object.entries(annotations);
   const errors = entries.flatMap(([key]) => qualifiedName(key.toLowerCase()).map((detail) => invalid("metadata.annotations", key, detail)));
-  const size = entries.reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value), 0);
+  const size = entries.reduce((sum, [key, value]) => sum + utf8Size(key) + utf8Size(value), 0);
   return size > ANNOTATIONS_BYTES_MAX ? [...errors, tooLong("metadata.annotations", ANNOTATIONS_BYTES_MAX)] : errors;
 }
 

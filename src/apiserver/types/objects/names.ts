@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { utf8Size } from "../../../base/digest.ts";
 
 /** Validates a text: one message for each error; empty if it is valid. */
 export type TextRule = (text: string) => readonly string[];
@@ -22,7 +23,7 @@ const SUBDOMAIN_MAX = 253;
 function rule({ pattern, max, detail }: { pattern: string; max: number; detail: string }): TextRule {
   const exact = new RegExp(`^(?:${pattern})$`);
   return (text) => [
-    ...(Buffer.byteLength(text) > max ? [`must be no more than ${max} bytes`] : []),
+    ...(utf8Size(text) > max ? [`must be no more than ${max} bytes`] : []),
     // The length is checked first, so that the pattern never runs over long hostile text.
     ...(text.length <= max && exact.test(text) ? [] : [detail]),
   ];

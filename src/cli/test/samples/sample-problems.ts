@@ -7,6 +7,7 @@ import type { Code } from "../../../base/codes.ts";
 import type { FieldError } from "../../../apiserver/types/field-error.ts";
 import { withSync } from "../../../engine/config/config.ts";
 import { createPatcher } from "../../../engine/patcher.ts";
+import type { Outcome } from "../../../engine/patch/types.ts";
 import type { Patched, Patcher } from "../../../engine/patcher.ts";
 import { compilePath } from "../../../engine/path/path.ts";
 import { isEngineError } from "../../../base/errors.ts";
@@ -36,7 +37,7 @@ interface ConfigFile {
 
 /**
  * Tries every patch on sample objects, and all of them on `objects`. An error if an API server would refuse the patched
- * object of the author, or the type of a patched sample; a warning if it would refuse a sample's value, which the tenant may
+ * object of the author, a label of it too, or the type of what is made of a sample; a warning where it would refuse a sample's value, which the tenant may
  * never have, and where addresses are left out by the address policy only because a patch changed them.
  */
 export async function sampleProblems(
@@ -50,6 +51,7 @@ export async function sampleProblems(
       const known = new Set(refusalsOf(toHost(plain, tried.object)?.object ?? tried.object).map(({ field, message }) => field + message));
       const refusals = refusalsOf(tried.patched.object).filter(({ field, message }) => tried.isGiven || !known.has(field + message));
       for (const refusal of refusals) report.refused(tried, refusal);
+      for (const outcome of tried.patched.outcomes) if (isUnwritable(outcome)) report.unwritable(tried, outcome);
       if (tried.isGiven && endsEmpty(tried.object, tried.patched)) report.empty(tried);
     }
     for (const sample of samplesFor(loaded)) moved(report, { ...sample, loaded, patcher, plain });
@@ -71,9 +73,15 @@ function* triedObjects(loaded: LoadedConfiguration, patcher: Patcher, objects: r
   for (const sample of samples) {
     for (const path of new Set(sample.patches.map((patch) => compilePath(patch.path).canonical))) {
       const shown = shownWith(sample.object, path, patcher);
-      if (shown.outcome.outcome === "applied") yield { ...sample, object: shown.object, patched: shown.patched, isGiven: false };
+      if (["applied", "error"].includes(shown.outcome.outcome))
+        yield { ...sample, object: shown.object, patched: shown.patched, isGiven: false };
     }
   }
+}
+
+/** A label or annotation that an API server would refuse: the patch fails, so that the rest of the object is written. */
+function isUnwritable({ outcome, code, place = "" }: Outcome): boolean {
+  return outcome === "error" && code === "EXPRESSION_RESULT" && /^metadata\.(labels|annotations)\b/.test(place);
 }
 
 /** Undefined for an object that has no place on the host. */
@@ -142,6 +150,14 @@ class Findings {
     const message = `${subject(tried)}: an API server refuses the result: ${formatRefusals([refusal])}`;
     const patch = patchOfRefusal(refusal, tried.patched)?.patch;
     this.#add(isCertain ? "error" : "warning", { tried, patch, code: "API_INVALID", message, hint: "", about: refusal.field });
+  }
+
+  unwritable(tried: Tried, { patch, message = "", place = "" }: Outcome): void {
+    const hint = "Write a value that the label or annotation can have; until then the patch fails";
+    this.#add(tried.isGiven ? "error" : "warning", {
+      ...{ tried, patch, code: "EXPRESSION_RESULT", hint, about: place },
+      message: `${subject(tried)}: ${message}`,
+    });
   }
 
   empty(tried: Tried): void {

@@ -11,3 +11,8 @@ const encoder = new TextEncoder();
 export function sha256Hex(text: string): string {
   return sha256(encoder.encode(text));
 }
+
+/** Size of a text in UTF-8, in bytes. */
+export function utf8Size(text: string): number {
+  return encoder.encode(text).length;
+}

@@ -8,7 +8,8 @@ export const FIRST_STEPS: readonly Example[] = [
   {
     name: "demo",
     title: "The demonstration's patches",
-    about: "A prefix, base64, a DNS name, one host name per address and a reference, as endpoint-sync demo runs them.",
+    about:
+      "A prefix, base64, a DNS name, one host name per address and a reference, as endpoint-sync demo runs them; and an edit on the host.",
     group,
     state: {
       vcluster: BLUE,
@@ -59,6 +60,30 @@ export const FIRST_STEPS: readonly Example[] = [
               - { ip: 10.1.0.12, hostname: web-1 }
             ports:
               - { name: http, port: 8080 }
+      `),
+      // The team was storefront: the edit comes back to the tenant without the prefix.
+      host: yamlText(`
+        apiVersion: v1
+        kind: Endpoints
+        metadata:
+          name: web-x-shop-x-blue
+          namespace: vc-blue
+          labels:
+            app: web
+          annotations:
+            example.com/team: blue-payments
+            example.com/banner: V2VsY29tZSB0byB0aGUgc2hvcA==
+            example.com/upstream: api-x-shop-x-blue.vc-blue.svc.cluster.local
+            example.com/tls-secret: shop-tls-x-shop-x-blue
+        subsets:
+          - addresses:
+              - ip: 10.1.0.11
+                hostname: blue-web-0
+              - ip: 10.1.0.12
+                hostname: blue-web-1
+            ports:
+              - name: http
+                port: 8080
       `),
     },
   },

@@ -131,9 +131,11 @@ export function createLayout(texts: Texts, parts: LayoutParts): Layout {
       const errors = answer.problems.filter(({ severity }) => severity === "error").length;
       const failed = patches.filter(({ outcomes }) => outcomes.some(({ outcome }) => outcome === "error" || outcome === "denied")).length;
       const applied = patches.filter(({ outcomes }) => outcomes.some(({ outcome }) => outcome === "applied")).length;
-      fill(judged, verdict({ errors, failed, applied, ...restless(patches, together) }));
+      const refused = answer.notes.filter(({ code }) => code === "API_INVALID").length;
+      const { oscillating, drifting } = restless(patches, together);
+      fill(judged, verdict({ errors, failed, refused, applied, oscillating, drifting }));
       fill(fuel, h("b", {}, answer.fuel.toLocaleString("en")), " ", h("span", {}, "fuel"));
-      paneSwitch.badge("results", errors + failed, "problems");
+      paneSwitch.badge("results", errors + failed + refused + oscillating + drifting, "problems");
     },
   };
 }
@@ -146,6 +148,8 @@ const SHORT: Readonly<Record<PaneName, string>> = { config: "Patches", tenant: "
 interface Counts {
   readonly errors: number;
   readonly failed: number;
+  /** What an API server would refuse of the object. */
+  readonly refused: number;
   readonly applied: number;
   readonly oscillating: number;
   readonly drifting: number;
@@ -157,9 +161,10 @@ function restless(patches: readonly ShownPatch[], together: readonly LawBreach[]
   return { oscillating: those("oscillates"), drifting: those("drifts") };
 }
 
-function verdict({ errors, failed, applied, oscillating, drifting }: Counts): HTMLElement {
+function verdict({ errors, failed, refused, applied, oscillating, drifting }: Counts): HTMLElement {
   if (errors > 0) return tag(countOf(errors, "problem"), "error", "error");
   if (failed > 0) return tag(`${failed} failed`, "error", "error");
+  if (refused > 0) return tag(`${refused} refused`, "error", "denied", "An API server would refuse the object");
   if (oscillating > 0) return tag(countOf(oscillating, "oscillates", "oscillate"), "error", "oscillates");
   if (drifting > 0) return tag(countOf(drifting, "drifts", "drift"), "warning", "drifts");
   return applied > 0 ? tag(`${applied} applied`, "good", "applied") : tag("Nothing applied", "quiet", "noChange");

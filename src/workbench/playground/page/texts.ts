@@ -5,6 +5,7 @@
  */
 import { SAMPLE_VCLUSTER } from "../protocol.ts";
 import type { PlaygroundAnswer, PlaygroundState } from "../protocol.ts";
+import { completionsAt } from "./editor/completions.ts";
 import { createEditor } from "./editor/editor.ts";
 import type { Editor } from "./editor/editor.ts";
 import type { Compare } from "./settings/settings.ts";
@@ -43,7 +44,13 @@ export function createTexts({ onEdit, onCursor }: TextsOptions): Texts {
   let edited = false;
   /** What the syncer wrote last, and the tenant object beside it. */
   let written: { readonly host: string; readonly tenant: string } | undefined;
-  const config = createEditor({ label: "Patches, YAML", onEdit, onCursor });
+  const config = createEditor({
+    label: "Patches, YAML",
+    onEdit,
+    onCursor,
+    // The host object as it is shown: edited, or as it was written.
+    complete: (offset, asked) => completionsAt({ ...stateNow(), host: host.text() }, offset, asked),
+  });
   const tenant = createEditor({ label: "Tenant object, YAML", onEdit });
   const host = createEditor({
     label: "Host object, YAML. Edit it to see what comes back",
@@ -54,6 +61,12 @@ export function createTexts({ onEdit, onCursor }: TextsOptions): Texts {
   });
   const back = createEditor({ label: "Tenant object after the host edits, YAML" });
   const vcluster = createVClusterFields(onEdit);
+  const stateNow = (): PlaygroundState => ({
+    config: config.text(),
+    tenant: tenant.text(),
+    ...(edited && { host: host.text() }),
+    ...(!isDefault(vcluster) && { vcluster: vcluster.get() }),
+  });
   return {
     config,
     tenant,
@@ -61,12 +74,7 @@ export function createTexts({ onEdit, onCursor }: TextsOptions): Texts {
     back,
     vcluster,
     edited: () => edited,
-    state: () => ({
-      config: config.text(),
-      tenant: tenant.text(),
-      ...(edited && { host: host.text() }),
-      ...(!isDefault(vcluster) && { vcluster: vcluster.get() }),
-    }),
+    state: stateNow,
     open(state) {
       config.setText(state.config);
       tenant.setText(state.tenant);

@@ -22,6 +22,7 @@ import { locate, startOf } from "../../../schema/node.ts";
 import { Report, sortProblems } from "../../../schema/problem.ts";
 import type { Problem } from "../../../schema/problem.ts";
 import { readYaml } from "../../../schema/yaml.ts";
+import { endsEmpty, formatRefusals, patchOfRefusal, refusalsOf } from "../../host-api.ts";
 import { watched } from "../../patch-tests/evaluations.ts";
 import { playEdits, shownHost, withCopyMarks } from "./host-edits.ts";
 import type { EditedCopy } from "./host-edits.ts";
@@ -89,7 +90,8 @@ async function answer(state: PlaygroundState, { engine, objects, problems }: Par
   // A hint is about what people see: without the syncer's markers.
   const seen = host === undefined ? tenant : withoutEmptyMaps(shownHost(rules, host));
   const outcomes = await tellOutcomes(first.outcomes, { direction: "toHost", object: seen }, tell);
-  const notes = first.notes.map(({ code, message }) => ({ code, message }));
+  const judged = host === undefined ? [] : verdictNotes(tenant, shownHost(rules, host), first.outcomes);
+  const notes = [...first.notes.map(({ code, message }) => ({ code, message })), ...judged];
   const forth = { tenant: yaml(tenant), outcomes, notes };
   if (host === undefined) return { problems, ...forth, fuel: fuelOf(outcomes) };
 
@@ -103,6 +105,17 @@ async function answer(state: PlaygroundState, { engine, objects, problems }: Par
     ...(back && { back }),
     fuel: fuelOf([...outcomes, ...(back?.outcomes ?? [])]),
   };
+}
+
+/** What `validate` and `render` say too: what an API server would refuse, and that no address is left. */
+function verdictNotes(tenant: KubeObject, host: KubeObject, outcomes: readonly Outcome[]): PlaygroundAnswer["notes"] {
+  const refused = refusalsOf(host).map((refusal) => {
+    const patch = patchOfRefusal(refusal, { outcomes, object: host })?.path;
+    const what = patch === undefined ? "the object" : `what the patch of ${patch} wrote`;
+    return { code: "API_INVALID", message: `An API server refuses ${what}: ${formatRefusals([refusal])}` };
+  });
+  if (!endsEmpty(tenant, { object: host })) return refused;
+  return [...refused, { code: "ADDRESS_REFUSED", message: "No address is left on the host" }];
 }
 
 function rulesOf({ rules }: Engine, { kind, apiVersion }: KubeObject): Rules | undefined {

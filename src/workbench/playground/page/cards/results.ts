@@ -53,7 +53,7 @@ export function createResults(actions: ResultActions): Results {
 const UNKNOWN: ShownVerdicts = { pairs: [], together: [] };
 
 /** An answer in a few words, for anyone who does not see it. */
-export function summary({ problems, outcomes, back, fuel }: PlaygroundAnswer, { pairs, together }: ShownVerdicts = UNKNOWN): string {
+export function summary({ problems, outcomes, notes, back, fuel }: PlaygroundAnswer, { pairs, together }: ShownVerdicts = UNKNOWN): string {
   const errors = problems.filter(({ severity }) => severity === "error").length;
   if (errors > 0) return `${countOf(errors, "problem")} found.`;
   const applied = outcomes.filter(({ outcome }) => outcome === "applied").length;
@@ -61,6 +61,7 @@ export function summary({ problems, outcomes, back, fuel }: PlaygroundAnswer, { 
   const restless = pairs.filter(({ verdict }) => verdict === "oscillates" || verdict === "drifts").length;
   return [
     `${countOf(applied, "patch", "patches")} applied${failed > 0 ? `, ${failed} failed` : ""}.`,
+    notes.some(({ code }) => code === "API_INVALID") && "An API server would refuse the object.",
     back && `${countOf(back.flowed.length, "host edit")} came back, ${back.undone.length} did not.`,
     restless > 0 && `${countOf(restless, "pair")} of expressions cannot rest.`,
     together.length > 0 && `${countOf(together.length, "group")} of patches cannot rest together.`,

@@ -3,9 +3,11 @@ import { yaml } from "@codemirror/lang-yaml";
 import { bracketMatching, indentOnInput } from "@codemirror/language";
 import { lintGutter, lintKeymap, setDiagnostics } from "@codemirror/lint";
 import type { Diagnostic } from "@codemirror/lint";
-import { Annotation, Compartment, EditorState } from "@codemirror/state";
-import type { Extension } from "@codemirror/state";
+import { Annotation, EditorState } from "@codemirror/state";
 import { drawSelection, EditorView, highlightActiveLine, highlightActiveLineGutter, keymap, lineNumbers } from "@codemirror/view";
+import { acceptCompletion } from "@codemirror/autocomplete";
+import { completing, isCompleting } from "./editor-completion.ts";
+import type { Complete } from "./editor-completion.ts";
 import { createDiff } from "./editor-diff.ts";
 import { markSpans, MATCH_MARKS } from "./editor-marks.ts";
 import { EDITOR_THEME } from "./editor-theme.ts";
@@ -20,6 +22,8 @@ export interface EditorOptions {
   readonly onEdit?: (text: string) => void;
   /** Called with the offset of the cursor when it moved, and whenever the editor gets the focus. */
   readonly onCursor?: (offset: number) => void;
+  /** What can be written at an offset. Default: nothing is offered. */
+  readonly complete?: Complete;
 }
 
 /** One text in a pane. */
@@ -45,21 +49,13 @@ export interface Editor {
 /** Marks changes that nobody typed. */
 const PUT_IN = Annotation.define<boolean>();
 
-/** Where there is little room, long lines go on below instead of out of sight. */
-const NARROW = matchMedia("(max-width: 740px)");
-
-function wrapped(): Extension {
-  return NARROW.matches ? WRAPPING : [];
-}
-
 /**
  * An editor for YAML. It lives in a shadow tree: there its style sheets are adopted, which a policy without inline styles allows.
  */
-export function createEditor({ label, onEdit, onCursor }: EditorOptions): Editor {
+export function createEditor({ label, onEdit, onCursor, complete }: EditorOptions): Editor {
   const element = document.createElement("div");
   element.className = "editor";
   const diff = createDiff();
-  const wrapping = new Compartment();
   const view = new EditorView({
     root: element.attachShadow({ mode: "open" }),
     state: EditorState.create({
@@ -78,11 +74,19 @@ export function createEditor({ label, onEdit, onCursor }: EditorOptions): Editor
         EDITOR_THEME,
         MATCH_MARKS,
         diff.extension,
-        wrapping.of(wrapped()),
-        keymap.of([...(onEdit ? [indentWithTab] : []), ...defaultKeymap, ...historyKeymap, ...lintKeymap]),
+        WRAPPING,
+        complete === undefined ? [] : completing(complete),
+        keymap.of([
+          ...(onEdit ? [{ key: "Tab", run: acceptCompletion }, indentWithTab] : []),
+          ...defaultKeymap,
+          ...historyKeymap,
+          ...lintKeymap,
+        ]),
         EditorView.contentAttributes.of({
           "aria-label": label,
-          ...(onEdit === undefined ? { "aria-readonly": "true", tabindex: "0" } : {}),
+          // Said where it holds anyway: not every program takes an editable element for one that keys reach.
+          tabindex: "0",
+          ...(onEdit === undefined ? { "aria-readonly": "true" } : {}),
         }),
         leaveByEscape(),
         replaceSelection(),
@@ -92,7 +96,6 @@ export function createEditor({ label, onEdit, onCursor }: EditorOptions): Editor
     }),
   });
   element.shadowRoot!.append(view.dom);
-  NARROW.addEventListener("change", () => view.dispatch({ effects: wrapping.reconfigure(wrapped()) }));
   return {
     element,
     text: () => view.state.doc.toString(),
@@ -147,7 +150,7 @@ function replaceSelection() {
 function leaveByEscape() {
   return EditorView.domEventHandlers({
     keydown(event, view) {
-      if (event.key === "Escape") view.setTabFocusMode(true);
+      if (event.key === "Escape" && !isCompleting(view)) view.setTabFocusMode(true);
       return false;
     },
     blur(_event, view) {

@@ -31,11 +31,45 @@ export function matchSpans(text: string, list: PatchListName, path: string): Spa
   } catch {
     return [];
   }
-  const tree = yamlLanguage.parser.parse(text);
-  const root = tree.topNode.getChildren("Document").map(valueIn);
-  const kind = SYNCED_KINDS.find(({ section }) => section === list)?.resource.kind;
-  const object = root.find((node) => node !== undefined && scalar(members(node, text).get("kind"), text) === kind);
+  const object = objectOf(text, list);
   return object === undefined ? [] : find(object, segments, text).map(({ from, to }) => trimmed(text, from, to));
+}
+
+/** Levels of a text that are read as data; what lies deeper is left out. */
+const LEVELS_MAX = 40;
+
+/** The first object of the list's kind as data, as far as the text spells it; undefined when there is none. */
+export function writtenObject(text: string, list: PatchListName): unknown {
+  const object = objectOf(text, list);
+  return object && dataOf(object, text, LEVELS_MAX);
+}
+
+/** A text that holds one document as data, as far as it spells it. */
+export function writtenData(text: string): unknown {
+  const document = yamlLanguage.parser.parse(text).topNode.getChildren("Document").map(valueIn)[0];
+  return document && dataOf(document, text, LEVELS_MAX);
+}
+
+function objectOf(text: string, list: PatchListName): SyntaxNode | undefined {
+  const roots = yamlLanguage.parser.parse(text).topNode.getChildren("Document").map(valueIn);
+  const kind = SYNCED_KINDS.find(({ section }) => section === list)?.resource.kind;
+  return roots.find((node) => node !== undefined && scalar(members(node, text).get("kind"), text) === kind);
+}
+
+function dataOf(node: SyntaxNode, text: string, levels: number): unknown {
+  if (levels === 0) return undefined;
+  const list = items(node);
+  if (list !== undefined) return list.map((item) => dataOf(item, text, levels - 1));
+  if (node.name.endsWith("Mapping"))
+    return Object.fromEntries([...members(node, text)].map(([key, value]) => [key, dataOf(value, text, levels - 1)]));
+  const found = scalar(node, text) ?? "";
+  return node.name.startsWith("Quoted") ? found : plainScalar(found);
+}
+
+function plainScalar(text: string): unknown {
+  if (/^-?\d+(?:\.\d+)?$/.test(text)) return Number(text);
+  if (text === "true" || text === "false") return text === "true";
+  return text === "" || text === "~" || text === "null" ? null : text;
 }
 
 /** A patch of a configuration, as the text spells it. */

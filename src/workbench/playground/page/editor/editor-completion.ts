@@ -1,0 +1,45 @@
+import { autocompletion, completionStatus } from "@codemirror/autocomplete";
+import type { Completion } from "@codemirror/autocomplete";
+import type { Extension } from "@codemirror/state";
+import type { EditorView } from "@codemirror/view";
+import type { FoundCompletion, FoundCompletions } from "./completions.ts";
+
+/** Says what can be written at an offset; `asked` when people asked for it. */
+export type Complete = (offset: number, asked: boolean) => FoundCompletions | undefined;
+
+/** Offers while people write, and at Ctrl-Space, what `complete` knows. */
+export function completing(complete: Complete): Extension {
+  return autocompletion({
+    icons: false,
+    override: [
+      ({ pos, explicit }) => {
+        const found = complete(pos, explicit);
+        return found === undefined ? null : { from: found.from, options: found.options.map(toCompletion) };
+      },
+    ],
+  });
+}
+
+/** Tells whether a list is open: keys are for it then. */
+export function isCompleting(view: EditorView): boolean {
+  return completionStatus(view.state) === "active";
+}
+
+function toCompletion({ label, detail, about, cut = 0 }: FoundCompletion, index: number): Completion {
+  return {
+    label,
+    ...(detail !== undefined && { detail }),
+    ...(about !== undefined && { info: about.replaceAll("`", "") }),
+    // In the order in which they are known: what is nearest to the cursor comes first.
+    boost: -index / 100,
+    apply(view, _completion, from, to) {
+      const start = from - cut;
+      view.dispatch({
+        changes: { from: start, to, insert: label },
+        selection: { anchor: start + label.length },
+        userEvent: "input.complete",
+        scrollIntoView: true,
+      });
+    },
+  };
+}

@@ -1,0 +1,70 @@
+/**
+ * What expressions can name beside what the texts of the page say.
+ *
+ * @module
+ */
+import { HOST_FUNCTIONS } from "../../../../engine/expression/functions/host-functions.ts";
+import type { PatchListName } from "../../../laws/report.ts";
+
+/** A name that can stand in an expression. */
+export interface KnownName {
+  readonly name: string;
+  /** What it is, in a few words. */
+  readonly detail?: string;
+  /** What it is for, in a line. */
+  readonly about?: string;
+}
+
+const OWN: readonly KnownName[] = [
+  { name: "value", detail: "the value at the path" },
+  { name: "context", detail: "object", about: "The virtual cluster, both objects, and the path of the value." },
+];
+
+const LANGUAGE = [
+  ...["Array", "Boolean", "Date", "JSON", "Map", "Math", "Number", "Object", "RegExp", "Set", "String", "undefined"],
+  ...["decodeURIComponent", "encodeURIComponent", "isFinite", "isNaN", "parseFloat", "parseInt"],
+];
+
+/** Names in scope: those of patches, the functions of the host, and what people use of the language. */
+export const NAMES_IN_SCOPE: readonly KnownName[] = [
+  ...OWN,
+  ...HOST_FUNCTIONS.map(({ name, signature, about }) => ({ name, detail: signature, about })),
+  ...LANGUAGE.map((name) => ({ name })),
+];
+
+/** Members that every value of a type has. */
+export const MEMBERS_OF_TYPE: Readonly<Record<"string" | "number" | "list", readonly string[]>> = {
+  string: [
+    ...["at", "charAt", "endsWith", "includes", "indexOf", "lastIndexOf", "length", "match", "matchAll", "padEnd", "padStart", "repeat"],
+    ...["replace", "replaceAll", "slice", "split", "startsWith", "substring", "toLowerCase", "toUpperCase", "trim", "trimEnd", "trimStart"],
+  ],
+  number: ["toFixed", "toString"],
+  list: [
+    ...["at", "concat", "every", "filter", "find", "findIndex", "findLast", "flat", "flatMap", "includes", "indexOf", "join", "length"],
+    ...["map", "reduce", "slice", "some", "toReversed", "toSorted", "with"],
+  ],
+};
+
+/** Members of names of the language. */
+export const MEMBERS_OF_NAME: Readonly<Record<string, readonly string[]>> = {
+  Array: ["from", "isArray", "of"],
+  JSON: ["parse", "stringify"],
+  Math: ["abs", "ceil", "floor", "max", "min", "round", "trunc"],
+  Number: ["isInteger", "parseFloat", "parseInt"],
+  Object: ["assign", "entries", "fromEntries", "hasOwn", "keys", "values"],
+};
+
+const PORT = { name: "http", port: 8080, protocol: "TCP", appProtocol: "" };
+const METADATA = { labels: {}, annotations: {} };
+const ADDRESS = { ip: "10.1.0.11", hostname: "web-0", nodeName: "node-1" };
+
+/** What objects of a kind can have, as an example: the tenant's object need not have all of it. */
+export const KNOWN_SHAPES: Readonly<Record<PatchListName, object>> = {
+  endpoints: { metadata: METADATA, subsets: [{ addresses: [ADDRESS], notReadyAddresses: [ADDRESS], ports: [PORT] }] },
+  services: { metadata: METADATA, spec: { ports: [{ ...PORT, targetPort: 8080 }] } },
+  endpointSlices: {
+    metadata: METADATA,
+    endpoints: [{ addresses: ["10.1.0.11"], hostname: "web-0", nodeName: "node-1", zone: "", conditions: { ready: true } }],
+    ports: [PORT],
+  },
+};
