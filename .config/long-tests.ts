@@ -23,7 +23,7 @@ export const LONG: readonly string[] = [
   "test/apiserver/{watches,fan-out}.test.ts",
   "test/apiserver/apply/laws.test.ts",
   "test/apiserver/store/{sqlite-held,sqlite-kills,sqlite-store,sqlite-reseal,sqlite-cluster,etcd-store}.test.ts",
-  "test/cluster/{cluster,scale,end-to-end}.test.ts",
+  "test/cluster/{backends-over-https,cluster,scale,end-to-end}.test.ts",
   "test/kube/runtime/*.property.test.ts",
   "test/kube/object/ip-differential.test.ts",
   "test/engine/sandbox/{attacks,engine-agreement,fuel,fuzz,instance,pitfalls,pollution,prices,strings}.test.ts",

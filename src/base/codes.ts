@@ -234,6 +234,11 @@ export const CODES = {
     meaning: "A copy leaves out a field or annotation, because the host's API server rejects it on a Service of the copy's type.",
     remedy: "Nothing to do. If a patch wrote it, let the patch write spec.type too.",
   },
+  SLICE_EDIT_UNDONE: {
+    meaning: "An EndpointSlice on the host that the syncer makes of a copy of Endpoints was changed or deleted there; it is written again.",
+    remedy:
+      "Change the Endpoints in the tenant cluster. If a controller of the host changes such slices, let it leave those alone whose label endpointslice.kubernetes.io/managed-by begins with endpoint-sync.",
+  },
   BACKENDS_INVISIBLE: {
     meaning:
       "The tenant has ready backends that are invisible on the host: readers there read EndpointSlices, and either nothing creates slices from the copied Endpoints, or the tenant has only slices and these are not synced.",

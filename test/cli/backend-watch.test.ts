@@ -1,6 +1,8 @@
 import { afterEach, expect, test } from "vitest";
 import { EngineError } from "../../src/base/errors.ts";
 import { createMetrics } from "../../src/base/metrics.ts";
+import { startProbeServer } from "../../src/cli/process/probe-server.ts";
+import { createSyncerReadiness } from "../../src/cli/run/readiness.ts";
 import { watchBackends } from "../../src/cli/run/backend-watch.ts";
 import { resolveConfig } from "../../src/engine/config/config.ts";
 import { DEFAULT_SETTINGS } from "../../src/engine/config/settings.ts";
@@ -99,11 +101,12 @@ function createWorld(refused: readonly ("tenant" | "host")[] = []) {
       [ENDPOINTS, [copyOfEndpoints()]],
     ]),
   );
+  const runtime = { clock, metrics, logger } as never;
   const watch = watchBackends(LOADED, {
     tenant,
     host,
     services: "external",
-    runtime: { clock, metrics, logger } as never,
+    runtime,
     ready: () => state.ready,
   });
   stop = async () => {
@@ -112,7 +115,7 @@ function createWorld(refused: readonly ("tenant" | "host")[] = []) {
     await stopped;
   };
   const gauge = () => metrics.value("endpoint_sync_invisible_services");
-  return { clock, state, lines, events, gauge, watch };
+  return { clock, state, lines, events, gauge, watch, runtime };
 }
 
 /** Longer than it takes to look, and to look once more. */
@@ -180,6 +183,29 @@ test("without the tenant's slices the copies are still looked at, and these not 
   await clock.advance(10 * LOOK_MS);
   expect([gauge(), lines.length]).toEqual([1, 2]);
   expect(state.lists.filter((side) => side === "tenant")).toHaveLength(1);
+});
+
+test("/readyz names them over HTTP, and answers 200 all the same", async () => {
+  const { clock, state, watch, runtime } = createWorld();
+  const options = { clusters: [], permissions: () => [], prepared: () => true, runtime };
+  const { probe } = createSyncerReadiness({ ...options, invisible: () => watch.invisible() });
+  const server = await startProbeServer({ address: "127.0.0.1:0", probes: { "/readyz": probe } });
+  const ask = async () => {
+    const answer = await fetch(`http://${server.address}/readyz`);
+    return `${answer.status} ${await answer.text()}`;
+  };
+  try {
+    expect(await ask()).toBe("200 ok\n");
+    await clock.advance(LOOK_MS);
+    expect(await ask()).toBe(
+      "200 ok\nBACKENDS_INVISIBLE: readers on the host do not see all backends of 1 Service, shop/web for example\n",
+    );
+    state.slices = [MIRRORED];
+    await clock.advance(LOOK_MS);
+    expect(await ask()).toBe("200 ok\n");
+  } finally {
+    await server.stop();
+  }
 });
 
 test("a process that stands by looks at nothing", async () => {

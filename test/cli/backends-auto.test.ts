@@ -65,11 +65,24 @@ test("slices are made; nothing is left to plan, audit finds nothing, and why say
   await copied(labelled);
   expect(await slices()).toHaveLength(1);
   const audit = await look("audit");
-  expect(`${audit.code} ${audit.stdout}`).toMatch(/^0 No drift/);
-  expect((await look("plan")).code).toBe(0);
+  expect(`${audit.code} ${audit.stdout}`).toMatch(
+    /^0 No drift: 2 copies are in sync\. Readers on the host are told of 1 Service by slices made by this syncer of its copy of Endpoints\.\n$/,
+  );
+  expect(await look("plan")).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining("slices made by this syncer of its copy of Endpoints") as string,
+  });
+  const planned = JSON.parse((await look("plan", "-o", "json")).stdout) as { readers: unknown };
+  expect(planned.readers).toEqual([
+    {
+      service: "shop/db",
+      hostService: "vc-blue/db-x-shop-x-blue",
+      told: [{ who: "slices made by this syncer of its copy of Endpoints", slices: 1, ready: 1 }],
+    },
+  ]);
   for (const kind of ["services", "endpoints"])
     expect((await look("why", kind, "shop/db")).stdout).toMatch(
-      /Readers on the host\n +SLICES +READY +TOLD BY\n +1 +1 +made by this syncer of its copy of Endpoints\n/,
+      /Readers on the host\n +SLICES +READY +TOLD BY\n +1 +1 +slices made by this syncer of its copy of Endpoints\n/,
     );
   // Edits by others are planned to be reverted.
   const [slice] = await slices();
@@ -87,4 +100,33 @@ test("without the right to write slices, Endpoints alone are copied, and what is
   expect(await slices()).toEqual([]);
   const { stdout } = await look("audit");
   expect(stdout).toContain("BACKENDS_INVISIBLE");
+  expect(stdout).toMatch(/Readers on the host\n.*\n +nobody +1 +0 +shop\/db\n/);
+  for (const kind of ["services", "endpoints"]) {
+    const why = (await look("why", kind, "shop/db")).stdout;
+    expect(why).toMatch(/BACKENDS_INVISIBLE +The tenant has 1 ready backend in Endpoints, readers on the host see 0: .*backends: auto/);
+    expect(why).toMatch(/Readers on the host\n +SLICES +READY +TOLD BY\n +0 +0 +nobody\n/);
+  }
+});
+
+test("where slices may not be seen, plan, why and audit say that auto copies Endpoints alone, and why", async () => {
+  await asJane(["get"]);
+  await copied(async () => (await sides.host.client.get(ENDPOINTS, COPY)) !== undefined);
+  for (const command of [["plan"], ["audit"], ["why", "services", "shop/db"]])
+    expect((await look(...command)).stderr).toMatch(
+      /^warning API_FORBIDDEN: backends: auto copies Endpoints alone where slices may not be seen, and is looked at as that: .*endpointslices/m,
+    );
+});
+
+test("audit finds what was made and is not kept current any more, with the command that removes it", async () => {
+  await asJane(ALL);
+  await copied(labelled);
+  const [slice] = await slices();
+  const back = await run(["audit", ...CLUSTERS, "--config", "vcluster.yaml", "--settings", "back.yaml", ...NAMED, "-o", "json"], {
+    files: { ...files, "back.yaml": "backends: endpoints\n" },
+  });
+  const name = slice!.metadata.name!;
+  expect(JSON.parse(back.stdout)).toContainEqual({
+    ...{ finding: "leftover", kind: "EndpointSlice", host: `vc-blue/${name}`, tenant: "shop/db" },
+    message: expect.stringContaining(`\`kubectl delete endpointslice -n vc-blue ${name}\` removes it`) as string,
+  });
 });

@@ -11,6 +11,9 @@ import type { CommandContext } from "../process/command.ts";
 import { copyKinds } from "../inspect/copy-kinds.ts";
 import { EXIT_FAILED, EXIT_USAGE } from "../process/exit-codes.ts";
 import type { Inspection } from "../inspect/inspection.ts";
+import type { ToldService } from "../../engine/sync/inspect/tellers.ts";
+import { describeReaders, inspectReaders, summariseReaders } from "../inspect/tellers.ts";
+import { slicesLeft } from "../../engine/sync/backends/left-slices.ts";
 import { tellWarning } from "../output/messages.ts";
 import { inspectVisibility } from "../inspect/visibility.ts";
 import { addInspectionFlags, failingWith, withInspection } from "../inspect/open-inspection.ts";
@@ -44,12 +47,19 @@ async function audit({ terminal, exit }: CommandContext, { output }: InspectionF
     tellWarning(terminal, `${error.code}: ${resource.kind} objects were not looked at: ${error.message}`);
   tellNarrowed(terminal, found);
   const invisible = await inspectVisibility(terminal, inspection);
-  const findings = auditCopies({ preview, tenant, host, translator, kinds, copies, invisible });
+  const readers = await inspectReaders(inspection);
+  const left = slicesLeft(rules, readers?.slices ?? []);
+  const findings = auditCopies({ preview, tenant, host, translator, kinds, copies, invisible, left });
   if (findings.length > 0) exit(EXIT_FAILED);
   if (output !== undefined) return terminal.out(formatValue(findings.map(shown), output));
-  if (findings.length === 0) return terminal.out(`No drift: ${copies.length} ${copies.length === 1 ? "copy is" : "copies are"} in sync.\n`);
+  terminal.out(describe(findings, copies.length, readers?.services ?? []));
+}
+
+function describe(findings: readonly AuditFinding[], copies: number, services: readonly ToldService[]): string {
+  if (findings.length === 0)
+    return `No drift: ${copies} ${copies === 1 ? "copy is" : "copies are"} in sync.${summariseReaders(services)}\n`;
   const rows = findings.map(shown).map((one) => [one.finding, one.kind, one.host ?? "-", one.tenant, one.message]);
-  terminal.out(formatTable([["FINDING", "KIND", "HOST", "TENANT", "WHY"], ...rows]));
+  return `${formatTable([["FINDING", "KIND", "HOST", "TENANT", "WHY"], ...rows])}${describeReaders(services)}`;
 }
 
 function shown({ finding, resource, host, tenant, message }: AuditFinding) {

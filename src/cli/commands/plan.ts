@@ -9,6 +9,8 @@ import { examples } from "../process/command.ts";
 import type { CommandContext } from "../process/command.ts";
 import { EXIT_FAILED, EXIT_USAGE } from "../process/exit-codes.ts";
 import type { Inspection } from "../inspect/inspection.ts";
+import { describeReaders, inspectReaders } from "../inspect/tellers.ts";
+import type { TellingSlices, ToldService } from "../../engine/sync/inspect/tellers.ts";
 import { tellWarning } from "../output/messages.ts";
 import { addInspectionFlags, failingWith, withInspection } from "../inspect/open-inspection.ts";
 import type { InspectionFlags } from "../inspect/open-inspection.ts";
@@ -47,6 +49,8 @@ interface PlanReport {
   readonly notes: readonly Remark[];
   /** Obstacles to a run, one sentence each. */
   readonly blocked: readonly string[];
+  /** Who tells readers of slices on the host of each Service now; empty where the host's slices may not be seen. */
+  readonly readers: readonly { readonly service: string; readonly hostService: string; readonly told: readonly TellingSlices[] }[];
 }
 
 /** As wanted, and so nothing to warn of. */
@@ -71,17 +75,18 @@ export function definePlan(command: Command, context: CommandContext): void {
 }
 
 async function plan({ terminal, exit }: CommandContext, { output }: InspectionFlags, inspection: Inspection): Promise<void> {
-  const report = reportOf(inspection, await inspection.preview());
+  const readers = (await inspectReaders(inspection))?.services ?? [];
+  const report = reportOf(inspection, await inspection.preview(), readers);
   if (report.writes > 0) exit(EXIT_FAILED);
   // A gate must stop here: a plan that cannot be carried out must not be approved.
   if (report.blocked.length > 0) exit(EXIT_USAGE);
   if (output !== undefined) return terminal.out(formatValue(report, output));
   for (const { diff } of report.changes) terminal.out(visible(diff));
   tellNotes(terminal, report.notes);
-  terminal.out(visible(summaryOf(report)));
+  terminal.out(visible(`${describeReaders(readers)}${summaryOf(report)}`));
 }
 
-function reportOf(inspection: Inspection, { writes, unsettled, records }: Preview): PlanReport {
+function reportOf(inspection: Inspection, { writes, unsettled, records }: Preview, readers: readonly ToldService[]): PlanReport {
   const notes: Remark[] = records.flatMap(({ resource, tenantKey, hostKey, notes: own }) =>
     own.map((note) => ({ object: `${resource} ${formatKey(tenantKey)}`, ...note, ...(hostKey && { hostNamespace: hostKey.namespace }) })),
   );
@@ -94,6 +99,7 @@ function reportOf(inspection: Inspection, { writes, unsettled, records }: Previe
     unsettled: unsettled.map(({ id, operation }) => ({ object: nameOfId(id), reason: operation.reason })),
     notes,
     blocked: blockersOf(notes),
+    readers: readers.map(({ tenant, host, tellers }) => ({ service: formatKey(tenant), hostService: formatKey(host), told: tellers })),
   };
 }
 

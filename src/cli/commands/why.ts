@@ -13,14 +13,13 @@ import { explainObject } from "../../engine/sync/inspect/explanation.ts";
 import { syncId } from "../../engine/sync/state/sync-id.ts";
 import { examples } from "../process/command.ts";
 import type { CommandContext } from "../process/command.ts";
-import { tellersOf } from "../../engine/sync/inspect/tellers.ts";
-import { formatTable } from "../output/table.ts";
 import { describeExplanation } from "../inspect/explanation-text.ts";
 import type { Inspection } from "../inspect/inspection.ts";
 import { findKind } from "../inspect/object-kind.ts";
 import { addInspectionFlags, withInspection } from "../inspect/open-inspection.ts";
 import type { InspectionFlags } from "../inspect/open-inspection.ts";
 import { tellFailure } from "../output/messages.ts";
+import { describeTellers, inspectReaders } from "../inspect/tellers.ts";
 import { inspectVisibility } from "../inspect/visibility.ts";
 import { formatValue, visible } from "../output/output.ts";
 
@@ -78,26 +77,11 @@ async function why({ terminal, exit }: CommandContext, { output }: InspectionFla
   const told = { ...explanation, notes: [...explanation.notes, ...slowed, ...invisible.map(({ note }) => note)] };
   if (isNowhere(explanation)) exit(tellFailure(terminal, notFound({ ...about, key })));
   const { resource: _resource, ...rest } = told;
-  if (output !== undefined) return terminal.out(formatValue(plain({ kind: resource.kind, ...rest }), output));
+  const readers = service === undefined ? undefined : await inspectReaders(inspection, [service]);
+  const toldBy = readers?.services[0]?.tellers;
+  if (output !== undefined) return terminal.out(formatValue(plain({ kind: resource.kind, ...rest, readers: toldBy }), output));
   terminal.out(visible(describeExplanation(told)));
-  if (service !== undefined) terminal.out(visible(describeTellers(inspection, service)));
-}
-
-/** Names what informs readers on the host of the Service, if that is decided per Service. */
-function describeTellers({ rules, host }: Inspection, service: ObjectKey): string {
-  const slices = rules.find(({ kind, decidesBackends }) => kind.resource === ENDPOINT_SLICES && decidesBackends === true);
-  const hostKey = slices?.translator.toHost(service, SERVICES);
-  if (slices === undefined || hostKey === undefined) return "";
-  // As it was read: the preview knows of no mirror.
-  const standing = host
-    .source(ENDPOINT_SLICES)
-    .list()
-    .flatMap((slice) => host.before(ENDPOINT_SLICES, keyOf(slice)) ?? []);
-  const rows = tellersOf(slices, standing, hostKey).map(({ who, slices: count, ready }) => [`${count}`, `${ready}`, who]);
-  if (rows.length === 0) return "";
-  return `\nReaders on the host\n${formatTable([["SLICES", "READY", "TOLD BY"], ...rows])
-    .replace(/^/gm, "  ")
-    .trimEnd()}\n`;
+  for (const told of readers?.services ?? []) terminal.out(visible(describeTellers(told)));
 }
 
 /** The tenant key that is meant: a key that only the host has, with one of our copies, is that of the tenant object. */

@@ -7,6 +7,7 @@ import type { Clock } from "../../base/clock.ts";
 import { isEngineError } from "../../base/errors.ts";
 import { createEngine, createTranslatorFor } from "../../engine/engine.ts";
 import type { Engine, EngineOptions } from "../../engine/engine.ts";
+import { DEFAULT_SETTINGS } from "../../engine/config/settings.ts";
 import { SYNCED_KINDS } from "../../engine/kinds/synced-kinds.ts";
 import type { ClusterClient, ListScope } from "../../kube/object/cluster-client.ts";
 import { ENDPOINT_SLICES, EVENTS, NAMESPACES, SERVICES } from "../../kube/object/resource.ts";
@@ -65,6 +66,8 @@ export interface Inspection {
    * until when. Nothing once that time is over, or if Events may not be read.
    */
   slowed(object: Looked): Promise<readonly Note[]>;
+  /** Why `backends: auto` is looked at as `endpoints`, and what helps; undefined where it is not. */
+  readonly fallback: string | undefined;
   /** Frees the sandbox. */
   dispose(): void;
 }
@@ -77,10 +80,10 @@ export interface Inspection {
  * @throws OTHER_SYNCER when they carry the markers of another syncer that is not the one to adopt.
  */
 export async function inspect(asked: InspectionOptions): Promise<Inspection> {
-  const options = await withSeenSlices(asked);
+  const { options, fallback } = await withSeenSlices(asked);
   const engine = await createEngine(options);
   try {
-    return await read(options, engine);
+    return { ...(await read(options, engine)), fallback };
   } catch (error) {
     engine.dispose();
     throw error;
@@ -88,23 +91,24 @@ export async function inspect(asked: InspectionOptions): Promise<Inspection> {
 }
 
 /** If slices may not be read, `backends: auto` acts as `endpoints`: a syncer treats it the same way. */
-async function withSeenSlices(options: InspectionOptions): Promise<InspectionOptions> {
-  const { settings } = options;
-  if (settings?.backends !== "auto") return options;
+async function withSeenSlices(options: InspectionOptions): Promise<{ options: InspectionOptions; fallback: string | undefined }> {
+  const { settings = DEFAULT_SETTINGS } = options;
+  if (settings.backends !== "auto") return { options, fallback: undefined };
   const sides = [
     [options.tenant, {}],
     [options.host, hostScope(createTranslatorFor(options))],
   ] as const;
   try {
     await Promise.all(sides.map(([client, scope]) => client.list(ENDPOINT_SLICES, { ...scope, limit: 1 })));
-    return options;
+    return { options, fallback: undefined };
   } catch (error) {
     if (!isEngineError(error, "API_FORBIDDEN")) throw error;
-    return { ...options, settings: { ...settings, backends: "endpoints" } };
+    const fallback = `backends: auto copies Endpoints alone where slices may not be seen, and is looked at as that: ${error.message}`;
+    return { options: { ...options, settings: { ...settings, backends: "endpoints" } }, fallback };
   }
 }
 
-async function read(options: InspectionOptions, engine: Engine): Promise<Inspection> {
+async function read(options: InspectionOptions, engine: Engine): Promise<Omit<Inspection, "fallback">> {
   const { signal, clock, confirmDeletes, kinds: synced = SYNCED_KINDS } = options;
   const scope = hostScope(engine.translator);
   const [clusterUid, hostUid] = await Promise.all([readClusterUid(options.tenant), readClusterUid(options.host)]);

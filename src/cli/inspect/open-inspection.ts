@@ -17,7 +17,7 @@ import { loadConfiguration, withEndpoints } from "../input/configuration.ts";
 import type { KubeConfig } from "../input/followed-cluster.ts";
 import { inspect } from "./inspection.ts";
 import type { Inspection, ReadClient } from "./inspection.ts";
-import { tellFailure } from "../output/messages.ts";
+import { tellFailure, tellWarning } from "../output/messages.ts";
 import type { OutputFormat } from "../output/output.ts";
 import { refuseSameCluster, withCluster } from "../run/startup.ts";
 import { completeFlags, dropUnsaid, readingAlso } from "../input/deployment.ts";
@@ -70,6 +70,7 @@ export async function withInspection(
     const clients = { tenant: tenant.client, host: host.client };
     const inspection = await inspect({ ...withEndpoints(loaded, flags), ...clients, ...asked, ...ambience() });
     teardown.add(() => inspection.dispose());
+    if (inspection.fallback !== undefined) tellWarning(terminal, `API_FORBIDDEN: ${inspection.fallback}`);
     await use(inspection);
   } finally {
     await teardown.run();

@@ -41,6 +41,8 @@ export interface BackendWatchOptions {
 export interface BackendWatch {
   /** Goes by another configuration from now on. */
   follow(loaded: LoadedConfiguration): void;
+  /** Tenant Services whose backends readers on the host did not all see when it was looked last. */
+  invisible(): readonly string[];
   stop(): Promise<void>;
 }
 
@@ -50,6 +52,7 @@ export function watchBackends(loaded: LoadedConfiguration, options: BackendWatch
   const work = watch.run();
   return {
     follow: (next) => watch.follow(next),
+    invisible: () => watch.invisible(),
     async stop() {
       watch.stop();
       await work;
@@ -79,6 +82,10 @@ class RunningWatch {
   follow(loaded: LoadedConfiguration): void {
     this.#loaded = loaded;
     this.#due = true;
+  }
+
+  invisible(): readonly string[] {
+    return [...this.#told];
   }
 
   stop(): void {

@@ -29,6 +29,8 @@ export interface SyncerReadinessOptions {
   contradicted?(): readonly string[];
   /** Clusters that are out of sight, and since when: a line for each. Default nothing. */
   outOfSight?(): readonly string[];
+  /** Services whose backends readers on the host do not all see. They are reported, and make nothing unready: the copies are current. */
+  invisible?(): readonly string[];
   readonly runtime: Runtime;
 }
 
@@ -65,7 +67,7 @@ class WatchedReadiness implements Readiness {
     const required = this.#missing.filter((permission) => permission.required);
     const optional = this.#missing.filter((permission) => !permission.required);
     const lacks = [...required.map((one) => `missing permission: ${describePermission(one)}`)];
-    const remarks = [...optional.map((one) => `worth having: ${describePermission(one)}`), ...this.#contradictions()];
+    const remarks = [...optional.map((one) => `worth having: ${describePermission(one)}`), ...this.#contradictions(), ...this.#invisible()];
     const waits = prepared() ? [] : ["the first lists are not complete yet", ...this.#unsynced()];
     const reasons = [...this.#wrong(), ...outOfSight(), ...lacks, ...waits];
     return reasons.length === 0 ? { remarks } : { reason: [...reasons, ...remarks].join("\n") };
@@ -75,6 +77,13 @@ class WatchedReadiness implements Readiness {
     const ids = this.#options.contradicted?.() ?? [];
     if (ids.length === 0) return [];
     return [`CACHE_CONTRADICTED: ${ids.length} objects are not up to date, ${ids[0]} for example: lists lack what the API server has`];
+  }
+
+  #invisible(): readonly string[] {
+    const services = this.#options.invisible?.() ?? [];
+    if (services.length === 0) return [];
+    const many = services.length === 1 ? "1 Service" : `${services.length} Services`;
+    return [`BACKENDS_INVISIBLE: readers on the host do not see all backends of ${many}, ${services[0]} for example`];
   }
 
   #wrong(): readonly string[] {

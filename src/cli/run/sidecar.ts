@@ -156,11 +156,13 @@ async function sync(terminal: Terminal, parts: Parts): Promise<void> {
   const asked = { services, ...adopted, ...(confirmDeletes !== undefined && { confirmDeletes }) };
   const syncer = await createSyncer({ ...loaded, ...asked, ...access, ...runtime, ...(mayWrite && { mayWrite }) });
   teardown.add(() => atMost(runtime.clock, WRITES_MS, syncer.stop()));
+  const seen: { backends?: BackendWatch | undefined } = {};
   const readiness = createSyncerReadiness({
     clusters: [tenant, host],
     permissions: () => [...syncer.permissions(), ...(election === undefined ? [] : electionPermissions(leaseOf(loaded)))],
     prepared: () => syncer.status().prepared,
     contradicted: () => syncer.status().contradicted,
+    invisible: () => seen.backends?.invisible() ?? [],
     outOfSight: () => [...sights.tenant.lost(), ...sights.host.lost()],
     runtime,
   });
@@ -176,6 +178,7 @@ async function sync(terminal: Terminal, parts: Parts): Promise<void> {
   const backends = readTypes.has(ENDPOINTS)
     ? watchBackends(withBackends(loaded, syncer), { tenant, host, services, runtime, ready: works })
     : undefined;
+  seen.backends = backends;
   if (backends !== undefined) teardown.add(() => backends.stop());
   teardown.add(followConfiguration(terminal, parts, { syncer, readiness, runtime, laws, backends }));
   const work = begin({ tenant, host, kinds, syncer, election, stop, runtime, readiness });

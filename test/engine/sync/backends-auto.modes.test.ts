@@ -3,9 +3,24 @@ import { describe, expect, test } from "vitest";
 import { EngineError } from "../../../src/base/errors.ts";
 import { silentLogger } from "../../../src/base/logger.ts";
 import type { ClusterClient } from "../../../src/kube/object/cluster-client.ts";
-import { ENDPOINT_SLICES, SERVICES } from "../../../src/kube/object/resource.ts";
+import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../src/kube/object/resource.ts";
 import { clock, fill, start, stopAll, useRunningSyncers } from "./running-syncers.ts";
-import { AUTO, copyIn, ips, MIRROR, OURS, ownSlice, seen, sidesWith, SKIP, slicesIn, watching, write } from "./seen-backends.ts";
+import {
+  AUTO,
+  copyIn,
+  ips,
+  MANAGER,
+  MIRROR,
+  NAME,
+  OURS,
+  ownSlice,
+  seen,
+  sidesWith,
+  SKIP,
+  slicesIn,
+  watching,
+  write,
+} from "./seen-backends.ts";
 
 useRunningSyncers();
 
@@ -63,6 +78,67 @@ describe("the way back to Endpoints alone", () => {
     await start({ ...sides, through: noting });
     await clock.advance(20_000);
     expect([...asked].sort()).toEqual(["endpoints", "namespaces", "services"]);
+  });
+});
+
+describe("the way back without the rights that were there", () => {
+  const refusing = (verb: string) => (client: ClusterClient, side: string) =>
+    side === "tenant"
+      ? client
+      : new Proxy(client, {
+          get(target, name) {
+            const value: unknown = Reflect.get(target, name);
+            if (typeof value !== "function") return value;
+            return async (resource: { plural: string }, ...rest: unknown[]) => {
+              if (resource.plural === "endpointslices" && name === verb) throw new EngineError("API_FORBIDDEN", `cannot ${verb} them`);
+              return (value as (...args: unknown[]) => unknown).call(target, resource, ...rest);
+            };
+          },
+        });
+
+  test.each(["list", "delete"])("to %s slices, what is left is told once with the command that removes it", async (verb) => {
+    const sides = await sidesWith(true, false);
+    await fill(sides.tenant, "shop", ["web"]);
+    await start({ ...sides, settings: AUTO });
+    await stopAll();
+    await sides.on.controllers.start("endpointslice-mirroring-controller");
+    const told: { message: string; fields: Record<string, unknown> }[] = [];
+    const logger = { ...silentLogger, warn: (message: string, fields = {}) => void told.push({ message, fields }) };
+    const begin = async () => start({ ...sides, settings: { backends: "endpoints" }, through: refusing(verb), logger });
+    await begin();
+    await clock.advance(120_000);
+    // The host's mirror tells readers again, beside what is left.
+    expect((await seen(sides.on)).makers).toEqual([OURS, MIRROR]);
+    expect((await copyIn(sides.on))?.metadata.labels?.[SKIP]).toBe("false");
+    const selector = "sync.platform/managed-by=blue";
+    expect(told).toEqual([
+      {
+        message: "Slices that were made of Endpoints are left on the host, without the right to remove them; they are not kept current",
+        fields: {
+          copies: 1,
+          first: "vc/web-x-shop-x-blue",
+          hint:
+            "Wait until the host's mirror has slices of them, then run: " +
+            `kubectl delete endpointslices -n vc -l ${selector},${MANAGER}=${OURS} && kubectl label endpoints -n vc -l ${selector} ${SKIP}-`,
+        },
+      },
+    ]);
+    await stopAll();
+    // What the command does.
+    const own = (await slicesIn(sides.on)).filter(({ metadata }) => metadata.labels?.[MANAGER] === OURS);
+    for (const { metadata } of own) {
+      expect(metadata.labels).toMatchObject({ "sync.platform/managed-by": "blue" });
+      await sides.on.client.delete(ENDPOINT_SLICES, { namespace: "vc", name: metadata.name! });
+    }
+    const copy = await copyIn(sides.on);
+    expect(copy?.metadata.labels).toMatchObject({ "sync.platform/managed-by": "blue" });
+    await sides.on.client.patch(ENDPOINTS, { namespace: "vc", name: NAME }, "merge", { metadata: { labels: { [SKIP]: null } } });
+    told.length = 0;
+    await begin();
+    await clock.advance(60_000);
+    expect(await seen(sides.on)).toEqual({ addresses: ["10.0.0.1"], makers: [MIRROR] });
+    expect((await copyIn(sides.on))?.metadata.labels?.[SKIP]).toBeUndefined();
+    expect(told).toEqual([]);
   });
 });
 

@@ -18,7 +18,8 @@ function decide(seen: Partial<BackendsSeen>) {
       own: NONE,
       derived: { ...NONE, filled: false, families: new Set() },
     },
-    ...{ copy: undefined, mirror: "none", made: "none", madeShown: false, others: false, mirrorWaited: false, copyWaited: false },
+    ...{ copy: undefined, mirror: "none", made: "none", madeShown: false, others: "none" },
+    ...{ othersWaited: false, mirrorWaited: false, copyWaited: false },
     ...seen,
   });
 }
@@ -47,8 +48,28 @@ describe("a copy of Endpoints", () => {
     },
     {
       why: "is left to another syncer that has slices",
-      seen: { others: true, mirrorWaited: true },
-      is: { teller: "others", makes: false },
+      seen: { others: "behind", othersWaited: true, mirrorWaited: true },
+      is: { teller: "others", makes: false, skipsMirror: false },
+    },
+    {
+      why: "is told on by what was made until another syncer shows the same",
+      seen: { ...MADE, others: "behind", copy: { ...COPY, skipsMirror: true } },
+      is: { teller: "made", makes: true, dropsMade: false },
+    },
+    {
+      why: "is told by nothing that was made once another syncer shows the same",
+      seen: { ...MADE, others: "equal", copy: { ...COPY, skipsMirror: true } },
+      is: { teller: "others", makes: false, dropsMade: true, skipsMirror: true },
+    },
+    {
+      why: "is left to another syncer that is slow",
+      seen: { others: "behind", copy: { ...COPY, skipsMirror: true }, mirrorWaited: true },
+      is: { teller: "others", makes: false, skipsMirror: true },
+    },
+    {
+      why: "is made again where another syncer says too little for a while",
+      seen: { others: "behind", othersWaited: true, copy: { ...COPY, skipsMirror: true } },
+      is: { teller: "made", makes: true },
     },
     {
       why: "has nothing to tell without addresses",

@@ -22,10 +22,17 @@ export interface MadeWrites {
   readonly confirms: { readonly key: ObjectKey; readonly copy: KubeObject | undefined } | undefined;
 }
 
+/** What people hear once all is written. */
+export interface BackendsReport {
+  readonly object: KubeObject;
+  readonly notes: readonly Note[];
+}
+
 /** What a reconcile works with. */
 export interface BackendsReconcileOptions {
   readonly id: string;
   readonly writes: MadeWrites;
+  readonly report?: BackendsReport | undefined;
   /** The newest that is known of slices on the host. */
   readonly target: Expectations;
   readonly outdatedTimes: number;
@@ -73,9 +80,9 @@ class RunningBackends implements ReconcileRun {
   }
 
   #operate(): void {
-    const { writes, settled } = this.#options;
+    const { writes, settled, report } = this.#options;
     const operation = writes.operations[this.#index];
-    if (operation === undefined) return this.#done(settled(this.#written));
+    if (operation === undefined) return this.#report(report, settled(this.#written));
     if (operation.action !== "create" && !this.#confirmed && writes.confirms !== undefined) return this.#confirm(writes.confirms.key);
     this.#write(operation);
   }
@@ -128,6 +135,12 @@ class RunningBackends implements ReconcileRun {
     this.#written += 1;
     this.#index += 1;
     this.#operate();
+  }
+
+  #report(report: BackendsReport | undefined, requeueAfterMs: number | undefined): void {
+    if (report === undefined) return this.#done(requeueAfterMs);
+    this.request = { type: "report", ...report };
+    this.#next = () => this.#done(requeueAfterMs);
   }
 
   #outdated(): void {

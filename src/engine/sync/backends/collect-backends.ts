@@ -40,7 +40,7 @@ export interface KnownBackends {
 
 /** What is decided from, and the objects behind it. */
 export interface CollectedBackends {
-  readonly seen: Omit<BackendsSeen, "mirrorWaited" | "copyWaited">;
+  readonly seen: Omit<BackendsSeen, "mirrorWaited" | "copyWaited" | "othersWaited">;
   readonly hostKey: ObjectKey | undefined;
   /** Our copy of Endpoints. */
   readonly copy: Endpoints | undefined;
@@ -86,7 +86,7 @@ export function collectBackends(known: KnownBackends): CollectedBackends {
       mirror: mirrored.length === 0 ? "none" : copy !== undefined && sameView(viewOf(copy), viewOfSlices(mirrored)) ? "equal" : "behind",
       made: copy === undefined || made.length === 0 ? (made.length === 0 ? "none" : "behind") : comparedWith(slices.rules, made, desired()),
       madeShown: made.length > 0 && desired().every((slice) => isShown(known, slice)),
-      others: standing.some((slice) => isAnothers(known, slice)),
+      others: toldByOthers(known, copy, standing),
     },
     ...{ hostKey, copy, made, mirrored, desired },
   };
@@ -116,7 +116,8 @@ function seenEndpoints({ service, endpoints: { rules, tenant }, services }: Know
   return { filled, families, overCapacity, wanted: decideCopy(rules, service, tenant, aroundOf(services)).action === "copy" };
 }
 
-function aroundOf({ tenant, host, ownsHost }: KnownBackends["services"]): Surroundings {
+/** The Services of both sides, as a decision about a copy looks at them. */
+export function aroundOf({ tenant, host, ownsHost }: KnownBackends["services"]): Surroundings {
   return {
     tenantService: tenant as Service | undefined,
     hostService: host as Service | undefined,
@@ -211,6 +212,14 @@ function isAnothers({ slices, hostService }: KnownBackends, slice: EndpointSlice
   if (controllerOf(slice) !== undefined || !isMarkedBySyncer(slice)) return false;
   const prefix = slices.rules.translator.markerPrefix;
   return ourMarkers(slices.rules, slice, ENDPOINT_SLICES) === undefined && endpointsBehind(prefix, slice) === undefined;
+}
+
+/** Readers need not see from them what takes no traffic. */
+function toldByOthers(known: KnownBackends, copy: Endpoints | undefined, standing: readonly EndpointSlice[]): Completeness {
+  const theirs = standing.filter((slice) => isAnothers(known, slice));
+  if (theirs.length === 0) return "none";
+  const seen = viewOfSlices(theirs);
+  return copy !== undefined && [...viewOf(copy)].every(([id, { ready }]) => !ready || seen.get(id)?.ready === true) ? "equal" : "behind";
 }
 
 function sameView(one: ReaderView, other: ReaderView): boolean {

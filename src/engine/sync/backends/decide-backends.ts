@@ -36,8 +36,10 @@ export interface BackendsSeen {
   readonly made: Completeness;
   /** That all of it is there is shown by the host itself: an answer can be false. */
   readonly madeShown: boolean;
-  /** Another syncer has slices beside the host Service. */
-  readonly others: boolean;
+  /** What slices of another syncer beside the host Service say of the copy; "equal" when they show all that takes traffic. */
+  readonly others: Completeness;
+  /** They have had their time to show it. */
+  readonly othersWaited: boolean;
   /** The host's mirror has had its time for this copy, or is known not to work at all. */
   readonly mirrorWaited: boolean;
   /** A copy that is to be made again had its time, and does not stand. */
@@ -130,13 +132,17 @@ function tellByEndpoints(seen: BackendsSeen): BackendsDecision {
   const released = own.copied >= own.count;
   // A copy whose slices we shall make anyway is born with the label.
   if (copy === undefined) {
-    const skipsMirror = (seen.mirrorWaited || made !== "none") && !seen.others;
+    const skipsMirror = (seen.mirrorWaited || made !== "none") && seen.others === "none";
     // What was made of the copy before is told on until there is another one.
     const dropsMade = made !== "none" && seen.copyWaited;
     return { ...FROM_ENDPOINTS, teller: "nobody", releasesSlices: false, skipsMirror, makes: false, dropsMade };
   }
-  if (seen.others && !copy.skipsMirror && made === "none")
-    return { ...FROM_ENDPOINTS, teller: "others", releasesSlices: released, skipsMirror: false, makes: false };
+  if (isLeftToOthers(seen, copy))
+    return {
+      ...{ ...FROM_ENDPOINTS, teller: "others", releasesSlices: released, skipsMirror: copy.skipsMirror, makes: false },
+      dropsMade: made !== "none",
+      dropsMirrored: seen.others === "equal" && copy.skipsMirror && mirror !== "none",
+    };
   // Of a copy without addresses there is nothing to make, and what was made of it before is wrong.
   const seenByMirror = mirror === "equal" || (mirror === "none" && !copy.filled);
   if (copy.skipsMirror || made !== "none" || (!seenByMirror && (copy.large || seen.mirrorWaited))) {
@@ -158,6 +164,12 @@ function tellByEndpoints(seen: BackendsSeen): BackendsDecision {
     makes: false,
     waitsForMirror: !seenByMirror,
   };
+}
+
+/** Beside slices of another syncer none are made. What stands goes once theirs show the same, and comes back only where they do not for a while. */
+function isLeftToOthers({ others, othersWaited, made }: BackendsSeen, copy: NonNullable<BackendsSeen["copy"]>): boolean {
+  if (others !== "behind") return others === "equal";
+  return made === "none" && !(copy.skipsMirror && copy.filled && othersWaited);
 }
 
 /** Users' slices alone, or nothing; Endpoints that are not copied have no say. */

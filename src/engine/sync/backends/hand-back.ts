@@ -9,6 +9,7 @@ import { isEngineError } from "../../../base/errors.ts";
 import type { Logger } from "../../../base/logger.ts";
 import { viewOfEndpoints, viewOfSlices } from "../../../kube/object/endpoints/reader-view.ts";
 import { formatKey, keyOf } from "../../../kube/object/key.ts";
+import type { ObjectKey } from "../../../kube/object/key.ts";
 import { ENDPOINT_SLICES, ENDPOINTS } from "../../../kube/object/resource.ts";
 import type { Endpoints, EndpointSlice, KubeObject } from "../../../kube/object/types.ts";
 import { endpointsBehind, madeFrom } from "../../kinds/made-slices.ts";
@@ -17,6 +18,7 @@ import type { Rules, ServedBackends } from "../../reconcile/rules/rules.ts";
 import { ourMarkers } from "../../translate/identity.ts";
 import { MANAGED_BY, managedByValue } from "../../translate/markers.ts";
 import type { ClusterAccess } from "../cluster/access.ts";
+import { removalOfSlices } from "./left-slices.ts";
 import type { BackendsObserver, PlannedObject } from "../run/gather.ts";
 import { syncId } from "../state/sync-id.ts";
 
@@ -45,6 +47,9 @@ const WAIT_MAX_MS = 60_000;
 /** So often it is asked before people hear that none seems to work. */
 const SILENT_TIMES = 5;
 
+/** What became of what was made of one copy: it is gone, it waits for what takes its place, or it stays for want of rights. */
+type HandedBack = "done" | "waits" | "kept";
+
 /** Nothing was handed back yet. */
 export function createHandBack(options: HandBackOptions): HandBack {
   return new RunningHandBack(options);
@@ -59,6 +64,7 @@ class RunningHandBack implements HandBack {
   /** Host keys of copies of which slices stood there when they were first looked at; undefined where slices are not synced. */
   #left: ReadonlySet<string> | undefined;
   #times = 0;
+  #toldLeft = false;
 
   constructor(options: HandBackOptions) {
     this.#options = options;
@@ -86,7 +92,14 @@ class RunningHandBack implements HandBack {
     if (copies.length === 0) return {};
     const slices = await this.#slicesOf(host);
     const left = [];
-    for (const copy of copies) if (!(await this.#handBack(host, copy, slices))) left.push(formatKey(keyOf(copy)));
+    const kept: ObjectKey[] = [];
+    for (const copy of copies) {
+      const result = slices === undefined ? this.#keep(copy) : await this.#handBack(host, copy, slices);
+      if (result === "waits") left.push(formatKey(keyOf(copy)));
+      if (result === "kept") kept.push(keyOf(copy));
+    }
+    this.#tellKept(kept);
+    // What may not be removed is not tried again, and the rest goes on by itself.
     if (left.length === 0) return {};
     this.#times += 1;
     if (this.#times === SILENT_TIMES)
@@ -113,8 +126,30 @@ class RunningHandBack implements HandBack {
     return this.#left.has(place);
   }
 
-  /** Without the right to see slices nobody can have made any; what the label says is the mirror's again then. */
-  async #slicesOf({ list }: ClusterAccess): Promise<readonly EndpointSlice[]> {
+  /** Somebody else must take away what was made: the rights are gone. */
+  #tellKept(kept: readonly ObjectKey[]): void {
+    if (kept.length === 0 || this.#toldLeft) return;
+    this.#toldLeft = true;
+    const { rules, logger } = this.#options;
+    const command = removalOfSlices(
+      rules.translator,
+      kept.map(({ namespace }) => namespace),
+    );
+    logger.warn("Slices that were made of Endpoints are left on the host, without the right to remove them; they are not kept current", {
+      copies: kept.length,
+      first: formatKey(kept[0]!),
+      hint: `Wait until the host's mirror has slices of them, then run: ${command}`,
+    });
+  }
+
+  /** The host's mirror may work again, and the label tells the next start that something is left. */
+  #keep(copy: Endpoints): HandedBack {
+    this.#note(copy, "made");
+    return "kept";
+  }
+
+  /** Undefined without the right to see slices. */
+  async #slicesOf({ list }: ClusterAccess): Promise<readonly EndpointSlice[] | undefined> {
     const { translator } = this.#options.rules;
     const labelSelector = `${translator.markerPrefix}${MANAGED_BY}=${managedByValue(translator.vcluster.name)}`;
     const targets = translator.targetNamespaces();
@@ -125,27 +160,32 @@ class RunningHandBack implements HandBack {
       );
       return lists.flat() as EndpointSlice[];
     } catch (error) {
-      if (!isEngineError(error, "API_FORBIDDEN", "API_NOT_FOUND")) throw error;
-      this.#options.logger.warn("Whether slices were made before is not known", { error: error.message });
-      return [];
+      if (isEngineError(error, "API_FORBIDDEN")) return undefined;
+      // A cluster that has no slices at all has none of ours.
+      if (isEngineError(error, "API_NOT_FOUND")) return [];
+      throw error;
     }
   }
 
-  /** True when nothing is left to do for a copy. */
-  async #handBack({ writer }: ClusterAccess, copy: Endpoints, slices: readonly EndpointSlice[]): Promise<boolean> {
+  async #handBack({ writer }: ClusterAccess, copy: Endpoints, slices: readonly EndpointSlice[]): Promise<HandedBack> {
     const prefix = this.#options.rules.translator.markerPrefix;
     const id = formatKey(keyOf(copy));
     const isOf = (source: ReturnType<typeof madeFrom>) => placeOf(source) === id;
     const made = slices.filter((slice) => isOf(madeFrom(prefix, slice)));
     if (made.length > 0 && copy.metadata.labels?.[SKIP_MIRROR] === "true") this.#note(copy, "made");
     const mirrored = slices.filter((slice) => slice.metadata.labels?.[SLICE_MANAGER] === MIRROR && isOf(endpointsBehind(prefix, slice)));
-    if (made.length > 0 && !this.#replaced.has(id) && !shows(copy, mirrored)) return false;
-    for (const slice of made) {
-      const { uid, resourceVersion } = slice.metadata;
-      await writer.delete(ENDPOINT_SLICES, keyOf(slice), { ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) });
+    if (made.length > 0 && !this.#replaced.has(id) && !shows(copy, mirrored)) return "waits";
+    try {
+      for (const slice of made) {
+        const { uid, resourceVersion } = slice.metadata;
+        await writer.delete(ENDPOINT_SLICES, keyOf(slice), { ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) });
+      }
+    } catch (error) {
+      if (isEngineError(error, "API_FORBIDDEN")) return this.#keep(copy);
+      throw error;
     }
     this.#note(copy, "done");
-    return true;
+    return "done";
   }
 
   #note(copy: Endpoints, state: "made" | "done"): void {

@@ -8,13 +8,13 @@
 import type { Clock } from "../../../base/clock.ts";
 import type { Logger } from "../../../base/logger.ts";
 import type { Metrics } from "../../../base/metrics.ts";
-import { formatKey, keyOf, sameKey } from "../../../kube/object/key.ts";
+import { formatKey, sameKey } from "../../../kube/object/key.ts";
 import type { ObjectKey } from "../../../kube/object/key.ts";
 import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../kube/object/resource.ts";
 import type { ResourceType } from "../../../kube/object/resource.ts";
-import type { Endpoints, KubeObject } from "../../../kube/object/types.ts";
-import { MIRROR, serviceOfSlice, SKIP_MIRROR } from "../../kinds/slice-labels.ts";
-import { isCopyOf } from "../../reconcile/copy/ownership.ts";
+import type { Endpoints, EndpointSlice, KubeObject } from "../../../kube/object/types.ts";
+import { controllerOf, MIRROR, serviceOfSlice } from "../../kinds/slice-labels.ts";
+import { decideCopy } from "../../reconcile/predicate/should-copy.ts";
 import type { Rules, ServedBackends } from "../../reconcile/rules/rules.ts";
 import { ourMarkers } from "../../translate/identity.ts";
 import type { WriteLimiter } from "../guards/write-limiter.ts";
@@ -22,13 +22,28 @@ import type { EventHandlers } from "../run/event-handlers.ts";
 import type { BackendsObserver, PlannedObject } from "../run/gather.ts";
 import type { ReconcileRun, SyncHooks, Tracked } from "../run/reconcile.ts";
 import { BACKENDS, syncId } from "../state/sync-id.ts";
+import { EVENT_SILENCE_MS } from "../report/events.ts";
 import { createNoticeReconcile } from "../references/reference-reconcile.ts";
 import { createBackendsReconcile } from "./backends-reconcile.ts";
-import type { MadeWrites } from "./backends-reconcile.ts";
-import { collectBackends } from "./collect-backends.ts";
-import type { CollectedBackends } from "./collect-backends.ts";
+import type { BackendsReport, MadeWrites } from "./backends-reconcile.ts";
+import { aroundOf, collectBackends } from "./collect-backends.ts";
+import type { CollectedBackends, KnownBackends } from "./collect-backends.ts";
+import { awaitsOthers } from "./moved-endpoints.ts";
+import type { CopiedSlice } from "./moved-endpoints.ts";
 import { decideBackends } from "./decide-backends.ts";
 import type { BackendsDecision } from "./decide-backends.ts";
+import {
+  editNote,
+  isSameCopy,
+  lacksCopy,
+  lacksOthers,
+  newService,
+  noteRight,
+  skipsMirror,
+  tellRefusal,
+  undoneEdits,
+} from "./remembered-service.ts";
+import type { RememberedService } from "./remembered-service.ts";
 import { planMadeSlices } from "./plan-made-slices.ts";
 
 /** A mirror has so long to make slices of a copy, in milliseconds; where none works, that is known from then on. */
@@ -60,30 +75,6 @@ export interface ServiceBackendsOptions {
   enqueue(id: string): void;
 }
 
-/** What is remembered of one Service. */
-interface Known {
-  /** There was a copy of Endpoints. */
-  hasCopy: boolean;
-  /** Of what was looked at for the decision. */
-  version: number;
-  decision: BackendsDecision;
-  /** Monotonic time since when the mirror has something to do. */
-  mirrorBehindSince: number | undefined;
-  /** Since when something waits until it may go. */
-  heldSince: number | undefined;
-  /** Since when there is no copy of what slices were made of. */
-  copylessSince: number | undefined;
-  /** Since when a mirror has left slices beside ours. */
-  leftSince: number | undefined;
-  /** Names of slices that this process has made, which an index may not show yet. */
-  readonly made: Map<string, ObjectKey>;
-  /** Ids of what is gone and whose copy waits. */
-  readonly held: Set<string>;
-  outdatedTimes: number;
-  /** What was told of a slice that the host refuses. */
-  refusal: string | undefined;
-}
-
 /** Nothing is decided yet. */
 export function createServiceBackends(options: ServiceBackendsOptions): ServiceBackends {
   return new DecidedBackends(options);
@@ -91,7 +82,7 @@ export function createServiceBackends(options: ServiceBackendsOptions): ServiceB
 
 class DecidedBackends implements ServiceBackends {
   readonly #options: ServiceBackendsOptions;
-  readonly #known = new Map<string, Known>();
+  readonly #known = new Map<string, RememberedService>();
   readonly #slices: Tracked;
   readonly #endpoints: Tracked;
   /** The host's mirror had its time for some copy, and has made nothing of it. */
@@ -120,7 +111,41 @@ class DecidedBackends implements ServiceBackends {
     const mayGo = released || this.#isOver(known.heldSince, RELEASE_WAIT_MS);
     if (mayGo || host === undefined || (tenant !== undefined && isSource)) known.held.delete(id);
     else this.#hold(service, known, id);
-    return { isSource, mayGo, skipMirror: skipsMirror(known, host) ? "true" : undefined };
+    const awaitsMove = isSlice && isSource && this.#awaitsMove(service, known, { id, key, tenant, host });
+    return { isSource, mayGo: mayGo && !awaitsMove, awaitsMove, skipMirror: skipsMirror(known, host) ? "true" : undefined };
+  }
+
+  /** Its copy would lose what copies of other slices of the Service do not show yet. */
+  #awaitsMove(
+    service: ObjectKey,
+    { moving }: RememberedService,
+    { id, key, tenant, host }: PlannedObject & { readonly id: string },
+  ): boolean {
+    const slice = { tenant, host } as CopiedSlice;
+    if (host === undefined || host.metadata.deletionTimestamp || !awaitsOthers(slice, () => this.#besideSlice(service, key))) {
+      moving.delete(id);
+      return false;
+    }
+    const since = moving.get(id) ?? this.#options.clock.monotonic();
+    if (!moving.has(id)) this.#options.enqueue(syncId(BACKENDS, service));
+    moving.set(id, since);
+    return !this.#isOver(since, RELEASE_WAIT_MS);
+  }
+
+  /** The other slices of the tenant that are copied, as the host shows their copies. */
+  *#besideSlice(service: ObjectKey, key: ObjectKey): Generator<CopiedSlice> {
+    const { rules, tenant } = this.#slices;
+    const around = aroundOf(this.#servicesOf(service));
+    const { copiesDerived } = this.#decide(service).decision;
+    for (const other of this.#options.router.slices!.of(service)) {
+      const slice = sameKey(other, key) ? undefined : (tenant.get(other) as EndpointSlice | undefined);
+      const place = slice && rules.translator.toHost(other, ENDPOINT_SLICES);
+      if (slice === undefined || place === undefined) continue;
+      const controller = controllerOf(slice);
+      if (controller !== undefined && (controller === MIRROR || !copiesDerived)) continue;
+      if (decideCopy(rules, other, slice, around).action !== "copy") continue;
+      yield { tenant: slice, host: this.#options.shown(place) as EndpointSlice | undefined };
+    }
   }
 
   /** The tenant Service that a slice or its copy belongs to. */
@@ -132,7 +157,7 @@ class DecidedBackends implements ServiceBackends {
     return this.#options.router.backends!.servicesAt(hostService).find(({ namespace }) => namespace === source?.namespace);
   }
 
-  #hold(service: ObjectKey, known: Known, id: string): void {
+  #hold(service: ObjectKey, known: RememberedService, id: string): void {
     known.held.add(id);
     // What was released for a moment only is held from now on.
     if (known.heldSince !== undefined) return;
@@ -145,15 +170,15 @@ class DecidedBackends implements ServiceBackends {
   }
 
   /** The last decision; the first one is made at once, so that nothing is planned without one. */
-  #decide(service: ObjectKey): Known {
+  #decide(service: ObjectKey): RememberedService {
     return this.#known.get(formatKey(service)) ?? this.#look(service).known;
   }
 
-  #decideAgain(service: ObjectKey, known: Known): Known {
+  #decideAgain(service: ObjectKey, known: RememberedService): RememberedService {
     return known.version === this.#options.router.backends!.version(service) ? known : this.#lookAndTell(service).known;
   }
 
-  #look(service: ObjectKey): { readonly known: Known; readonly collected: CollectedBackends } {
+  #look(service: ObjectKey): { readonly known: RememberedService; readonly collected: CollectedBackends } {
     const id = formatKey(service);
     const before = this.#known.get(id);
     const { clock, router } = this.#options;
@@ -161,18 +186,20 @@ class DecidedBackends implements ServiceBackends {
     const collected = this.#collect(service, before?.made ?? new Map());
     const since = before?.mirrorBehindSince;
     const wait = { mirrorWaited: this.#mirrorRests || this.#isOver(since, MIRROR_WAIT_MS) };
+    const othersBehindSince = lacksOthers(collected) ? (before?.othersBehindSince ?? clock.monotonic()) : undefined;
     const copylessSince = lacksCopy(collected) ? (before?.copylessSince ?? clock.monotonic()) : undefined;
-    const decision = decideBackends({ ...collected.seen, ...wait, copyWaited: this.#isOver(copylessSince, RELEASE_WAIT_MS) });
-    const known: Known = before ?? {
-      ...{ version, decision, hasCopy: false, outdatedTimes: 0, refusal: undefined },
-      ...{ mirrorBehindSince: undefined, heldSince: undefined, copylessSince: undefined, leftSince: undefined },
-      made: new Map<string, ObjectKey>(),
-      held: new Set<string>(),
-    };
+    const decision = decideBackends({
+      ...{ ...collected.seen, ...wait },
+      copyWaited: this.#isOver(copylessSince, RELEASE_WAIT_MS),
+      othersWaited: this.#isOver(othersBehindSince, MIRROR_WAIT_MS),
+    });
+    const known = before ?? newService(version, decision);
+    noteRight(known, collected);
     known.decision = decision;
     known.version = version;
     known.hasCopy = collected.copy !== undefined;
     known.copylessSince = copylessSince;
+    known.othersBehindSince = othersBehindSince;
     if (collected.seen.mirror === "equal" && collected.copy !== undefined) this.#mirrorRests = false;
     const waits = decision.waitsForMirror && !wait.mirrorWaited;
     // Slices that have begun to be made say that the mirror had its time, whatever it does now.
@@ -196,12 +223,18 @@ class DecidedBackends implements ServiceBackends {
       hostSlices: [...hostSlices.values()],
       shown: (place) => this.#options.shown(place),
       isClaimed: (place) => router.isClaimed(this.#slices.rules, place),
-      services: {
-        tenant: this.#options.service("tenant", service),
-        host: hostService && this.#options.service("host", hostService),
-        ownsHost: hostService && rules.services === "external" ? this.#options.hooks.ownsHostService?.(hostService) : undefined,
-      },
+      services: this.#servicesOf(service),
     });
+  }
+
+  #servicesOf(service: ObjectKey): KnownBackends["services"] {
+    const { rules } = this.#endpoints;
+    const hostService = rules.translator.toHost(service, SERVICES);
+    return {
+      tenant: this.#options.service("tenant", service),
+      host: hostService && this.#options.service("host", hostService),
+      ownsHost: hostService && rules.services === "external" ? this.#options.hooks.ownsHostService?.(hostService) : undefined,
+    };
   }
 
   #hostObject(hostKey: ObjectKey | undefined): KubeObject | undefined {
@@ -217,12 +250,14 @@ class DecidedBackends implements ServiceBackends {
     const version = collected.copy?.metadata.resourceVersion ?? "";
     if (writes.operations.length === 0) known.outdatedTimes = 0;
     const { writeWaitMs } = writes.operations.length === 0 ? { writeWaitMs: 0 } : writeLimiter.restraint(id, version);
+    const planned = writeWaitMs > 0 ? { ...writes, operations: [] } : writes;
     return createBackendsReconcile({
       ...{ id, hooks, logger, metrics },
       target: this.#slices.host,
-      writes: writeWaitMs > 0 ? { ...writes, operations: [] } : writes,
+      writes: planned,
+      report: this.#undone(service, known, undoneEdits(this.#slices.rules, known, collected, planned.operations)),
       outdatedTimes: known.outdatedTimes,
-      isStill: (found) => isSame(collected.copy, found, this.#endpoints.rules, service),
+      isStill: (found) => isSameCopy(collected.copy, found, this.#endpoints.rules, service),
       wrote: (key, stored) => {
         if (stored) known.made.set(formatKey(key), key);
         if (stored) this.#options.router.backends!.expect(key, service);
@@ -241,10 +276,20 @@ class DecidedBackends implements ServiceBackends {
     });
   }
 
+  /** What to tell people of edits that are undone: once, however often they come, until there was none for a while. */
+  #undone(service: ObjectKey, known: RememberedService, edits: readonly ObjectKey[]): BackendsReport | undefined {
+    if (edits.length === 0) return undefined;
+    const now = this.#options.clock.monotonic();
+    const isNews = known.editedAt === undefined || now - known.editedAt >= EVENT_SILENCE_MS;
+    known.editedAt = now;
+    const object = this.#options.service("tenant", service) ?? this.#endpoints.tenant.get(service);
+    return isNews && object !== undefined ? { object, notes: [editNote(edits)] } : undefined;
+  }
+
   /** Slices alone: each is copied for itself, however many there are, and nothing has to be decided before one goes. */
   #isSimple(service: ObjectKey): boolean {
     const known = this.#known.get(formatKey(service));
-    if (known !== undefined && (known.held.size > 0 || known.made.size > 0)) return false;
+    if (known !== undefined && (known.held.size > 0 || known.moving.size > 0 || known.made.size > 0)) return false;
     const hostKey = this.#endpoints.rules.translator.toHost(service, ENDPOINTS);
     const hasEndpoints = this.#endpoints.tenant.get(service) !== undefined || this.#hostObject(hostKey) !== undefined;
     const isSimple = !hasEndpoints && !this.#options.router.backends!.hasMade(service);
@@ -252,7 +297,7 @@ class DecidedBackends implements ServiceBackends {
   }
 
   /** A cache that lags catches up within moments; one that still says otherwise has missed something. */
-  #contradicted(known: Known, key: ObjectKey, hostKey: ObjectKey | undefined): void {
+  #contradicted(known: RememberedService, key: ObjectKey, hostKey: ObjectKey | undefined): void {
     known.outdatedTimes += 1;
     if (known.outdatedTimes < CONTRADICTIONS_MIN) return;
     this.#slices.host.doubt(key);
@@ -260,7 +305,7 @@ class DecidedBackends implements ServiceBackends {
   }
 
   /** Decides again, and brings back what has something to do then. */
-  #lookAndTell(service: ObjectKey): { readonly known: Known; readonly collected: CollectedBackends } {
+  #lookAndTell(service: ObjectKey): { readonly known: RememberedService; readonly collected: CollectedBackends } {
     const before = this.#known.get(formatKey(service))?.decision;
     const looked = this.#look(service);
     const { known } = looked;
@@ -272,11 +317,12 @@ class DecidedBackends implements ServiceBackends {
     if (before?.copiesDerived !== decision.copiesDerived || before?.releasesSlices !== decision.releasesSlices)
       for (const slice of router.slices!.of(service)) enqueue(syncId(ENDPOINT_SLICES.plural, slice));
     if (released || over) for (const id of known.held) enqueue(id);
+    for (const id of known.moving.keys()) enqueue(id);
     if (released || known.held.size === 0) known.heldSince = undefined;
     return looked;
   }
 
-  #plan(known: Known, collected: CollectedBackends): MadeWrites {
+  #plan(known: RememberedService, collected: CollectedBackends): MadeWrites {
     const { decision } = known;
     const { rules } = this.#slices;
     const left = decision.dropsMirrored;
@@ -291,7 +337,7 @@ class DecidedBackends implements ServiceBackends {
     });
   }
 
-  #againInMs(service: ObjectKey, known: Known, writeWaitMs: number): number | undefined {
+  #againInMs(service: ObjectKey, known: RememberedService, writeWaitMs: number): number | undefined {
     const now = this.#options.clock.monotonic();
     const until = (since: number | undefined, ms: number) => (since === undefined || this.#isOver(since, ms) ? [] : [since + ms - now]);
     const waits = [
@@ -299,6 +345,8 @@ class DecidedBackends implements ServiceBackends {
       ...(known.mirrorBehindSince === undefined ? [] : [known.mirrorBehindSince + MIRROR_WAIT_MS - now]),
       ...until(known.heldSince, RELEASE_WAIT_MS),
       ...until(known.copylessSince, RELEASE_WAIT_MS),
+      ...until(known.othersBehindSince, MIRROR_WAIT_MS),
+      ...[...known.moving.values()].flatMap((since) => until(since, RELEASE_WAIT_MS)),
       ...until(known.leftSince, MIRROR_WAIT_MS),
     ];
     if (waits.length > 0) return Math.max(1, Math.min(...waits));
@@ -307,38 +355,9 @@ class DecidedBackends implements ServiceBackends {
   }
 
   /** Nothing of the Service is left that a later look would have to know of. */
-  #forgetRested(service: ObjectKey, known: Known): void {
+  #forgetRested(service: ObjectKey, known: RememberedService): void {
     const isGone = this.#endpoints.tenant.get(service) === undefined && this.#options.router.slices!.of(service).length === 0;
-    if (isGone && known.held.size === 0 && this.#options.router.backends!.of(service).length === 0) this.#known.delete(formatKey(service));
+    if (isGone && known.held.size === 0 && known.moving.size === 0 && this.#options.router.backends!.of(service).length === 0)
+      this.#known.delete(formatKey(service));
   }
-}
-
-/** Told once, however often it is tried: people must hear why readers see too little. */
-function tellRefusal(
-  logger: Logger,
-  known: Known,
-  about: { readonly slice: string; readonly code?: string; readonly message?: string },
-): void {
-  const refusal = `${about.slice} ${about.message ?? ""}`;
-  if (known.refusal === refusal) return;
-  known.refusal = refusal;
-  logger.warn("The host refuses a slice that is made of a copy of Endpoints", about);
-}
-
-/** Slices were made of a copy that is gone and will be made again. */
-function lacksCopy({ copy, seen: { endpoints, made } }: CollectedBackends): boolean {
-  return copy === undefined && endpoints?.wanted === true && made !== "none";
-}
-
-/** What a new copy is born with, one that is there already gets only when its slices are; and none loses it. */
-function skipsMirror({ decision, hasCopy }: Known, host: KubeObject | undefined): boolean {
-  if (host === undefined) return decision.skipsMirror;
-  return host.metadata.labels?.[SKIP_MIRROR] === "true" || (hasCopy && decision.skipsMirror);
-}
-
-/** Tells whether the copy is as the plan took it for: there and the same, or not there. */
-function isSame(copy: KubeObject | undefined, found: KubeObject | undefined, rules: Rules, service: ObjectKey): boolean {
-  const now = found !== undefined && isCopyOf(rules, found, service) ? found : undefined;
-  if (copy === undefined || now === undefined) return copy === now;
-  return sameKey(keyOf(copy), keyOf(now)) && copy.metadata.resourceVersion === now.metadata.resourceVersion;
 }

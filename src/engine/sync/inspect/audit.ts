@@ -5,10 +5,11 @@
  */
 import { formatKey, keyOf, sameKey } from "../../../kube/object/key.ts";
 import type { ObjectKey } from "../../../kube/object/key.ts";
-import { qualifiedPlural, SERVICES } from "../../../kube/object/resource.ts";
+import { ENDPOINT_SLICES, qualifiedPlural, SERVICES } from "../../../kube/object/resource.ts";
 import type { ResourceType } from "../../../kube/object/resource.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import type { Translator } from "../../translate/translator.ts";
+import type { LeftSlice } from "../backends/left-slices.ts";
 import type { ClusterView } from "./cluster-view.ts";
 import { objectChanges } from "./object-changes.ts";
 import type { ObjectChange } from "./object-changes.ts";
@@ -58,6 +59,8 @@ export interface AuditOptions {
   readonly copies: readonly MarkedCopy[];
   /** Services whose backends readers on the host do not see. Default none. */
   readonly invisible?: readonly InvisibleBackends[];
+  /** Slices on the host that were made of copies of Endpoints and are not kept current. Default none. */
+  readonly left?: readonly LeftSlice[];
 }
 
 /**
@@ -71,8 +74,9 @@ export function auditCopies(options: AuditOptions): AuditFinding[] {
   const noted = options.preview.records.flatMap((record) => notedFinding(options, record) ?? []);
   const standing = options.copies.flatMap((copy) => standingFinding(options, copy) ?? []);
   const invisible = (options.invisible ?? []).map(invisibleFinding);
+  const left = (options.left ?? []).map(leftFinding);
   // Pending writes are the most specific findings; of the same object there is one finding, besides what readers see of it.
-  const byPlace = new Map([...standing, ...noted, ...written, ...invisible].map((finding) => [placeText(finding), finding]));
+  const byPlace = new Map([...left, ...standing, ...noted, ...written, ...invisible].map((finding) => [placeText(finding), finding]));
   return [...byPlace].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, finding]) => finding);
 }
 
@@ -83,6 +87,10 @@ function placeText({ finding, resource, host, tenant }: AuditFinding): string {
 
 function invisibleFinding({ tenant, host, note: { code, message } }: InvisibleBackends): AuditFinding {
   return { finding: "invisible", resource: SERVICES, tenant, host, message: `${code}: ${message}` };
+}
+
+function leftFinding({ host, tenant, message }: LeftSlice): AuditFinding {
+  return { finding: "leftover", resource: ENDPOINT_SLICES, tenant, host, message };
 }
 
 /** A copy that a run would write is not as it should be. An edit that would flow back is on the host already. */

@@ -1,7 +1,7 @@
 import { viewOfSlices } from "../../../kube/object/endpoints/reader-view.ts";
-import { sameKey } from "../../../kube/object/key.ts";
+import { formatKey } from "../../../kube/object/key.ts";
 import type { ObjectKey } from "../../../kube/object/key.ts";
-import { ENDPOINT_SLICES } from "../../../kube/object/resource.ts";
+import { ENDPOINT_SLICES, SERVICES } from "../../../kube/object/resource.ts";
 import type { EndpointSlice, KubeObject } from "../../../kube/object/types.ts";
 import { madeFrom } from "../../kinds/made-slices.ts";
 import { MIRROR, serviceOfSlice, SLICE_MANAGER } from "../../kinds/slice-labels.ts";
@@ -17,20 +17,44 @@ export interface TellingSlices {
   readonly ready: number;
 }
 
-const MADE = "made by this syncer of its copy of Endpoints";
+const MADE = "slices made by this syncer of its copy of Endpoints";
 const COPIED = "copies of the tenant's slices";
 
+/** One Service of the tenant, and who tells readers of its host Service. */
+export interface ToldService {
+  readonly tenant: ObjectKey;
+  readonly host: ObjectKey;
+  /** Never empty: "nobody" where there are no slices. */
+  readonly tellers: readonly TellingSlices[];
+}
+
 /**
- * Finds what informs readers of slices on the host about one Service, `hostService`.
+ * Who tells readers of slices on the host, Service by Service; `services` are tenant keys. Those without a place on the host are left out.
  *
  * @example
- * tellersOf(rules, slices, { namespace: "vc-blue", name: "db-x-shop-x-blue" }); // [{ who: "the host's mirror", slices: 1, ready: 3 }]
+ * toldServices(rules, slices, [{ namespace: "shop", name: "db" }])[0]?.tellers; // [{ who: "the host's mirror", slices: 1, ready: 3 }]
  */
-export function tellersOf(rules: Rules, slices: readonly KubeObject[], hostService: ObjectKey): TellingSlices[] {
+export function toldServices(rules: Rules, slices: readonly KubeObject[], services: readonly ObjectKey[]): ToldService[] {
   const groups = new Map<string, EndpointSlice[]>();
   for (const slice of slices as readonly EndpointSlice[]) {
     const service = serviceOfSlice(slice);
-    if (service === undefined || !sameKey(service, hostService)) continue;
+    if (service === undefined) continue;
+    const group = groups.get(formatKey(service));
+    if (group === undefined) groups.set(formatKey(service), [slice]);
+    else group.push(slice);
+  }
+  return services.flatMap((tenant) => {
+    const host = rules.translator.toHost(tenant, SERVICES);
+    return host === undefined ? [] : [{ tenant, host, tellers: tellersAmong(rules, groups.get(formatKey(host)) ?? []) }];
+  });
+}
+
+const NOBODY: TellingSlices = { who: "nobody", slices: 0, ready: 0 };
+
+function tellersAmong(rules: Rules, slices: readonly EndpointSlice[]): readonly TellingSlices[] {
+  if (slices.length === 0) return [NOBODY];
+  const groups = new Map<string, EndpointSlice[]>();
+  for (const slice of slices) {
     const who = whoHas(rules, slice);
     groups.set(who, [...(groups.get(who) ?? []), slice]);
   }

@@ -1,0 +1,91 @@
+/**
+ * Who tells readers of slices on the host of each Service, for people.
+ *
+ * @module
+ */
+import { isEngineError } from "../../base/errors.ts";
+import { toldServices } from "../../engine/sync/inspect/tellers.ts";
+import type { ToldService } from "../../engine/sync/inspect/tellers.ts";
+import { formatKey, keyOf } from "../../kube/object/key.ts";
+import type { ObjectKey } from "../../kube/object/key.ts";
+import { ENDPOINT_SLICES, SERVICES } from "../../kube/object/resource.ts";
+import type { KubeObject } from "../../kube/object/types.ts";
+import { hostScope } from "../input/followed-cluster.ts";
+import { formatTable } from "../output/table.ts";
+import type { Inspection } from "./inspection.ts";
+
+/** Services named for each of those who tell. */
+const NAMED_MAX = 3;
+
+/** What readers on the host read. */
+export interface HostReaders {
+  readonly slices: readonly KubeObject[];
+  /** Services that the host has, in the order of their names. */
+  readonly services: readonly ToldService[];
+}
+
+/** Reads the slices of the host as they are, whatever a run would change; undefined where they may not be seen. */
+export async function inspectReaders(
+  { rules, tenant, host, hostReads, engine }: Inspection,
+  services: readonly ObjectKey[] = tenant.source(SERVICES).list().map(keyOf),
+): Promise<HostReaders | undefined> {
+  try {
+    const slices = await hostReads.list(ENDPOINT_SLICES, hostScope(engine.translator));
+    const told = rules[0] === undefined ? [] : toldServices(rules[0], slices, services);
+    const standing = told.filter((one) => host.before(SERVICES, one.host) !== undefined);
+    return { slices, services: standing.sort((one, other) => (formatKey(one.tenant) < formatKey(other.tenant) ? -1 : 1)) };
+  } catch (error) {
+    if (isEngineError(error, "API_FORBIDDEN", "API_NOT_FOUND")) return undefined;
+    throw error;
+  }
+}
+
+/** A table of all who tell; empty without Services. */
+export function describeReaders(services: readonly ToldService[]): string {
+  const rows = [...groupsOf(services)].map(([who, group]) => rowOf(who, group));
+  return rows.length === 0 ? "" : section([["TOLD BY", "SERVICES", "READY", "NAMES"], ...rows]);
+}
+
+/** The same in one sentence, with a space before it. */
+export function summariseReaders(services: readonly ToldService[]): string {
+  const parts = [...groupsOf(services)].map(
+    ([
+      who,
+      {
+        services: { length },
+      },
+    ]) => `of ${length} Service${length === 1 ? "" : "s"} by ${who}`,
+  );
+  return parts.length === 0 ? "" : ` Readers on the host are told ${parts.join(", ")}.`;
+}
+
+interface TellingGroup {
+  ready: number;
+  readonly services: string[];
+}
+
+function groupsOf(services: readonly ToldService[]): ReadonlyMap<string, TellingGroup> {
+  const groups = new Map<string, TellingGroup>();
+  for (const { tenant, tellers } of services) {
+    const who = tellers.map((teller) => teller.who).join(", and ");
+    const group = groups.get(who) ?? { ready: 0, services: [] };
+    group.ready += Math.max(...tellers.map(({ ready }) => ready));
+    group.services.push(formatKey(tenant));
+    groups.set(who, group);
+  }
+  return new Map([...groups].sort(([one], [other]) => (one < other ? -1 : 1)));
+}
+
+function rowOf(who: string, { ready, services }: TellingGroup): string[] {
+  const named = services.slice(0, NAMED_MAX).join(", ");
+  return [who, `${services.length}`, `${ready}`, services.length > NAMED_MAX ? `${named}, …` : named];
+}
+
+/** The slices of one Service, by who has them there. */
+export function describeTellers({ tellers }: ToldService): string {
+  return section([["SLICES", "READY", "TOLD BY"], ...tellers.map(({ who, slices, ready }) => [`${slices}`, `${ready}`, who])]);
+}
+
+function section(rows: readonly (readonly string[])[]): string {
+  return `\nReaders on the host\n${formatTable(rows).replace(/^/gm, "  ").trimEnd()}\n`;
+}

@@ -1,0 +1,51 @@
+import { keyOf } from "../../../kube/object/key.ts";
+import type { ObjectKey } from "../../../kube/object/key.ts";
+import type { KubeObject } from "../../../kube/object/types.ts";
+import { madeFrom } from "../../kinds/made-slices.ts";
+import type { Rules } from "../../reconcile/rules/rules.ts";
+import { whose } from "../../translate/identity.ts";
+import { MANAGED_BY, managedByValue } from "../../translate/markers.ts";
+import type { Translator } from "../../translate/translator.ts";
+import { SKIP_MIRROR, SLICE_MANAGER, sliceManager } from "../../kinds/slice-labels.ts";
+
+/**
+ * The commands by which an administrator of the host takes away what was made of copies of Endpoints, where the syncer may not: the slices in
+ * these namespaces, and the label that says that some are left.
+ *
+ * @example
+ * removalOfSlices(translator, ["vc-blue"]); // "kubectl delete endpointslices -n vc-blue -l … && kubectl label endpoints -n vc-blue -l … …-"
+ */
+export function removalOfSlices({ markerPrefix, vcluster }: Translator, namespaces: readonly string[]): string {
+  const [first, ...more] = [...new Set(namespaces)];
+  const place = first === undefined || more.length > 0 ? "--all-namespaces" : `-n ${first}`;
+  const ours = `${markerPrefix}${MANAGED_BY}=${managedByValue(vcluster.name)}`;
+  const slices = `kubectl delete endpointslices ${place} -l ${ours},${SLICE_MANAGER}=${sliceManager(markerPrefix)}`;
+  return `${slices} && kubectl label endpoints ${place} -l ${ours} ${SKIP_MIRROR}-`;
+}
+
+/** A slice on the host that was made of a copy of Endpoints. */
+export interface LeftSlice {
+  readonly host: ObjectKey;
+  readonly tenant: ObjectKey;
+  /** Says what it is, and the command that removes it. */
+  readonly message: string;
+}
+
+/**
+ * Slices that were made of copies of Endpoints and are not kept current, since who tells readers is not decided any more.
+ *
+ * @example
+ * slicesLeft(rules, slices).map(({ host }) => host.name); // ["db-x-shop-x-blue-0c1d9b2e-0"]
+ */
+export function slicesLeft(rules: readonly Rules[], slices: readonly KubeObject[]): LeftSlice[] {
+  const [identity] = rules;
+  if (identity === undefined || rules.some(({ decidesBackends }) => decidesBackends === true)) return [];
+  return slices.flatMap((slice) => {
+    const source = madeFrom(identity.translator.markerPrefix, slice);
+    if (source === undefined || whose(identity, source) !== "ours") return [];
+    const { namespace, name } = keyOf(slice);
+    const command = `kubectl delete endpointslice -n ${namespace} ${name}`;
+    const message = `It was made of the copy of Endpoints and is not kept current; once other slices show its backends, \`${command}\` removes it`;
+    return [{ host: { namespace, name }, tenant: { namespace: source.namespace, name: source.name }, message }];
+  });
+}

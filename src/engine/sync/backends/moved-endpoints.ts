@@ -1,0 +1,51 @@
+/**
+ * Endpoints that move from one slice of the tenant to another of the same Service. Each slice has a copy of its own: the one that says
+ * less must wait for the one that says more, or readers on the host would miss for a moment what the tenant shows throughout.
+ *
+ * @module
+ */
+import { viewOfSlices } from "../../../kube/object/endpoints/reader-view.ts";
+import type { EndpointSlice } from "../../../kube/object/types.ts";
+import { remembered } from "../../reconcile/rules/remembered.ts";
+
+/** A slice of the tenant, and its copy as the host shows it. */
+export interface CopiedSlice {
+  readonly tenant: EndpointSlice | undefined;
+  readonly host: EndpointSlice | undefined;
+}
+
+/**
+ * Tells whether the copy of a slice would lose endpoints that other slices of the Service show in the tenant, while their copies do not yet.
+ * `others` is asked for only where something would be lost. Compared by what readers take: address, port and readiness.
+ *
+ * @example
+ * awaitsOthers({ tenant: emptied, host: full }, function* () { yield { tenant: grown, host: undefined }; }); // true
+ */
+export function awaitsOthers(slice: CopiedSlice, others: () => Iterable<CopiedSlice>): boolean {
+  const lost = newcomers({ tenant: slice.host, host: slice.tenant });
+  if (lost.length === 0) return false;
+  const moved = new Set(lost);
+  for (const other of others()) if (newcomers(other).some((id) => moved.has(id))) return true;
+  return false;
+}
+
+/** What the first shows and the second does not. */
+function newcomers({ tenant, host }: CopiedSlice): readonly string[] {
+  if (tenant === undefined || tenant.metadata.deletionTimestamp) return NONE;
+  if (host === undefined) return [...readyIn(tenant)];
+  const known = lastNewcomers.get(tenant);
+  if (known?.beside === host) return known.ids;
+  const seen = readyIn(host);
+  const ids = [...readyIn(tenant)].filter((id) => !seen.has(id));
+  lastNewcomers.set(tenant, { beside: host, ids });
+  return ids;
+}
+
+const NONE: readonly string[] = [];
+
+/** Asked for every other slice of a Service: most have not changed since. */
+const lastNewcomers = new WeakMap<EndpointSlice, { readonly beside: EndpointSlice; readonly ids: readonly string[] }>();
+
+const readyIn = remembered(
+  (slice: EndpointSlice): ReadonlySet<string> => new Set([...viewOfSlices([slice])].flatMap(([id, { ready }]) => (ready ? [id] : []))),
+);

@@ -1,0 +1,122 @@
+import type { Logger } from "../../../base/logger.ts";
+import { formatKey, keyOf, sameKey } from "../../../kube/object/key.ts";
+import type { ObjectKey } from "../../../kube/object/key.ts";
+import type { EndpointSlice, KubeObject } from "../../../kube/object/types.ts";
+import { SKIP_MIRROR } from "../../kinds/slice-labels.ts";
+import { isCopyOf } from "../../reconcile/copy/ownership.ts";
+import type { Note, Operation } from "../../reconcile/plan-types.ts";
+import type { Rules } from "../../reconcile/rules/rules.ts";
+import type { CollectedBackends } from "./collect-backends.ts";
+import type { BackendsDecision } from "./decide-backends.ts";
+import { isAsMade } from "./plan-made-slices.ts";
+
+/** What is remembered of one Service from one look at its backends to the next. Times are monotonic, in milliseconds. */
+export interface RememberedService {
+  /** There was a copy of Endpoints. */
+  hasCopy: boolean;
+  /** Of what was looked at for the decision. */
+  version: number;
+  decision: BackendsDecision;
+  /** Since when the mirror has something to do. */
+  mirrorBehindSince: number | undefined;
+  /** Since when something waits until it may go. */
+  heldSince: number | undefined;
+  /** Since when there is no copy of what slices were made of. */
+  copylessSince: number | undefined;
+  /** Since when slices of another syncer, beside which ours have gone, show less than the copy. */
+  othersBehindSince: number | undefined;
+  /** Since when a mirror has left slices beside ours. */
+  leftSince: number | undefined;
+  /** Names of slices that this process has made, which an index may not show yet. */
+  readonly made: Map<string, ObjectKey>;
+  /** Ids of what is gone and whose copy waits. */
+  readonly held: Set<string>;
+  /** Ids of slices that would lose what another slice is about to show, and since when they wait. */
+  readonly moving: Map<string, number>;
+  /** What was made, as it was when all of it was right, and of which version of the copy. */
+  right: { readonly version: string; readonly slices: ReadonlyMap<string, EndpointSlice> } | undefined;
+  /** When a slice that was made was last seen to be edited. */
+  editedAt: number | undefined;
+  outdatedTimes: number;
+  /** What was told of a slice that the host refuses. */
+  refusal: string | undefined;
+}
+
+/** A Service that was not looked at before. */
+export function newService(version: number, decision: BackendsDecision): RememberedService {
+  return {
+    ...{ version, decision, hasCopy: false, outdatedTimes: 0, refusal: undefined, right: undefined, editedAt: undefined },
+    ...{ mirrorBehindSince: undefined, heldSince: undefined, copylessSince: undefined },
+    ...{ othersBehindSince: undefined, leftSince: undefined },
+    ...{ made: new Map<string, ObjectKey>(), held: new Set<string>(), moving: new Map<string, number>() },
+  };
+}
+
+/** Takes note of what was made, where all of it is as the copy asks for. */
+export function noteRight(known: RememberedService, { copy, made, seen }: CollectedBackends): void {
+  const version = copy?.metadata.resourceVersion;
+  if (version === undefined || seen.made !== "equal" || known.right?.version === version) return;
+  known.right = { version, slices: new Map(made.map((slice) => [formatKey(keyOf(slice)), slice])) };
+}
+
+/**
+ * The writes that undo what others did to slices that were made. Only while the copy is the one of which they were right: a replica that led
+ * meanwhile may have written what another version of the copy asked for.
+ */
+export function undoneEdits(
+  rules: Rules,
+  { right }: RememberedService,
+  { copy, made }: CollectedBackends,
+  operations: readonly Operation[],
+): readonly ObjectKey[] {
+  if (right === undefined || right.version !== copy?.metadata.resourceVersion) return [];
+  const there = new Map(made.map((slice) => [formatKey(keyOf(slice)), slice]));
+  return operations.flatMap((operation) => {
+    if (operation.action === "delete") return [];
+    const key = keyOf(operation.object);
+    const [was, is] = [right.slices.get(formatKey(key)), there.get(formatKey(key))];
+    return was !== undefined && (is === undefined || !isAsMade(rules, is, was)) ? [key] : [];
+  });
+}
+
+/** Says what became of edits of made slices, and what to do in their place. */
+export function editNote(keys: readonly ObjectKey[]): Note {
+  const more = keys.length > 1 ? `, and of ${keys.length - 1} more slices,` : "";
+  const message = `An edit of "${formatKey(keys[0]!)}"${more} was undone: the syncer makes it of the copy of Endpoints. Change the Endpoints in the tenant cluster`;
+  return { code: "SLICE_EDIT_UNDONE", message };
+}
+
+/** Told once, however often it is tried: people must hear why readers see too little. */
+export function tellRefusal(
+  logger: Logger,
+  known: RememberedService,
+  about: { readonly slice: string; readonly code?: string; readonly message?: string },
+): void {
+  const refusal = `${about.slice} ${about.message ?? ""}`;
+  if (known.refusal === refusal) return;
+  known.refusal = refusal;
+  logger.warn("The host refuses a slice that is made of a copy of Endpoints", about);
+}
+
+/** Slices were made of a copy that is gone and will be made again. */
+export function lacksCopy({ copy, seen: { endpoints, made } }: CollectedBackends): boolean {
+  return copy === undefined && endpoints?.wanted === true && made !== "none";
+}
+
+/** What was made has gone for slices of another syncer, which say less since. */
+export function lacksOthers({ copy, seen: { others, made } }: CollectedBackends): boolean {
+  return others === "behind" && made === "none" && copy?.metadata.labels?.[SKIP_MIRROR] === "true";
+}
+
+/** What a new copy is born with, one that is there already gets only when its slices are; and none loses it. */
+export function skipsMirror({ decision, hasCopy }: RememberedService, host: KubeObject | undefined): boolean {
+  if (host === undefined) return decision.skipsMirror;
+  return host.metadata.labels?.[SKIP_MIRROR] === "true" || (hasCopy && decision.skipsMirror);
+}
+
+/** Tells whether the copy is as the plan took it for: there and the same, or not there. */
+export function isSameCopy(copy: KubeObject | undefined, found: KubeObject | undefined, rules: Rules, service: ObjectKey): boolean {
+  const now = found !== undefined && isCopyOf(rules, found, service) ? found : undefined;
+  if (copy === undefined || now === undefined) return copy === now;
+  return sameKey(keyOf(copy), keyOf(now)) && copy.metadata.resourceVersion === now.metadata.resourceVersion;
+}
