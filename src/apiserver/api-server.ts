@@ -366,7 +366,7 @@ function isMaster({ groups }: UserInfo): boolean {
   return groups.includes("system:masters");
 }
 
-/** What a request asks for, before it is known who asks. */
+/** Target of a request, before its caller is known. */
 function askedOf({ request, response, warn, place }: RequestInfo): OpenExchange {
   return { request, response, warn, method: request.method ?? "GET", path: place.path, query: new URLSearchParams(place.search) };
 }

@@ -75,7 +75,7 @@ export interface RequestPlace {
   readonly inside: boolean;
   /** Version and health: they need no credentials and never wait for others. */
   readonly open: boolean;
-  /** What follows the question mark. */
+  /** The query, after the question mark. */
   readonly search: string;
 }
 

@@ -56,7 +56,7 @@ export interface ReadKind {
   readonly enabled: boolean;
 }
 
-/** What decides which kinds are read. */
+/** Settings that decide which kinds are read. */
 export interface ReadKindsOptions {
   readonly kinds: readonly SyncedKind[];
   readonly backends: BackendsMode;

@@ -43,7 +43,7 @@ export interface CheckOptions {
 const MAXIMUM_BYTES = 16 * 1024;
 
 /**
- * What was found of the texts that were checked last, those of a configuration with some hundred patches. Its expressions are checked when
+ * Findings for the texts that were checked last, those of a configuration with some hundred patches. Its expressions are checked when
  * it is read and when they are compiled, which happens in the sandbox that runs them, for one sandbox cannot run what another compiled.
  */
 const CHECKED = new Map<string, CheckedExpression>();

@@ -22,7 +22,7 @@ export interface EngineIngredients {
   readonly vcluster: VCluster;
 }
 
-/** What all engines of a cache have in common. */
+/** Options shared by all engines of a cache. */
 export interface EngineCacheOptions {
   /** The kinds that configurations are read for. Default: all that are synced. */
   readonly kinds?: readonly SyncedKind[];
