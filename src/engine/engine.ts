@@ -46,7 +46,7 @@ export interface EngineOptions {
   readonly adoptCluster?: string;
   /** An embedder's own names instead of the configured ones. */
   readonly translator?: Translator;
-  /** The kinds that can be synced: those that `config` was read for. Default {@link SYNCED_KINDS}. */
+  /** The kinds that can be synced: those that `config` was read for, of which {@link SYNCED_KINDS} are always some. Default: these alone. */
   readonly kinds?: readonly SyncedKind[];
   /** Wraps the sandbox, to watch evaluations of patches. Default: no wrapper. */
   readonly instrument?: (engine: PatchEngine) => PatchEngine;

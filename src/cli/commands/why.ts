@@ -6,7 +6,6 @@ import type { SyncedKind } from "../../engine/reconcile/rules/rules.ts";
 import { ourMarkers } from "../../engine/translate/identity.ts";
 import { formatKey, keyOf, parseKey } from "../../kube/object/key.ts";
 import type { ObjectKey } from "../../kube/object/key.ts";
-import { ENDPOINT_SLICES, SERVICES } from "../../kube/object/resource.ts";
 import type { ResourceType } from "../../kube/object/resource.ts";
 import type { ObjectExplanation } from "../../engine/sync/inspect/explanation.ts";
 import { explainObject } from "../../engine/sync/inspect/explanation.ts";

@@ -80,7 +80,7 @@ export interface ConfigOptions {
   readonly settings?: Settings;
   /** Fills in `${name}` of namespace mappings, and keeps them from the virtual cluster's own host namespace. */
   readonly vcluster?: VclusterIdentity;
-  /** The kinds that have a section. Default {@link SYNCED_KINDS}. */
+  /** The kinds that have a section: {@link SYNCED_KINDS}, which is the default, and others beside them. */
   readonly kinds?: readonly SyncedKind[];
 }
 
