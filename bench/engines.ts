@@ -23,7 +23,7 @@ export interface BatchPeer extends Peer {
   compileBatch(text: string): (values: readonly unknown[], context: EvaluationContext) => unknown;
 }
 
-/** What `virtualToHostDNS` answers in engines that call the host for it. */
+/** Result of `virtualToHostDNS` in engines that call the host for it. */
 export type Dns = (name: string) => string;
 
 /** The time that peers with a time limit give one evaluation, in milliseconds. A shorter one ends good ones where others use the machine. */

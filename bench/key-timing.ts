@@ -3,7 +3,7 @@
  *
  *     npm run bench:key-timing
  *
- * Requests with keys that nobody has are compared with requests whose keys begin as a real one does, in one process and in an order of
+ * Requests with unknown keys are compared with requests whose keys begin as a real one does, in one process and in an order of
  * chance, by Welch's t-test: once over all of them, once without the slowest twentieth, where the machine's other work is. The same
  * is done with a search that compares letter by letter, which has to be found out.
  */
@@ -35,7 +35,7 @@ interface Guess {
   readonly value: string;
 }
 
-/** As many of both sorts as chance will have it; what is close shares a prefix of any length with a key. */
+/** A random number of both sorts; close ones share a prefix of any length with a key. */
 function guesses(count: number, real: readonly string[]): Guess[] {
   return Array.from({ length: count }, () => {
     const close = systemChance.fraction() < 0.5;
@@ -85,7 +85,7 @@ function medianOf(samples: readonly Sample[], close: boolean): number {
   return values.sort((left, right) => left - right)[Math.floor(values.length / 2)]!;
 }
 
-/** Both values of t, told. */
+/** Both values of t, as text. */
 async function judged(title: string, real: readonly string[], refuse: (guess: Guess) => Promise<unknown>): Promise<number> {
   await measured(guesses(WARM_UP, real), refuse);
   const samples = await measured(guesses(REQUESTS, real), refuse);
@@ -95,7 +95,7 @@ async function judged(title: string, real: readonly string[], refuse: (guess: Gu
   return Math.max(all, most);
 }
 
-/** What this is to find: each letter that fits takes a little longer. */
+/** The leak to detect: each matching letter takes a little longer. */
 function letterByLetter(value: string, real: readonly string[]): boolean {
   return real.some((key) => {
     for (let index = 0; index < LENGTH; index++) if (key.charCodeAt(index) !== value.charCodeAt(index)) return false;

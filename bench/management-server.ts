@@ -19,7 +19,7 @@ import type { Management, ManagementOptions } from "../src/management.ts";
 import { createServerCertificate } from "../src/apiserver/access/certificates.ts";
 import { openSqliteStore } from "../src/apiserver/store/sqlite/sqlite-store.ts";
 
-/** What the bench is told once everything serves. */
+/** Message to the bench once everything serves. */
 export interface Servers {
   /** Kubeconfigs of administrators (YAML). */
   readonly memory: string;
@@ -34,7 +34,7 @@ export interface Servers {
 
 /** Access keys of others than administrators. */
 export interface Keys {
-  /** Reads one team, by a rule that names his team. */
+  /** Reads one team, by a rule that names the user's team. */
   readonly user: string;
   /** An administrator's, limited to reading teams. */
   readonly scoped: string;
@@ -68,7 +68,7 @@ async function makeKeys({ registry }: Management): Promise<Keys> {
   return { user: await make("user", { user: "user-7-0" }), scoped: await make("scoped", { ...ADMINISTRATOR, scope: { rules } }), many };
 }
 
-/** Answers, by method and path, what was put there; a PATCH writes one line to everybody who watches. */
+/** Answers by method and path with what was put there; a PATCH writes one line to every watch. */
 function bareListener(): (request: IncomingMessage, response: ServerResponse) => void {
   const answers = new Map<string, Buffer>();
   const watching = new Set<ServerResponse>();

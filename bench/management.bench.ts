@@ -34,7 +34,7 @@ const watches: IncomingMessage[] = [];
 const agents: (Agent | HttpsAgent)[] = [];
 let made = 0;
 
-/** A server with somebody's key. */
+/** A server with a user's key. */
 interface Side {
   readonly url: URL;
   readonly key: string;
@@ -128,7 +128,7 @@ async function readGroup(sides: Sides, { title, path, read, goals = [] }: Readin
 
 function libraryOf({ url, key }: Side): CustomObjectsApi {
   const config = new KubeConfig();
-  // It sends a key over plain HTTP only to whom it need not know.
+  // It sends a key over plain HTTP only to a server that it need not authenticate.
   const clusters = [{ name: "it", server: url.href, skipTLSVerify: true }];
   const users = [{ name: "it", token: key }];
   config.loadFromOptions({ clusters, users, contexts: [{ name: "it", cluster: "it", user: "it" }], currentContext: "it" });
@@ -208,7 +208,7 @@ async function watchGroup(sides: Sides): Promise<Group> {
   };
 }
 
-/** Who asks: what a key costs, and what rights do. */
+/** Callers: the cost of a key, and of permissions. */
 function keyGroup(memory: Side, { keys }: Servers): Group {
   const get = (key: string, code?: number) => ask({ ...memory, key }, "GET", `${API}/${READ}`, code === undefined ? {} : { code });
   const manyKeys = `an administrator, ${keys.many.length} keys in turn`;

@@ -1,6 +1,6 @@
 /**
  * A small bench harness. All cases of a group run interleaved in one process, round after round, each round in another order, and
- * are compared within a round: what slows the machine for a moment slows its neighbours too.
+ * are compared within a round: a momentary slowdown of the machine affects its neighbors too.
  *
  * @module
  */
@@ -20,7 +20,7 @@ export interface Group {
   readonly cases: readonly Case[];
   /** Name of the case that is this package's, for the plot. Default: the group is not plotted. */
   readonly ours?: string;
-  /** What the figures must show. Default: nothing. */
+  /** Condition on the figures. Default: none. */
   readonly goals?: readonly Goal[];
 }
 
@@ -34,7 +34,7 @@ export interface Goal {
   readonly atLeast?: number;
 }
 
-/** What a bench file exports: which question it answers, and the groups that do, built when asked for. */
+/** Exports of a bench file: the question it answers, and the groups that do, built on demand. */
 export interface Bench {
   readonly question: string;
   readonly groups: () => readonly Group[] | Promise<readonly Group[]>;
@@ -67,7 +67,7 @@ export interface Measured extends Omit<Group, "cases"> {
   readonly times: Readonly<Record<string, readonly number[]>>;
 }
 
-/** Samples of one case in one round, of which the shortest counts: what else the machine does only ever adds. */
+/** Samples of one case in one round, of which the shortest counts: other load only ever adds. */
 const SAMPLES = 3;
 
 /** A sample that takes as long as this is not taken again, in milliseconds. */

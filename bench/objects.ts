@@ -17,7 +17,7 @@ export interface Sample {
   readonly subsets: readonly { readonly addresses: readonly { readonly ip: string }[] }[];
 }
 
-/** What the Endpoints differ in. */
+/** Differences between the Endpoints. */
 export interface SampleOptions {
   readonly subsets: number;
   /** Per subset. */

@@ -79,7 +79,7 @@ interface Draft {
   subsets: { addresses: { ip: string }[] }[];
 }
 
-/** What the patches do, for exactly this kind of object. */
+/** The same work as the patches, for exactly this kind of object. */
 function byHand(object: Sample): unknown {
   const copy = structuredClone(object) as unknown as Draft;
   const { labels, annotations } = copy.metadata;

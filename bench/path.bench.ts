@@ -63,7 +63,7 @@ function findGroup(): Group {
   };
 }
 
-/** What `find` answers, from a library that gives nodes. */
+/** Result of `find`, from a library that returns nodes. */
 function matchesOf(query: ReturnType<typeof compileStandard>, root: unknown): Match[] {
   const { nodes } = query.query(root as Parameters<typeof query.query>[0]);
   return nodes.map((node) => ({ path: node.getPath(), value: node.value }));

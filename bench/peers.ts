@@ -1,5 +1,5 @@
 /**
- * What the benches compare with and the package itself does not need. `npm run bench:peers` installs it into this folder; a bench
+ * Packages that the benches compare with and the package itself does not need. `npm run bench:peers` installs it into this folder; a bench
  * leaves out what is missing and says so.
  *
  * @module

@@ -1,4 +1,4 @@
-/** What was measured, as text for people. */
+/** Measurements, as readable text. */
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { cpus, loadavg } from "node:os";

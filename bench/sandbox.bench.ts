@@ -16,7 +16,7 @@ export const question = "What does one evaluation cost beside other engines, saf
 
 const OURS = "this package";
 const ELEMENTS = 1000;
-/** More than anybody remembers. */
+/** More than any cache holds. */
 const VALUES = 16_384;
 
 const REPLACE = "value.replace(/^a/, 'b') + '-' + context.vcluster.name";

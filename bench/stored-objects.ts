@@ -1,5 +1,5 @@
 /**
- * What the benches of stores keep in them.
+ * Objects in the benches of stores.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /** Texts that make much work for the engine or for the host, beside the attacks of the fixtures: programs by what they do again and again. */
 
-/** What a loop does, given `s`, a long text, `l`, a list of numbers, `o`, an object with many keys, and `i`, a counter. */
+/** Body of a loop, given `s`, a long text, `l`, a list of numbers, `o`, an object with many keys, and `i`, a counter. */
 const BODIES = [
   "virtualToHostDNS(s)",
   "virtualToHostDNS('a'.repeat(253))",

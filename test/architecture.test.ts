@@ -9,7 +9,7 @@ import { blocksOf } from "./support/markdown.ts";
 const ROOT = resolve(import.meta.dirname, "..");
 const TEXT = readFileSync(join(ROOT, "docs/internals/architecture.md"), "utf8");
 
-/** Rooms whose pieces everybody uses: there is no one place to change them. */
+/** Folders whose parts are used everywhere: there is no one place to change them. */
 const VOCABULARY = ["schema"];
 
 const changes = [...TEXT.matchAll(/^\| ([^|]+) \| (src\/[^|]+\.ts) \| `(\w+)` \|$/gm)].map(([, what, file, name]) => ({

@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import type { Socket } from "node:net";
 
-/** What every answer must begin with, and how a request is written; `index` counts the requests. */
+/** Required beginning of every answer, and the text of a request; `index` counts the requests. */
 export interface Asked {
   readonly code: number;
   readonly write: (index: number) => string;

@@ -48,7 +48,7 @@ function newSecret(more: object = {}): string {
 interface Case extends Asked {
   readonly method: string;
   readonly path: string;
-  /** What is sent when the bare server learns the answer. */
+  /** The request by which the bare server learns the answer. */
   readonly body?: () => string;
   /** The rate on memory is to be at least half of the bare server's. */
   readonly judged: boolean;
@@ -93,7 +93,7 @@ async function ask(url: string, method: string, path: string, body?: string): Pr
   return response.text();
 }
 
-/** What was made in a period goes, so that every period begins alike. */
+/** Objects made in a period are removed, so that every period begins alike. */
 const sweep = (url: string) => ask(url, "DELETE", `${SECRETS}?labelSelector=app%3Dmade`);
 
 function median(numbers: readonly number[]): number {

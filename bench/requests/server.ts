@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { openSqliteStore } from "../../src/apiserver/store/sqlite/sqlite-store.ts";
 import { SHARED_SECRETS, startManagement } from "../../src/management.ts";
 
-/** What a server of the bench can be. */
+/** Kinds of servers in the bench. */
 export type ServerKind = "bare" | "memory" | "file";
 
 const KEY = "administrator".repeat(5);

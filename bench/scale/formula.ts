@@ -1,10 +1,10 @@
 /**
- * What many virtual clusters cost, from what one costs.
+ * Cost of many virtual clusters, from the cost of one.
  *
  * @module
  */
 
-/** What was measured; see docs/scale.md for how. */
+/** Measurements; see docs/scale.md for how. */
 export interface Measured {
   /** Memory of a syncer with so many Services and as many Endpoints, in MB. */
   readonly syncer: readonly [{ readonly pairs: number; readonly rssMb: number }, { readonly pairs: number; readonly rssMb: number }];
@@ -12,9 +12,9 @@ export interface Measured {
   readonly server: readonly [ServerMeasured, ServerMeasured];
   /** Of one event as a watch carries it: an object with 3 addresses, in bytes. */
   readonly eventBytes: number;
-  /** What a Service and its Endpoints take in etcd's file, in bytes. */
+  /** Size of a Service and its Endpoints in etcd's file, in bytes. */
   readonly pairBytes: number;
-  /** What one more write of Endpoints takes there until it is compacted, in bytes. */
+  /** Size of one more write of Endpoints there until it is compacted, in bytes. */
   readonly writeBytes: number;
 }
 
@@ -25,7 +25,7 @@ export interface ServerMeasured {
   readonly eventCpuMs: number;
 }
 
-/** What happens in one virtual cluster. */
+/** Load of one virtual cluster. */
 export interface Workload {
   /** Services, each with Endpoints. */
   readonly pairs: number;
@@ -37,7 +37,7 @@ export interface Workload {
   readonly keptSeconds: number;
 }
 
-/** What so many virtual clusters cost. */
+/** Cost of a number of virtual clusters. */
 export interface Cost {
   readonly clusters: number;
   readonly syncersGb: number;
@@ -64,7 +64,7 @@ function line([x1, y1]: readonly [number, number], [x2, y2]: readonly [number, n
   return y1 + ((y2 - y1) / (x2 - x1)) * (x - x1);
 }
 
-/** What `clusters` virtual clusters cost together. */
+/** Total cost of `clusters` virtual clusters. */
 export function costOf(clusters: number, workload: Workload, measured: Measured): Cost {
   const { pairs, changesPerSecond, renewSeconds, keptSeconds } = workload;
   const [small, large] = measured.syncer;

@@ -26,7 +26,7 @@ const API = "/kubernetes/management/apis/management.platform/v1";
 const EVENTS = 50;
 const PAIRS = 1_000;
 const AT_ONCE = 100;
-/** A host copy: what stands beside its addresses, and the markers of its syncer. */
+/** A host copy: its fields beside the addresses, and the markers of its syncer. */
 const MARKERS = Object.fromEntries(
   ["name", "namespace", "uid", "vcluster", "kind", "base"].map((name) => [`endpoint-sync.io/${name}`, "x".repeat(36)]),
 );
@@ -50,7 +50,7 @@ const endpoints = (name: string, round = 0) => ({
   metadata: metadata(name),
   subsets: [{ addresses: [1, 2, 3].map((at) => ({ ip: `10.${round}.0.${at}`, hostname: `pod-${at}` })), ports: [{ port: 80 }] }],
 });
-/** What a watch carries, but for the line's end. */
+/** Data on a watch, without line ends. */
 const eventBytes = JSON.stringify({ type: "MODIFIED", object: endpoints("service-1-x-shop-x-blue") }).length + 1;
 
 async function measureServer(watches: number): Promise<ServerMeasured> {
@@ -91,7 +91,7 @@ async function measureServer(watches: number): Promise<ServerMeasured> {
   return { watches, rssMb: Math.round(after.rssMb), eventCpuMs: Number(((after.cpuMs - before.cpuMs) / EVENTS).toPrecision(2)) };
 }
 
-/** What etcd's file grows by. */
+/** Growth of etcd's file. */
 async function measureEtcd(): Promise<{ pairBytes: number; writeBytes: number }> {
   const etcd = await startEtcd();
   const store = await openEtcdStore({ endpoints: [etcd.url], times: { requestMs: 60_000, giveUpMs: 60_000 } });

@@ -1,5 +1,5 @@
 /**
- * The floor: what a machine asks for reading both clusters, and for one write per change, by bare undici with nothing around it.
+ * The floor: the machine's cost of reading both clusters, and for one write per change, by bare undici with nothing around it.
  * It knows nothing, compares nothing and hears of nothing; anyone who does the job can only cost more than this.
  */
 import { readFileSync } from "node:fs";

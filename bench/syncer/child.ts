@@ -36,7 +36,7 @@ export function unbuild(): void {
   rmSync(BUILT, { recursive: true, force: true });
 }
 
-/** How a process is started, besides what it is told. */
+/** How a process is started, besides its arguments. */
 export interface StartOptions {
   readonly execArgv?: readonly string[];
   /** Variables beside those of this process. */
@@ -84,7 +84,7 @@ export function answer(answers: Answers): void {
   });
 }
 
-/** What a process has used of the machine. */
+/** Resource usage of a process. */
 export interface Usage {
   /** User and system time so far, in milliseconds. */
   readonly cpuMs: number;

@@ -1,5 +1,5 @@
 /**
- * Both clusters in one process, over TLS, with a load on the tenant and an eye on the host: what reaches it, when, and by how
+ * Both clusters in one process, over TLS, with a load on the tenant and observation of the host: what reaches it, when, and by how
  * many writes and connections.
  */
 import { writeFileSync } from "node:fs";

@@ -9,7 +9,7 @@ const [folder, dist, patched] = process.argv.slice(2) as [string, string, "patch
 const { createHttpClient, createInformedAccess, createMetrics, createSyncer, loadKubeConfig, resolveConfig, systemChance, systemClock } =
   (await import(pathToFileURL(join(dist, "index.js")).href)) as typeof Package;
 
-/** Changes nothing, so that the copies are those of the others: what it costs is the sandbox. */
+/** Changes nothing, so that the copies are those of the others: its cost is the sandbox. */
 const patches = patched === undefined ? [] : [{ path: "subsets[*].addresses[*].ip", expression: "value" }];
 const resolved = resolveConfig({ sync: { toHost: { endpoints: { enabled: true, patches } } } });
 if (!resolved.ok) throw new Error(JSON.stringify(resolved.problems));

@@ -1,5 +1,5 @@
 /**
- * What a change costs the syncer itself, without sockets and TLS: texts come out of one memory and go into another one. "Texts only"
+ * Cost of a change to the syncer itself, without sockets and TLS: texts come out of one memory and go into another one. "Texts only"
  * does what no syncer can do without: it parses both events and the answer, and writes the body.
  *
  *     npm run bench:own                        changes of 3 and of 250 addresses
@@ -37,7 +37,7 @@ const BATCH = { 3: 100, 250: 20 } as Readonly<Record<number, number>>;
 const BATCHES = values.quick ? 1 : 60;
 const WARM_UP = values.quick ? 1 : 40;
 
-/** What one batch came to, per change. */
+/** Result of one batch, per change. */
 interface Cost {
   /** User and system time, in microseconds. */
   readonly cpuUs: number;
@@ -160,7 +160,7 @@ class Kind {
   }
 }
 
-/** What an API server would do to the text, at no cost worth a word. */
+/** An API server's change of the text, at negligible cost. */
 function versioned(text: string, version: number): string {
   const known = text.replace(/"resourceVersion":"\d+"/, `"resourceVersion":"${version}"`);
   if (known !== text) return known;
@@ -197,8 +197,8 @@ function cluster(readWatch: typeof Streams.readWatch, systemClock: typeof Packag
       }),
     create: (resource, object) => put(resource, object, "ADDED"),
     update: (resource, object) => put(resource, object, "MODIFIED"),
-    patch: () => Promise.reject(new Error("nobody patches")),
-    delete: () => Promise.reject(new Error("nobody deletes")),
+    patch: () => Promise.reject(new Error("unexpected patch")),
+    delete: () => Promise.reject(new Error("unexpected delete")),
     close: () => Promise.resolve(),
   } satisfies ClusterClient;
   return { client, kindOf, next: () => (version += 1) };

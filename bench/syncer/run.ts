@@ -48,7 +48,7 @@ const FLOOR = "bare-undici";
 const names = values.only.split(",");
 const places = build(names, values.dist);
 
-/** What one contestant did in one round; times in milliseconds. */
+/** Result of one contestant in one round; times in milliseconds. */
 interface Round {
   readonly cold: number;
   readonly coldCpu: number;
@@ -168,7 +168,7 @@ async function playFloor(stage: Stage): Promise<Partial<Round>> {
 function begin(name: string, { folder }: Stage): Child {
   const profile = values.prof === undefined ? [] : ["--cpu-prof", "--cpu-prof-interval=250", `--cpu-prof-dir=${values.prof}`];
   const asked = values.node.split(" ").filter(Boolean);
-  // The others run as people run them, who start `node`; so does this package embedded in a program.
+  // The others run as users start them, with `node`; so does this package embedded in a program.
   const { options, env } = name === "endpoint-sync" && !values.plain ? LEAN : { options: [], env: {} };
   const args = [folder, values.dist, ...(values.patched ? ["patched"] : [])];
   return start(places.get(name)!, args, { execArgv: [...options, ...asked, ...profile], env });

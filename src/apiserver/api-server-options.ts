@@ -22,13 +22,13 @@ export interface ApiServerOptions {
   readonly logger: Logger;
   readonly authenticate: Authenticate;
   /**
-   * Who makes a request, by all that the server knows at this moment; asked again at the moment of each write. It throws as `authenticate`
-   * does. Default: the caller who was known then stays known.
+   * Identifies the caller of a request by what the server knows now; called again at the moment of each write. It throws as `authenticate`
+   * does. Default: the caller identified first stays the caller.
    */
   readonly known?: (request: IncomingMessage) => UserInfo;
-  /** Who may use the requests that are kept for administrators. Default: the group `system:masters`. */
+  /** Tells whether a user may make requests reserved for administrators. Default: the group `system:masters`. */
   readonly administers?: (user: UserInfo) => boolean;
-  /** Who may do what, and who may act as somebody else. Default: everybody who is known may do everything, as himself. */
+  /** Decides what callers may do, impersonation included. Default: every known caller may do everything, but not impersonate. */
   readonly authorizer?: Authorizer;
   readonly version: VersionInfo;
   /** Certificate and key as PEM texts; plain HTTP when left out. */
@@ -38,35 +38,35 @@ export interface ApiServerOptions {
   /** Default 0, any free one. */
   readonly port?: number;
   readonly limits?: ServerLimits;
-  /** Where a request comes from, to share what there is among those who are not known. Default: the address of its connection. */
+  /** Origin of a request, by which capacity is shared among unknown callers. Default: the address of its connection. */
   readonly addressOf?: AddressOf;
-  /** Default: nobody counts. */
+  /** Default: nothing is counted. */
   readonly metrics?: Metrics;
   /**
    * Everything of Kubernetes lives below it, as `/kubernetes/management`; health and version also outside, and what `routes` know below
    * `/.well-known/` in both places. Default: nothing.
    */
   readonly basePath?: string;
-  /** Asked about paths outside of the base path; false for those that it does not answer. Callers are not known there. */
+  /** Handles paths outside of the base path; false for those that it does not handle. Callers are not authenticated there. */
   readonly routes?: (exchange: OpenExchange) => Promise<boolean>;
   /**
-   * Asked about paths below the base path that name no resource, once the authorizer has allowed the request: the answer's object, or
-   * undefined for those that it does not know. Default: there are none.
+   * Handles paths below the base path that name no resource, once the authorizer has allowed the request: the answer's object, or
+   * undefined for unknown ones. Default: there are none.
    */
   readonly ownDocuments?: (exchange: Exchange) => Promise<object | undefined>;
   /**
-   * The objects of a kind that are there for a user: lists, watches and the deletion of collections leave the others out. An
-   * object that a watch showed and may show no longer is DELETED there. Default: all are there for everybody.
+   * The objects of a kind that are visible to a user: lists, watches and the deletion of collections leave the others out. An
+   * object that a watch showed and may show no longer is DELETED there. Default: every user sees all of them.
    */
   readonly visible?: Visible;
-  /** Why `/readyz` and `/healthz` are to say no; asked while the server serves. Must not reject. Default: for no reason. */
+  /** Reason why `/readyz` and `/healthz` fail; called while the server serves. Must not reject. Default: none. */
   readonly notReady?: () => Promise<string | undefined>;
-  /** Whether `/livez` is to say so: false where only a process that starts over can go on. Default: it does. */
+  /** Result of `/livez`: false if only a restart of the process helps. Default: true. */
   readonly isAlive?: () => boolean;
   /** Told of every watch while it is open, so that it can be ended. */
   readonly onWatch?: OnWatch;
-  /** What comes before the first request, once the port is taken; requests wait for it. Default: nothing. */
+  /** Runs once the server listens; requests wait for it. Default: nothing. */
   readonly onListening?: () => Promise<void>;
-  /** Told of every request, those that are refused among them. Default: nobody is told. */
+  /** Called for every request, refused ones included. Default: no audit. */
   readonly audit?: Audit;
 }

@@ -62,7 +62,7 @@ export interface ApiServer {
   close(options?: { readonly drainMs: number }): Promise<void>;
 }
 
-/** How long answers that were made may take to leave, in milliseconds. */
+/** Time for finished answers to be sent, in milliseconds. */
 const FLUSH_MS = 1_000;
 const LOOK_MS = 50;
 const ANONYMOUS: UserInfo = { name: "system:anonymous", groups: ["system:unauthenticated"] };
@@ -114,7 +114,7 @@ async function close(server: Server, serving: Serving, { drainMs } = { drainMs: 
   server.close();
   if (drainMs > 0) {
     await serving.drain(drainMs);
-    // Answers that are made may still be on their way; a connection is done when it has none.
+    // Finished answers may still be in transit; a connection is done once it has none.
     let open = true;
     void closed.then(() => (open = false));
     for (let passed = 0; open && passed < FLUSH_MS; passed += LOOK_MS) {
@@ -191,14 +191,14 @@ class Serving {
     for (const socket of this.#watching) socket.destroy();
   }
 
-  /** Ends watches in order and waits for what is under way, for so many milliseconds at most. */
+  /** Ends watches in order and waits for running requests, for at most this many milliseconds. */
   async drain(drainMs: number): Promise<void> {
     this.#draining = true;
     for (const end of this.#ends) end();
     await this.within(drainMs, Promise.all(this.#answered));
   }
 
-  /** Waits for something, for so many milliseconds at most. */
+  /** Waits for a promise, for at most this many milliseconds. */
   async within(waitMs: number, what: Promise<unknown>): Promise<void> {
     const over = new AbortController();
     const done = what.finally(() => over.abort());
@@ -259,7 +259,7 @@ class Serving {
       return now;
     };
     const exchange: Exchange = { ...asked, user, caller, judge, body, audit: info.record };
-    // Who asks whether the server lives has no share to use up.
+    // Health checks count against no share.
     if (place.open) return this.#document(exchange);
     if (authorizer !== undefined) demandAllowed(authorizer, user, attributes);
     if (target !== undefined && isWatch(exchange, target))
@@ -359,14 +359,14 @@ class Serving {
   }
 }
 
-/** Made once for each caller: a text that was just put together has to be read once more to be found in a map. */
+/** Made once for each caller: a freshly concatenated text must be hashed before a map look-up. */
 const nameOfShare = oncePerObject(({ name }: UserInfo) => `user ${name}`);
 
 function isMaster({ groups }: UserInfo): boolean {
   return groups.includes("system:masters");
 }
 
-/** What a request asks for, before it is known who asks. */
+/** Target of a request, before its caller is known. */
 function askedOf({ request, response, warn, place }: RequestInfo): OpenExchange {
   return { request, response, warn, method: request.method ?? "GET", path: place.path, query: new URLSearchParams(place.search) };
 }

@@ -1,5 +1,5 @@
 /**
- * Counts requests as kube-apiserver does, by its names. Every label is one of a closed set: what a path names counts by its kind only if the
+ * Counts requests as kube-apiserver does, by its names. Every label is one of a closed set: a path counts by its kind only if the
  * server has that kind. Label sets are made once, so that a request costs a few look-ups and no memory.
  *
  * @module
@@ -11,7 +11,7 @@ import { groupOf } from "../kube/object/resource.ts";
 import type { Attributes } from "./access/authorization.ts";
 import type { ResourceDefinition } from "./types/resource-definition.ts";
 
-/** What is counted of one verb at one place. */
+/** Metrics of one verb at one place. */
 interface Series {
   readonly labels: MetricLabels;
   /** The labels with each status that was answered. */
@@ -40,7 +40,7 @@ class Place {
 
 /** One request, from its arrival to its answer. */
 export interface CountedRequest {
-  /** What it wants; undefined until its path is read. */
+  /** Attributes of the request; undefined until its path is parsed. */
   attributes: Attributes | undefined;
   /** It is a watch, and open until its end. */
   watch(): void;
@@ -55,7 +55,7 @@ export interface RequestMetrics {
   begin(request: Pick<IncomingMessage, "headers">): CountedRequest;
 }
 
-/** What requests are counted with. */
+/** Dependencies of the request metrics. */
 export interface RequestMetricsOptions {
   readonly metrics: Metrics;
   readonly clock: Pick<Clock, "monotonic">;
@@ -66,7 +66,7 @@ export interface RequestMetricsOptions {
 const CLIENT_LEFT = 499;
 const APPLY_TYPE = "application/apply-patch+yaml";
 
-/** The metric's words for what is done. Source: `CanonicalVerb` and `cleanVerb` of kube-apiserver. */
+/** Verbs as the metric names them. Source: `CanonicalVerb` and `cleanVerb` of kube-apiserver. */
 const VERBS: ReadonlyMap<string, string> = new Map([
   ["get", "GET"],
   ["head", "GET"],
@@ -147,7 +147,7 @@ function labelsWith({ labels, byCode }: Series, code: number): MetricLabels {
   return known;
 }
 
-/** Finds the place of a request. What is not known here has one for all. */
+/** Finds the series of a request. All unknown ones share one. */
 function createPlaces(definitions: readonly ResourceDefinition[]): (attributes: Attributes | undefined) => Place {
   const other = new Place();
   const paths = new Map(PATHS.map((path) => [path, new Place("", "", "", path)]));

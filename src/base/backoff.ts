@@ -6,12 +6,12 @@ export interface BackoffOptions {
   readonly maximumMs: number;
   /** Each delay is this many times the one before. Default 2. */
   readonly factor?: number;
-  /** Up to this share is added at random, so that many clients do not come back at once, at the maximum neither. Default 0. */
+  /** Up to this share is added at random, so that many clients do not return at once, not even at the maximum. Default 0. */
   readonly jitter?: number;
 }
 
 /**
- * The delay in milliseconds before repetition number `attempt` (0 = the first repetition). `random` answers a number in
+ * The delay in milliseconds before repetition number `attempt` (0 = the first repetition). `random` returns a number in
  * [0, 1).
  *
  * @example

@@ -1,4 +1,4 @@
-/** What a code means and what its reader can do about it; `endpoint-sync explain CODE` prints both. */
+/** Meaning of a code and its remedy; `endpoint-sync explain CODE` prints both. */
 export interface CodeText {
   readonly meaning: string;
   readonly remedy: string;
@@ -241,7 +241,7 @@ export const CODES = {
   },
   BACKENDS_INVISIBLE: {
     meaning:
-      "The tenant has ready backends that nobody on the host sees: readers there read EndpointSlices, and nothing makes slices of the copied Endpoints, or the tenant has only slices and these are not synced.",
+      "The tenant has ready backends that are invisible on the host: readers there read EndpointSlices, and either nothing creates slices from the copied Endpoints, or the tenant has only slices and these are not synced.",
     remedy:
       "Set backends: auto in the settings, which makes the slices that are missing, or let the host's kube-controller-manager run its endpointslice-mirroring-controller. The guide 'Backends' says which cluster needs what.",
   },

@@ -1,8 +1,8 @@
-/** Controls, format characters and what else is not to be seen, and the line ends that are none of them. */
+/** Controls, format characters, other invisible characters, and the remaining line ends. */
 const UNSEEN = /[\p{C}\u2028\u2029]/gu;
 
 /**
- * `text` on one line: what moves a terminal's cursor, ends a line or turns the reading direction is written as JSON's escape.
+ * `text` on one line: characters that move a terminal's cursor, end a line or change the reading direction become JSON escapes.
  *
  * @param unseen which characters are escaped, one at a time.
  * @example

@@ -12,7 +12,7 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 }
 
 /**
- * What kind of value this is, in words for messages.
+ * Names the kind of a value, for messages.
  *
  * @example
  * typeInWords([]); // "a list"
@@ -24,7 +24,7 @@ export function typeInWords(value: unknown): string {
 }
 
 /**
- * Tells whether JSON data is nested deeper than `depthMax`; never looks further than that.
+ * Tells whether JSON data is nested deeper than `depthMax`; never descends further.
  *
  * @example
  * isDeeperThan({ a: [1] }, 1); // true
@@ -48,7 +48,7 @@ export function isDeeperThan(value: unknown, depthMax: number): boolean {
  */
 export function parseJson(text: string, depthMax: number): unknown {
   const value: unknown = JSON.parse(text);
-  // What a cluster answers all day has fewer brackets than it may have levels, and finding that out is cheap.
+  // Ordinary answers of a cluster have fewer brackets than the limit has levels, and counting brackets is cheap.
   if (hasMoreBracketsThan(text, depthMax) && isDeeperThan(value, depthMax)) throw new SyntaxError(`it has more than ${depthMax} levels`);
   return value;
 }
@@ -85,7 +85,7 @@ export function jsonEqual(left: unknown, right: unknown): boolean {
 
 function recordsEqual(left: JsonObject, right: JsonObject): boolean {
   let extra = 0;
-  // Without lists of keys: this is asked for every address of an object that has hundreds.
+  // Without lists of keys: this runs for every address of an object that has hundreds.
   for (const key in right) if (right[key] !== undefined && Object.hasOwn(right, key)) extra += 1;
   for (const key in left) {
     if (left[key] === undefined || !Object.hasOwn(left, key)) continue;
@@ -123,7 +123,7 @@ function canonicalRecord(record: JsonObject): string {
 }
 
 /**
- * How much memory JSON data takes, about and rather too much, in bytes. A long text costs no more than a short one.
+ * Estimated memory of JSON data, generously, in bytes. A long text costs no more than a short one.
  *
  * @example
  * heldBytes({ a: "bc" }) > heldBytes({ a: "" }); // true

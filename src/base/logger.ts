@@ -21,7 +21,7 @@ export interface Logger {
 export const silentLogger: Logger = { debug() {}, info() {}, warn() {}, error() {} };
 
 /**
- * The same logger with fields on every line, the id of a piece of work for example. What a line brings itself wins.
+ * The same logger with fields on every line, the id of a piece of work for example. Fields of the line itself take precedence.
  *
  * @example
  * const lines: string[] = [];
@@ -38,20 +38,20 @@ export function withFields(logger: Logger, fields: LogFields): Logger {
   };
 }
 
-/** These say in a server's own words what is wrong with an object, and may quote it. */
+/** Codes whose messages are a server's own text about an object, and may quote it. */
 const MAY_QUOTE = ["API_BAD_REQUEST", "API_INVALID", "API_ERROR"] as const;
 /** From here on it is a webhook that speaks. */
 const DENIED = /denied the request: [^]*$/;
 
 /**
- * The message of an error without what it may quote of an object, which somebody in a cluster has chosen. Names stay.
+ * The message of an error without quoted parts of objects, whose content users of the cluster choose. Names stay.
  *
  * @example
  * loggableMessage(new EngineError("API_INVALID", 'Endpoints "web": Invalid value: "10.0.0.x": wrong')); // 'Endpoints "…": wrong'
  */
 export function loggableMessage(error: unknown): string {
   const message = messageOf(error);
-  // From the first quote to the last: what is quoted may have quotes in it.
+  // From the first quote to the last: quoted text may contain quotes.
   if (isEngineError(error, ...MAY_QUOTE)) return message.replace(/"[^]*"/, '"…"').replace(/`[^]*`/, "`…`");
   return message.replace(DENIED, "denied the request");
 }
@@ -69,7 +69,7 @@ export interface LineLoggerOptions {
 }
 
 /**
- * A logger that writes lines. It never throws on what it is given: of an error it writes the message, and of what JSON cannot
+ * A logger that writes lines. It never throws on its input: it writes the message of an error, and for values that JSON cannot
  *  say its text or type. Undefined fields are left out, and a field cannot replace time, level or message.
  *
  * @example
@@ -90,7 +90,7 @@ export function createLineLogger(options: LineLoggerOptions): Logger {
   return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
 }
 
-/** What every line has. */
+/** Fields of every line. */
 interface LineHead {
   readonly time: string;
   readonly level: LogLevel;
@@ -112,7 +112,7 @@ function present(fields: LogFields): [string, unknown][] {
   return Object.entries(fields).filter(([, value]) => value !== undefined);
 }
 
-/** A word as it is, anything else as JSON. */
+/** A word unchanged, any other value as JSON. */
 function plain(value: unknown): string {
   return typeof value === "string" && /^[^\s="\p{C}]+$/u.test(value) ? value : jsonText(value);
 }

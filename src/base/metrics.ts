@@ -1,4 +1,4 @@
-/** Values of a metric's labels. Never text that a tenant chooses. What is handed in must not change: one that is kept costs less. */
+/** Values of a metric's labels. Never text that a tenant chooses. The object must not change: a reused one costs less. */
 export type MetricLabels = Readonly<Record<string, string>>;
 
 /** Counts and measures. Names follow controller-runtime where it has one. */
@@ -9,7 +9,7 @@ export interface Metrics {
   gauge(name: string, value: number, labels?: MetricLabels): void;
   /** Adds a measured duration in seconds to a histogram. */
   observe(name: string, seconds: number, labels?: MetricLabels): void;
-  /** Has gauges set right before somebody reads them, so that they cost nothing in between. It must be quick and not throw. */
+  /** Registers a function that sets gauges just before they are read: they cost nothing in between. It must be quick and not throw. */
   beforeRead(set: () => void): void;
 }
 
@@ -86,7 +86,7 @@ interface Family {
 interface Series {
   value: number;
   count: number;
-  /** What fell into each bucket, and in none before it. */
+  /** Counts by bucket; each value is in the first bucket that it fits. */
   readonly buckets: number[];
 }
 

@@ -1,4 +1,4 @@
-/** Longer names are not compared: nobody mistypes them by a letter, and the comparison is quadratic. */
+/** Longer names are not compared: single-letter typos of them are rare, and the comparison is quadratic. */
 const LENGTH_MAX = 64;
 
 /**

@@ -12,7 +12,7 @@ import { readVersion } from "./process/version.ts";
 /** Gives a command its arguments, options, help and action. */
 type Define = (command: Command, context: CommandContext) => void;
 
-/** One command. Its module is loaded when it is needed: what some of them import takes longer to load than others to run. */
+/** One command. Its module is loaded when it is needed: imports of some take longer to load than others take to run. */
 interface CommandEntry {
   readonly name: string;
   readonly summary: string;
@@ -151,7 +151,7 @@ export async function runCli(argv: readonly string[], terminal: Terminal, kinds?
 }
 
 /**
- * The command line. Every command is there with its summary; those among `named` (all of them when left out) also with their
+ * The command line. Every command is there with its summary; those among `named` (default: all) also with their
  * options and action. The reference of the command line is made from it.
  */
 export async function createProgram(context: CommandContext, { named }: { named?: readonly string[] } = {}): Promise<Command> {
@@ -171,7 +171,7 @@ export async function createProgram(context: CommandContext, { named }: { named?
 }
 
 /**
- * Lets the current context stand for options that are left out, after flags and variables. Says which context it was where one of its
+ * Fills missing options from the current context, after flags and variables. Names the context if one of its
  * values counts.
  *
  * @throws as `currentContext`.
@@ -192,13 +192,13 @@ async function applyContext(program: Command, terminal: Terminal): Promise<void>
   }
 }
 
-/** Commands of other programs, and what they are called here. */
+/** Commands of other programs, and their names here. */
 const HABITS: Readonly<Record<string, string>> = {
   ...{ lint: "validate", check: "validate", verify: "validate", template: "render", build: "render", diff: "plan", preview: "plan" },
   ...{ apply: "run", sync: "run", start: "run", describe: "why", status: "audit", drift: "audit", delete: "cleanup", uninstall: "cleanup" },
 };
 
-/** Commander suggests only what is spelt alike, which a habit is not. */
+/** Commander suggests only similar spellings, which habitual commands are not. */
 function withHabit(text: string): string {
   return text.replace(/^error USAGE: unknown command '(\w+)'(\n\(Did you mean [^)]*\))?/, (told, name: string, spelt = "") =>
     Object.hasOwn(HABITS, name) ? `${told.slice(0, told.length - spelt.length)}\n(Did you mean ${HABITS[name]}?)` : told,

@@ -19,26 +19,26 @@ import { createRbacAuthorizer } from "./rbac/authorize.ts";
 import { createRbacKinds } from "./rbac/kinds.ts";
 import { followPolicy } from "./rbac/policy.ts";
 
-/** Who is known to a cluster and what they may do. */
+/** Authentication and authorization of a cluster. */
 export interface Access {
   readonly authorizer: Authorizer;
   readonly tokens: Tokens;
-  /** The kinds in which all this is written down and asked about. */
+  /** The kinds that store permissions and answer questions about them. */
   readonly kinds: readonly ResourceDefinition[];
-  /** What ServiceAccounts are asked for. */
+  /** Subresources of ServiceAccounts. */
   readonly accountQuestions: NonNullable<ResourceDefinition["questions"]>;
   /** Ends watches with what allowed them; undefined when nothing ever does. */
   readonly onWatch: OnWatch | undefined;
   stop(): void;
 }
 
-/** What access is made of. */
+/** Options of access. */
 export interface AccessOptions {
   readonly store: Store;
   readonly chance: Chance;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Whose tokens are accepted besides the cluster's own. Default: nobody's. */
+  /** Platform whose tokens are accepted besides the cluster's own. Default: none. */
   readonly platform?: PlatformTrust | undefined;
   /** Tells which resources of the cluster are in namespaces. */
   readonly isNamespaced: (group: string, resource: string) => boolean;
@@ -64,7 +64,7 @@ export async function createAccess({ store, chance, clock, logger, platform, isN
 }
 
 /**
- * Admission by permission, for what the request itself did not ask for: an update or an applied configuration that creates
+ * Admission by permission, for effects beyond the request itself: an update or an applied configuration that creates
  * an absent object needs the verb `create` too.
  */
 export function createCreationAdmission(authorizer: Authorizer, next: Admit): Admit {

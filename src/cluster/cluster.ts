@@ -34,7 +34,7 @@ import type { PlatformTrust } from "./tokens/platform-tokens.ts";
 import { tokenUserOf } from "./kinds/token-for.ts";
 import type { IssuedToken, TokenSubject } from "./kinds/token-for.ts";
 
-/** What an embedded cluster is without a network. */
+/** Options of an embedded cluster without a network. */
 export interface EmbeddedClusterOptions {
   readonly clock?: Clock;
   readonly chance?: Chance;
@@ -65,7 +65,7 @@ export interface EmbeddedClusterOptions {
 export interface EmbeddedCluster {
   readonly registry: Registry;
   readonly client: InProcessClient;
-  /** Who is known and what they may do; the client in process may do everything. */
+  /** Authentication and authorization; the client in process may do everything. */
   readonly access: Access;
   /** Stops and starts the cluster's controllers while it runs. */
   readonly controllers: Controllers;
@@ -84,7 +84,7 @@ export interface ClusterOptions extends EmbeddedClusterOptions {
   readonly port?: number;
   /** False serves plain HTTP, on loopback and without credentials. Default true. */
   readonly tls?: boolean;
-  /** What clients trust and show. Default: recreated, so that no kubeconfig from before works. */
+  /** Certificates and tokens of the cluster and its clients. Default: recreated, so that no kubeconfig from before works. */
   readonly credentials?: ClusterCredentials;
   readonly limits?: ServerLimits;
 }
@@ -99,7 +99,7 @@ export interface Cluster extends EmbeddedCluster {
   /** The administrator's bearer token; "" for plain HTTP. */
   readonly token: string;
   /**
-   * Credentials for somebody else than the administrator, valid as long as the cluster runs. Over plain HTTP, requests
+   * Credentials for a user other than the administrator, valid as long as the cluster runs. Over plain HTTP, requests
    * without credentials are still the administrator's.
    *
    * @throws API_NOT_FOUND when there is no such ServiceAccount.
@@ -126,7 +126,7 @@ export async function createEmbeddedCluster(options: EmbeddedClusterOptions = {}
   const { clock = systemClock, chance = systemChance, logger = silentLogger, history } = options;
   const selected = selectControllers(options.controllers ?? ["*"]);
   const store = options.store ?? createMemoryStore(history === undefined ? {} : { history });
-  // The kinds of access are among those of the cluster, which it is asked about only later.
+  // The kinds of access are among those of the cluster, which are needed only later.
   const isNamespaced = (group: string, plural: string) =>
     definitions.some(({ type }) => type.namespaced && type.plural === plural && groupOf(type) === group);
   const access = await createAccess({ store, chance, clock, logger, isNamespaced, platform: options.platform });

@@ -14,7 +14,7 @@ import { serviceAccounts } from "./kinds/service-accounts.ts";
 import { createServices } from "./kinds/services.ts";
 import { deployments, statefulSets } from "./kinds/workloads.ts";
 
-/** What the kinds of one cluster depend on. */
+/** Dependencies of the kinds of one cluster. */
 export interface CoreKindsOptions {
   /** Questions about ServiceAccounts. Default: none. */
   readonly accountQuestions?: NonNullable<ResourceDefinition["questions"]>;

@@ -4,13 +4,13 @@ import type { Clock } from "../base/clock.ts";
 import { createServerCertificate } from "../apiserver/access/certificates.ts";
 import type { ServerCertificate } from "../apiserver/access/certificates.ts";
 
-/** What a cluster shows its clients and what the administrator shows the cluster. Secret. */
+/** Certificate of a cluster, and credentials of its administrator. Secret. */
 export interface ClusterCredentials extends ServerCertificate {
   /** The administrator's bearer token. */
   readonly token: string;
 }
 
-/** Who the credentials are for. */
+/** User of the credentials. */
 export interface CredentialsOptions {
   /** Common name of the authority. */
   readonly name: string;

@@ -23,7 +23,7 @@ export interface InProcessClient extends ClusterClient {
 
 /**
  * A {@link ClusterClient} straight onto a registry, for tests, simulations and embedded clusters. It behaves as the client
- * over HTTP does: bodies are what JSON makes of them, and objects that come back are frozen and shared.
+ * over HTTP does: bodies pass through JSON, and returned objects are frozen and shared.
  *
  * @example
  * const client = createInProcessClient(registry);
@@ -146,7 +146,7 @@ async function* read(watch: OpenWatch, signal: AbortSignal): AsyncGenerator<Watc
   }
 }
 
-/** What JSON leaves of a body: no undefined members, no classes, and nothing shared with the caller. */
+/** Converts a body through JSON: no undefined members, no classes, and nothing shared with the caller. */
 function overTheWire(body: unknown): unknown {
   return JSON.parse(JSON.stringify(body) ?? "null");
 }

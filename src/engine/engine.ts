@@ -32,13 +32,13 @@ import type { VCluster } from "./translate/name.ts";
 import { createTranslator } from "./translate/translator.ts";
 import type { Translator } from "./translate/translator.ts";
 
-/** What an engine is made of. */
+/** Options of an engine. */
 export interface EngineOptions {
   readonly config: Config;
   /** Default: DEFAULT_SETTINGS. */
   readonly settings?: Settings;
   readonly vcluster: VCluster;
-  /** Who makes host Services. Default "managed". */
+  /** The writer of host Services. Default "managed". */
   readonly services?: ServicesMode;
   /** Prefix of the markers of another syncer whose copies are taken over, `vcluster.loft.sh/` for example. Default none. */
   readonly adopt?: string;
@@ -48,7 +48,7 @@ export interface EngineOptions {
   readonly translator?: Translator;
   /** The kinds that can be synced: those that `config` was read for, of which {@link SYNCED_KINDS} are always some. Default: these alone. */
   readonly kinds?: readonly SyncedKind[];
-  /** Stands between the patches and the sandbox, to watch what they evaluate. Default: nothing does. */
+  /** Wraps the sandbox, to watch evaluations of patches. Default: no wrapper. */
   readonly instrument?: (engine: PatchEngine) => PatchEngine;
 }
 
@@ -66,7 +66,7 @@ export interface Engine {
 }
 
 /**
- * The translator that a configuration asks for.
+ * The translator of a configuration.
  *
  * @example
  * const translator = createTranslatorFor({ config: resolveConfig({}).config, vcluster: { name: "blue", namespace: "vc-blue" } });
@@ -83,7 +83,7 @@ export function createTranslatorFor({ config, settings = DEFAULT_SETTINGS, vclus
   });
 }
 
-/** What is read once, at the start: clients, caches, workers and the names of markers are made by it, and kinds given up by way of it. */
+/** Settings that are read once, at the start: clients, caches, workers, marker names and released kinds depend on them. */
 const READ_ONCE = ["backends", "markerPrefix", "hostQps", "leaderElection", "workers"] as const satisfies readonly (keyof Settings)[];
 
 /** Tells that two configurations mean the same. */
@@ -110,7 +110,7 @@ export function checkReload(before: EngineOptions, after: EngineOptions): void {
 /**
  * Compiles a configuration.
  *
- * @throws CONFIG_VALUE when `adopt` is no prefix of markers, or the syncer's own; when `backends` asks for slices that the file refuses.
+ * @throws CONFIG_VALUE if `adopt` is no prefix of markers, or the syncer's own; if `backends` requires slices that the file disables.
  * @throws EXPRESSION_FUEL when compiling its expressions takes more than `limits.configurationFuel`.
  * @throws EXPRESSION_SYNTAX, PATH_SYNTAX, PATCH_MODE when the configuration was not checked by `parseConfig` before.
  */
@@ -121,7 +121,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
   const translator = options.translator ?? createTranslatorFor(options);
   const limits = settings.limits;
   const sandbox = hasExpressions(config, kinds) ? await createSandbox({ limits, toHostDns: (name) => translator.dns(name) }) : NO_SANDBOX;
-  // Compiling runs nothing of an expression, but a text can make work for the compiler; the patches of all kinds share what they may.
+  // Compiling runs nothing of an expression, but a text can make work for the compiler; the patches of all kinds share one budget.
   const budget = createFuelBudget(limits.configurationFuel);
   const compiler: PatchEngine = {
     compile: (text) => sandbox.compile(text, { budget }),
@@ -174,7 +174,7 @@ function hasExpressions(config: Config, kinds: readonly SyncedKind[]): boolean {
   return patches.some(({ expression, reverseExpression }) => expression !== undefined || reverseExpression !== undefined);
 }
 
-/** Where nothing is ever evaluated, nobody pays for an engine: 10 to 20 MB, and 100 ms of a start. */
+/** Without evaluations no engine is loaded: it takes 10 to 20 MB, and 100 ms of a start. */
 const NO_SANDBOX = {
   compile: noExpression,
   evaluate: noExpression,
@@ -276,7 +276,7 @@ function planSettings(settings: Settings): PlanSettings {
   };
 }
 
-/** Everything that decides what a copy looks like, as 16 hex digits. */
+/** Digest of everything that determines a copy, as 16 hex digits. */
 function configHash(sync: ResourceSync, { config, vcluster }: EngineOptions): string {
   const { enabled, mappings, mappingsOnly } = config.namespaces;
   return sha256Hex(canonicalJson({ patches: sync.patches, vcluster, namespaces: { enabled, mappings, mappingsOnly } })).slice(0, 16);

@@ -10,12 +10,12 @@ import type { HostBody } from "./reconcile/convert/to-host.ts";
 import type { Rules } from "./reconcile/rules/rules.ts";
 import { isRecord } from "../base/json.ts";
 
-/** What a patcher made of an object. */
+/** Result of a patcher for an object. */
 export interface Patched {
   readonly object: KubeObject;
   /** One record per patch. */
   readonly outcomes: readonly Outcome[];
-  /** What the object's references point at. */
+  /** Targets of the object's references. */
   readonly references: readonly FoundReference[];
   /** Addresses that the policy left out. */
   readonly refusedAddresses: readonly { readonly ip: string; readonly reason: string }[];
@@ -26,8 +26,8 @@ export interface Patched {
 }
 
 /**
- * Translates and patches objects without any cluster: for `render`, for tests of patches, for embedders. What it answers shares nothing
- * with what it was given: either may be changed.
+ * Translates and patches objects without any cluster: for `render`, for tests of patches, for embedders. Its results share nothing
+ * with its input: either may be changed.
  */
 export interface Patcher {
   /** Tells whether objects of this kind are synced, and so can be patched. */
@@ -35,9 +35,9 @@ export interface Patcher {
   /** The host object of a tenant object, without markers. `host` is what expressions see as `context.hostObject`. */
   toHost(tenant: KubeObject, context?: { host?: KubeObject }): Patched;
   /**
-   * The tenant's view of a host object. `tenant` is what expressions see as `context.virtualObject`, and gives the name. What of it did
-   * not arrive on the host, since a patch failed, an address was refused or an annotation was left out, stays as the tenant has it;
-   * without `tenant` nobody can know.
+   * The tenant's view of a host object. `tenant` is what expressions see as `context.virtualObject`, and gives the name. Parts that did
+   * not arrive on the host, since a patch failed, an address was refused or an annotation was left out, stay as the tenant has them;
+   * without `tenant` they are unknown.
    */
   toTenant(host: KubeObject, context?: { tenant?: KubeObject }): Patched;
   /** Frees the sandbox. Later calls throw USAGE. */
@@ -69,7 +69,7 @@ export async function createPatcher(options: EngineOptions): Promise<Patcher> {
 }
 
 /**
- * A patcher by rules that somebody else made, and disposes of.
+ * A patcher with rules that the caller made, and disposes of.
  *
  * @example
  * const { object } = patcherOf(engine.rules).toHost(tenant);
@@ -78,7 +78,7 @@ export function patcherOf(rules: readonly Rules[]): Omit<Patcher, "dispose"> {
   return {
     knows: (object) => findRules(rules, object) !== undefined,
     toHost(given, { host: givenHost } = {}) {
-      // What is remembered is told apart by identity: a copy cannot be changed later by anybody else.
+      // Cached results are keyed by identity: a copy cannot be changed later by the caller.
       const [tenant, host] = [copyOf(given), copyOf(givenHost)];
       const { namespace = "default", name = "" } = tenant.metadata;
       const patched = forwardTo(rulesFor(rules, tenant), tenant, host);

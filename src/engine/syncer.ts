@@ -41,16 +41,16 @@ import { createSyncLoop } from "./sync/syncer.ts";
 import type { SyncLoop } from "./sync/syncer.ts";
 import type { SyncHooks } from "./sync/run/reconcile.ts";
 
-/** What a syncer is made of. Time, chance, logs and metrics have defaults. */
+/** Options of a syncer. Time, chance, logs and metrics have defaults. */
 export interface SyncerOptions extends EngineOptions {
-  /** Caches of and writes to the tenant cluster. Somebody else starts and stops its caches. */
+  /** Caches of and writes to the tenant cluster. The caller starts and stops its caches. */
   readonly tenant: ClusterAccess;
   /** The same for the host cluster. */
   readonly host: ClusterAccess;
   readonly hooks?: SyncHooks;
   /** How many deletes the delete brake lets pass, once; see the setting `deleteBrake`. Default 0. */
   readonly confirmDeletes?: number;
-  /** Asked right before each write; while it says no, none begins. Default: always yes. */
+  /** Called right before each write; while it returns false, none begins. Default: always true. */
   readonly mayWrite?: () => boolean;
   readonly clock?: Clock;
   readonly chance?: Chance;
@@ -79,7 +79,7 @@ export interface Syncer {
    * @throws CLUSTER_IDENTITY when the host's copies belong to another tenant cluster, or both clusters are swapped.
    * @throws OTHER_SYNCER when they carry the markers of another syncer that is not the one to adopt.
    * @throws CONFIG_VALUE when Endpoints are not used, and the host still has slices of copies of them.
-   * @throws API_… when the tenant cluster cannot be asked who it is.
+   * @throws API_… if the identity of the tenant cluster cannot be read.
    */
   prepare(): Promise<void>;
   /**
@@ -96,8 +96,8 @@ export interface Syncer {
   /** Finishes the writes that are under way and ends. */
   stop(): Promise<void>;
   /**
-   * Goes on with another configuration, once the objects under way are done with the old one: every object sees one of the two.
-   * What is left out stays as it was. All objects are looked at again, behind what changes meanwhile. "unchanged" when the new
+   * Continues with another configuration, once the objects under way are done with the old one: every object sees one of the two.
+   * Omitted parts stay as they were. All objects are processed again, after those that change meanwhile. "unchanged" when the new
    * configuration means the same; then nothing happens. After a failure the old one stays.
    *
    * @throws EXPRESSION_SYNTAX, PATH_SYNTAX, PATCH_MODE as {@link createSyncer}.
@@ -106,22 +106,22 @@ export interface Syncer {
    */
   reload(changed: ConfigurationChange): Promise<"changed" | "unchanged">;
   status(): SyncerStatus;
-  /** What the setting `backends` means with the rights of the start: `auto` is `endpoints` where some on slices are missing. */
+  /** The effective setting `backends` with the permissions of the start: `auto` is `endpoints` if some on slices are missing. */
   readonly backends: BackendsMode;
-  /** What the present configuration needs to be allowed on both clusters. */
+  /** Permissions that the present configuration needs on both clusters. */
   permissions(): readonly Permission[];
 }
 
-/** What {@link Syncer.reload} takes. */
+/** Input of {@link Syncer.reload}. */
 export type ConfigurationChange = Partial<Pick<EngineOptions, "config" | "settings">>;
 
 /** How often a start looks whether the caches are complete, in milliseconds. */
 const SYNC_POLL_MS = 5;
 /** A kind that is synced newly must be listed within this time, in milliseconds. */
 const NEW_KIND_MS = 30_000;
-/** While standing by, a leader is given so long to work a change off; longer than a lease that nobody renews lasts. */
+/** While standing by, a leader has this long to process a change; longer than an unrenewed lease lasts. */
 const RECENT_MS = 60_000;
-/** So many keys more than there are objects may wait while standing by: those of objects that came and went. */
+/** Number of keys beyond the number of objects that may wait while standing by: those of objects that came and went. */
 const STALE_KEYS_MAX = 1_000;
 
 /**
@@ -142,7 +142,7 @@ export async function createSyncer(options: SyncerOptions): Promise<Syncer> {
   return new RunningSyncer(options, { engine: await createEngine(configured), configured, backends });
 }
 
-/** What the rights at the start allow stays so: other values need a restart as well. */
+/** The effect of the permissions at the start is fixed: other values need a restart as well. */
 function withBackends<Options extends EngineOptions>(options: Options, backends: BackendsMode): Options {
   const { settings = DEFAULT_SETTINGS } = options;
   return settings.backends === "auto" ? { ...options, settings: { ...settings, backends } } : options;
@@ -160,14 +160,14 @@ class RunningSyncer implements Syncer {
   #engine: Engine;
   /** The options of {@link #engine}. */
   #configured: EngineOptions;
-  /** Ends when the last reload that was asked for is over. */
+  /** Ends when the last requested reload is over. */
   #reloads: Promise<unknown> = Promise.resolve();
   /** The controller waits for another configuration. */
   #swapping = false;
   readonly #memory = createSyncState();
   readonly #clock: Clock;
   readonly #queue: WorkQueue;
-  /** What changed while standing by. */
+  /** Keys that changed while standing by. */
   readonly #recent: RecentKeys;
   readonly #stopping = new AbortController();
   readonly #deletesConfirmed: DeleteConfirmation;
@@ -175,9 +175,9 @@ class RunningSyncer implements Syncer {
   #loop: SyncLoop | undefined;
   #controller: Controller | undefined;
   #running = false;
-  /** What is enqueued now stands in the caches and did not change. */
+  /** Keys enqueued now are from the caches' contents and did not change. */
   #collecting = true;
-  /** While standing by, what waits is collected again when it becomes more than this. */
+  /** While standing by, the waiting keys are collected again if they exceed this. */
   #waitingMax = Infinity;
 
   constructor(options: SyncerOptions, { engine, configured, backends }: Configured) {
@@ -188,7 +188,7 @@ class RunningSyncer implements Syncer {
     this.#deletesConfirmed = createDeleteConfirmation(options.confirmDeletes);
     this.#clock = options.clock ?? systemClock;
     const metrics = options.metrics ?? noMetrics;
-    // One worker is left for other namespaces, however long the clusters take to answer for one.
+    // One worker is left for other namespaces, however long the clusters take for one.
     const shares = { flowOf: namespaceOfId, runningMax: Math.max(1, engine.settings.workers - 1) };
     this.#queue = createWorkQueue({ name: "endpoint-sync", clock: this.#clock, metrics, ...shares });
     this.#queue.pause();
@@ -204,7 +204,7 @@ class RunningSyncer implements Syncer {
     if (this.#loop !== undefined) throw new EngineError("INTERNAL", "Broken invariant: a syncer is prepared once");
     const { tenant, host } = this.#options;
     const [clusterUid, hostUid] = await Promise.all([readClusterUid(tenant.writer), readClusterUid(host.writer)]);
-    // Stopped meanwhile: nobody would ever end what is begun now.
+    // Stopped meanwhile: work begun now would never be ended.
     if (this.#stopping.signal.aborted) return;
     this.#clusterUid = clusterUid;
     const { rules } = this.#parts;
@@ -283,7 +283,7 @@ class RunningSyncer implements Syncer {
   }
 
   #work(): void {
-    // What changed while nobody may have led goes first.
+    // Keys that changed while there may have been no leader go first.
     for (const id of this.#recent.take()) this.#queue.add(id, { priority: "fresh" });
     this.#running = true;
     this.#waitingMax = Infinity;
@@ -291,7 +291,7 @@ class RunningSyncer implements Syncer {
   }
 
   #enqueue(id: string): void {
-    // What the first lists bring waits behind what changes while they are worked off.
+    // Keys of the first lists wait behind those that change in the meantime.
     this.#queue.add(id, { priority: this.#running && !this.#collecting ? "fresh" : "background" });
     if (this.#running || this.#collecting) return;
     this.#recent.add(id);
@@ -313,7 +313,7 @@ class RunningSyncer implements Syncer {
 
   #collectAnew(): void {
     this.#loop?.close();
-    // Another configuration may not know their kind any more.
+    // A new configuration may no longer have their kind.
     this.#queue.dropWaiting({ delayed: true });
     this.#collecting = true;
     this.#loop = this.#createLoop();
@@ -344,7 +344,7 @@ class RunningSyncer implements Syncer {
     const { tenant, host, mayWrite } = this.#options;
     const gated = (writer: Writer) => (mayWrite === undefined ? writer : gateWrites(writer, mayWrite));
     const same = sameClusterOnly(tenant.writer, { clusterUid: this.#clusterUid, clock: this.#clock });
-    // The gate is inside: whether this process leads is asked last.
+    // The gate is inside: leadership is checked last.
     return {
       tenant: withWriter(tenant, verifiedOnly(gated(same), { to: tenant, from: host })),
       host: withWriter(host, verifiedOnly(gated(host.writer), { to: host, from: tenant })),
@@ -380,7 +380,7 @@ class RunningSyncer implements Syncer {
       prepared: this.#controller !== undefined,
       running: this.#running,
       waiting: this.#queue.depth,
-      // Probes ask for the rest, many times a minute, and there may be tens of thousands of objects.
+      // Probes need the rest, many times a minute, and there may be tens of thousands of objects.
       get objects() {
         return loop?.records() ?? [];
       },

@@ -6,11 +6,11 @@ import { defaultOf } from "./schema.ts";
 import type { Infer, ListSchema, MapSchema, NumberSchema, ObjectSchema, Schema, StringSchema } from "./schema.ts";
 import { suggest } from "../base/suggest.ts";
 
-/** What a decoder knows of the place that it is at. */
+/** The decoder's position and its surroundings. */
 interface Context {
   readonly report: Report;
   readonly field: string;
-  /** Where the value stands, or its key, for what is said of the value as a whole. */
+  /** Position of the value, or of its key, for problems of the value as a whole. */
   readonly at: Position;
 }
 

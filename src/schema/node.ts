@@ -141,7 +141,7 @@ function offsetInside(node: ScalarNode, { line, column }: { line: number; column
     const end = node.contentStart + content.trimEnd().length;
     return lineStart === undefined ? end : Math.min(end, lineStart + node.indent + column - 1);
   }
-  // A value that is folded from several lines has no column of its own any more.
+  // A value folded from several lines has no column.
   if (line !== 1 || /[\r\n]/.test(content)) return undefined;
   if (node.style === "plain") return node.contentStart + column - 1;
   const escape = ESCAPES[node.style as keyof typeof ESCAPES];
@@ -154,7 +154,7 @@ const ESCAPES = {
   "double-quoted": /\\(?:x..|u....|U.{8}|[^])|[^]/y,
 } as const;
 
-/** How many characters of `content` stand for the first `count` characters of the value. */
+/** Number of characters of `content` that represent the first `count` characters of the value. */
 function skipCharacters(content: string, count: number, escape: RegExp): number {
   let [offset, seen] = [0, 0];
   while (seen < count && offset < content.length) {

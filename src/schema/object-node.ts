@@ -8,8 +8,8 @@ import { DOCUMENT_DEPTH_MAX, OBJECT_VALUES_MAX } from "./limits.ts";
 /**
  * The nodes of data that was never text; every position in it is 0:0. Members that are `undefined` are left out.
  *
- * What JSON cannot say is reported: CONFIG_TYPE for functions, symbols, BigInts, non-finite numbers and class instances,
- * CONFIG_SYNTAX for cycles and for what is too deep or too large. Only own enumerable properties are read.
+ * Values that JSON cannot express are reported: CONFIG_TYPE for functions, symbols, BigInts, non-finite numbers and class instances,
+ * CONFIG_SYNTAX for cycles and for values that are too deep or too large. Only own enumerable properties are read.
  *
  * @example
  * objectToNode({ sync: {} }, { file: "<object>", report }); // a map node
@@ -60,7 +60,7 @@ function list(walk: Walk, value: readonly unknown[], field: string): ListNode {
 
 function map(walk: Walk, value: object, field: string): MapNode | ScalarNode {
   const prototype: unknown = Object.getPrototypeOf(value);
-  // Another realm's Object.prototype is as good as ours; its own prototype is null as well.
+  // Another realm's Object.prototype counts as ours; its own prototype is null as well.
   if (prototype !== null && Object.getPrototypeOf(prototype) !== null) {
     walk.report.error({ code: "CONFIG_TYPE", message: "Expected JSON data, found a class instance", at: place(walk), field });
     return scalar(walk, null);

@@ -7,19 +7,19 @@ export interface Position {
   readonly column: number;
 }
 
-/** Something wrong (`error`) or suspicious (`warning`) in a file, for people and for editors. */
+/** An `error` or a `warning` in a file, for users and editors. */
 export interface Problem extends Position {
   readonly code: Code;
   readonly severity: "error" | "warning";
-  /** What was found and what was wanted. */
+  /** The value found and the value expected. */
   readonly message: string;
   /** Where in the data, as `sync.toHost.endpoints.patches[1].path`; "" is the whole document. */
   readonly field: string;
-  /** What to write instead; "" where the message says it all. */
+  /** The correction; "" if the message is sufficient. */
   readonly hint: string;
 }
 
-/** What a {@link Report} is told. */
+/** Input of a {@link Report}. */
 export interface ProblemInput {
   readonly code: Code;
   readonly message: string;
@@ -58,7 +58,7 @@ export class Report {
 }
 
 /**
- * The problems by file, line and column, as people fix them; the order of files is kept.
+ * The problems by file, line and column, in the order of fixing; the order of files is kept.
  */
 export function sortProblems(problems: readonly Problem[]): Problem[] {
   const files = [...new Set(problems.map((problem) => problem.file))];

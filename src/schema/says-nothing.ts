@@ -1,6 +1,6 @@
 /**
- * Tells whether a text of YAML has no more than space, comments and marks of documents. A file that somebody writes in place is like
- * that for a moment; who means nothing writes `{}`.
+ * Tells whether a YAML text has only white space, comments and document markers. A file that is written in place looks like
+ * that for a moment; an intentionally empty configuration is `{}`.
  *
  * @example
  * saysNothing("# later\n---\n"); // true

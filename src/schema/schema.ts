@@ -10,7 +10,7 @@
 import type { JsonObject } from "../base/json.ts";
 
 interface Common {
-  /** For people: what the value means, with its unit. Shown by editors and by `explain`. */
+  /** Human-readable meaning of the value, with its unit. Shown by editors and by `explain`. */
   readonly description: string;
   /** Absent is an error. Such a field has no default. */
   readonly required?: true;
@@ -66,7 +66,7 @@ export interface ListSchema extends Common {
 export interface MapSchema extends Common {
   readonly type: "map";
   readonly values: Schema;
-  /** What keys must be; any text when left out. */
+  /** Constraint on keys. Default: any text. */
   readonly keys?: StringSchema;
   /** `{}`: absent is an empty map. */
   readonly default?: Readonly<Record<string, never>> | null;
@@ -91,7 +91,7 @@ export interface AnySchema extends Common {
 export type Schema = StringSchema | NumberSchema | BooleanSchema | LiteralsSchema | ListSchema | MapSchema | ObjectSchema | AnySchema;
 
 /**
- * The type of what a schema decodes to, `unknown` of a schema that is only known to be one. Write the schema with
+ * The type that a schema decodes to; `unknown` for an untyped schema. Write the schema with
  * `as const satisfies ObjectSchema` to keep its literals.
  *
  * @example
@@ -123,7 +123,7 @@ type Fields<F> = { readonly [K in keyof F as IsPresent<F[K]> extends true ? K : 
 type IsPresent<S> = S extends { required: true } | { default: unknown } ? true : false;
 
 /**
- * What an absent value decodes to; `undefined` when it stays absent.
+ * Result of decoding an absent value; `undefined` if it stays absent.
  *
  * @example
  * defaultOf({ type: "object", description: "…", default: {}, fields: { on: { type: "boolean", description: "…", default: true } } });

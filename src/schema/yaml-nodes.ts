@@ -7,7 +7,7 @@ import type { Report } from "./problem.ts";
 import { positionAt } from "./source.ts";
 import type { Source } from "./source.ts";
 
-/** What ends the reading of a document, with the offset of the cause. Never leaves `readYaml`. */
+/** Error that stops reading a document, with the offset of the cause. Never leaves `readYaml`. */
 export class YamlRefusal extends Error {
   readonly offset: number;
   readonly hint: string;
@@ -25,7 +25,7 @@ export const TOO_DEEP = `Values are nested more than ${DOCUMENT_DEPTH_MAX} level
 type EventOf<Type extends number> = Extract<Event, { type: Type }>;
 type CollectionEvent = EventOf<typeof EVENT_ID.MAPPING> | EventOf<typeof EVENT_ID.SEQUENCE>;
 
-/** What aliases multiply: how many values a node stands for when written out, and how deep it is. */
+/** Expanded size of a node, which aliases multiply: number of values and depth. */
 interface Extent {
   readonly values: number;
   readonly depth: number;
@@ -46,7 +46,7 @@ interface Reader {
   /** `"open"` while the anchored collection is being read. */
   readonly anchors: Map<string, { node: Node; extent: Extent } | "open">;
   readonly extents: Map<Node, Extent>;
-  /** Where {@link skipBlank} came to from where, by what is blank: values of which nothing is written all begin there. */
+  /** Cache of {@link skipBlank} by start: empty values all begin there. */
   readonly skipped: Map<RegExp, { readonly from: number; readonly to: number }>;
   readonly aliasedValuesMax: number;
   aliases: number;
@@ -59,7 +59,7 @@ interface Reader {
  *
  * Duplicate keys, unsuitable keys, tags and numbers that are not JSON go to the report.
  *
- * @throws YamlRefusal when a limit is exceeded, or an alias is unknown or within what it names.
+ * @throws YamlRefusal when a limit is exceeded, or an alias is unknown or inside its own anchor.
  */
 export function buildDocument(events: readonly Event[], options: Pick<Reader, "source" | "report" | "aliasedValuesMax">): Node {
   const start: Reader = {
@@ -219,7 +219,7 @@ function readScalar(reader: Reader, event: ScalarEvent, fallback: number): Scala
   };
 }
 
-/** Null stands for a value with a refused tag: whatever it was meant to be, it is no further problem. */
+/** Null replaces a value with a refused tag, so that it causes no further problem. */
 function scalarValue(reader: Reader, event: ScalarEvent, { text, start }: { text: string; start: number }): ScalarNode["value"] {
   const tag = tagName(reader, event);
   if (tag === "str" || tag === "!" || (tag === "" && event.style !== SCALAR_STYLE.PLAIN)) return text;

@@ -19,7 +19,7 @@ import { buildDocument, TOO_DEEP, YamlRefusal } from "./yaml-nodes.ts";
 /** js-yaml counts keys and scalars as levels too; the exact limit is kept where the nodes are built. */
 const PARSER_DEPTH_MAX = 2 * DOCUMENT_DEPTH_MAX;
 
-/** Where a text comes from, and who hears of its problems. */
+/** Source of a text, and the receiver of its problems. */
 export interface YamlOptions {
   /** The file's name, for positions. */
   readonly file: string;
@@ -33,7 +33,7 @@ export interface YamlOptions {
  *
  * Problems go to the report with code CONFIG_SYNTAX: bad syntax, duplicate keys, tags but those of JSON data, several
  * documents, `.nan` and `.inf`, and whatever exceeds a limit. Duplicate keys and tags do not end the reading, so that all
- * of them are found at once; what ends it answers `undefined`.
+ * of them are found at once; a problem that stops reading makes the result `undefined`.
  *
  * @example
  * const report = new Report();
@@ -101,7 +101,7 @@ function indentHint(reason: string): string {
   return reason.startsWith("bad indentation") ? "Begin the line in the same column as the fields that belong to the same map" : "";
 }
 
-/** What people most often meant when a line of a configuration does not parse. */
+/** The most likely intention behind a configuration line that does not parse. */
 function syntaxHint(source: Source, offset: number): string {
   const start = source.lineStarts[positionAt(source, offset).line - 1] ?? 0;
   const line = source.text.slice(start, start + 1_000).split(/[\r\n]/, 1)[0]!;

@@ -1,5 +1,5 @@
 /**
- * What an API server says of an object before any cluster is asked: the embedded API server's own validation.
+ * Validates an object as an API server would, before any cluster is asked: the embedded API server's own validation.
  *
  * @module
  */
@@ -20,13 +20,13 @@ import type { Patched } from "../engine/patcher.ts";
 import { compilePath } from "../engine/path/path.ts";
 import type { KubeObject } from "../kube/object/types.ts";
 
-/** Nothing is allotted while an object is only judged, so no chance is ever asked. */
+/** Nothing is allocated while an object is only validated, so no randomness is used. */
 const services = createServices({ fraction: () => 0 });
 /** The kinds that a syncer writes. */
 const DEFINITIONS: readonly ResourceDefinition[] = [endpoints, endpointSlices, services, secrets, configMaps];
 
 /**
- * What an API server would refuse an object for: one entry per field, none when it takes the object, or the kind is not known here. A
+ * Errors for which an API server would refuse an object: one entry per field, none if it accepts the object, or the kind is not known here. A
  * value of a wrong type is the only entry then, without an index in its field, as API servers report it.
  *
  * @example
@@ -55,7 +55,7 @@ export function formatRefusals(refusals: readonly FieldError[]): string {
   return refusals.map(({ field, message }) => (field === "" ? message : `${field}: ${message}`)).join("; ");
 }
 
-/** The patch that wrote what is refused, the last one when several may have; undefined when none did. */
+/** The patch that wrote the refused value, the last one if several may have; undefined if none did. */
 export function patchOfRefusal({ field }: FieldError, { outcomes, object }: Pick<Patched, "outcomes" | "object">): Outcome | undefined {
   const bare = (place: string) => place.replace(/\[\d+\]/g, "");
   const isAt = (place: string) => [place, bare(place)].some((one) => one === field || one.startsWith(`${field}.`) || field.startsWith(one));
@@ -83,7 +83,7 @@ export function endsEmpty(tenant: KubeObject, { object }: Pick<Patched, "object"
   return addressesOf(tenant).length > 0 && addressesOf(object).length === 0;
 }
 
-/** The answer of an API server that refuses an object, API_INVALID; undefined when it takes it. */
+/** The error of an API server that refuses an object, API_INVALID; undefined if it accepts it. */
 export function refusalOf(object: KubeObject): EngineError | undefined {
   const refusals = refusalsOf(object);
   const definition = DEFINITIONS.find(({ type }) => type.kind === object.kind);

@@ -210,7 +210,7 @@ describe("an API server", () => {
     expect([code, (json["items"] as readonly unknown[]).length]).toEqual([200, 20]);
   });
 
-  test("says why it does not know somebody, if it may, and that it wants a token", async () => {
+  test("says why it does not know a caller, if it may, and that it requires a token", async () => {
     const { raw } = await start({
       authenticate: async ({ headers }) => {
         if (headers["x-key"] !== undefined) throw unauthorized("the key is disabled");
@@ -224,7 +224,7 @@ describe("an API server", () => {
     ]);
   });
 
-  test("answers nobody before what comes first is done, and gives the port back when that fails", async () => {
+  test("answers no request before `onListening` is done, and releases the port if that fails", async () => {
     const [port] = await ownPorts(1);
     const raw = createRawClient({ url: `http://127.0.0.1:${port}` });
     const order: string[] = [];

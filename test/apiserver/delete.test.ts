@@ -131,7 +131,7 @@ describe("finalizers", () => {
     { why: "Orphan leaves the dependents to the collector first", options: { propagationPolicy: "Orphan" }, want: ["orphan"] },
     { why: "Foreground waits for the dependents", options: { propagationPolicy: "Foreground" }, want: ["foregroundDeletion"] },
     { why: "orphanDependents is the old word for Orphan", options: { orphanDependents: true }, want: ["orphan"] },
-    { why: "the object's own finalizer decides when nobody does", has: ["orphan"], options: {}, want: ["orphan"] },
+    { why: "the object's own finalizer decides by default", has: ["orphan"], options: {}, want: ["orphan"] },
     {
       why: "the request decides over the object",
       has: ["orphan"],

@@ -80,7 +80,7 @@ describe("anyone who minds the open watches", () => {
     await until("the watch is over", () => open.size === 0);
   });
 
-  test("learns as whom and with whose credentials", async () => {
+  test("learns the user and the owner of the credentials", async () => {
     const { raw, open } = await start({ authorizer: { decide: () => ({ allowed: true, reason: "" }), rulesFor: () => [] } });
     const lines = raw.watch(WATCH, 1, { headers: { "impersonate-user": "bob" } });
     await until("the watch is open", () => open.size === 1);

@@ -207,7 +207,7 @@ describe("a watch", () => {
     }
   });
 
-  test("that nobody reads ends instead of growing, and what is queued still arrives", async () => {
+  test("without a reader ends instead of growing, and queued events still arrive", async () => {
     const { registry, create, clock } = setup();
     const queue = await registry.watch(WIDGETS, { resourceVersion: "1", queueCapacity: 3 });
     for (const name of ["a", "b", "c", "d", "e"]) await create(name);

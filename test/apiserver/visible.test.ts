@@ -8,7 +8,7 @@ import { createFakeClock } from "../support/fake-clock.ts";
 import { createSeededChance } from "./seeded-chance.ts";
 import { createLocks, LOCKS, specOf } from "./support/locks-kind.ts";
 
-/** Locks of doors that are open to anyone who looks; the set can be changed while he does. */
+/** Locks of doors that are open to anyone who looks; the set can be changed meanwhile. */
 function setup() {
   const store = createMemoryStore();
   const registry = createRegistry({ store, definitions: [createLocks()], clock: createFakeClock(0), chance: createSeededChance(1) });
@@ -27,8 +27,8 @@ function setup() {
   return { store, registry, doors, visible, create, move, watch };
 }
 
-describe("a list for somebody who may not see everything", () => {
-  test("fills its pages with what he may see, and tells nothing of the rest", async () => {
+describe("a list for a user who may not see everything", () => {
+  test("fills its pages with visible objects, and reveals nothing of the rest", async () => {
     const { registry, visible, create } = setup();
     for (const [index, door] of ["own", "other", "other", "own", "other", "own", "other"].entries()) await create(`l${index}`, door);
     const first = await registry.list(LOCKS, { visible, limit: 2 });
@@ -60,8 +60,8 @@ describe("a list for somebody who may not see everything", () => {
   });
 });
 
-describe("a watch for somebody who may not see everything", () => {
-  test("begins with what he may see, and marks the end of it", async () => {
+describe("a watch for a user who may not see everything", () => {
+  test("begins with the visible objects, and marks their end", async () => {
     const { create, watch } = setup();
     await create("a", "own");
     await create("b", "other");
@@ -69,7 +69,7 @@ describe("a watch for somebody who may not see everything", () => {
     expect(await take()).toEqual(["ADDED a", "BOOKMARK undefined"]);
   });
 
-  test("shows what comes into his sight as ADDED and what leaves it as DELETED", async () => {
+  test("shows objects that become visible as ADDED and those that stop being so as DELETED", async () => {
     const { create, move, watch, registry } = setup();
     await create("a", "own");
     await create("b", "other");
@@ -85,7 +85,7 @@ describe("a watch for somebody who may not see everything", () => {
     expect(await take()).toEqual(["ADDED b", "DELETED b", "DELETED a", "ADDED c", "DELETED c"]);
   });
 
-  test("that begins at a state knows what he has seen of it", async () => {
+  test("that begins at a state knows what the user has seen of it", async () => {
     const { create, move, watch, registry } = setup();
     await create("a", "own");
     await create("b", "other");
@@ -104,7 +104,7 @@ describe("a watch for somebody who may not see everything", () => {
     expect(await codeOf(watch({ resourceVersion: "1" }))).toBe("API_EXPIRED");
   });
 
-  test("follows what he may see although the objects do not change in that", async () => {
+  test("follows visibility although the objects do not change with it", async () => {
     const { doors, create, move, watch, registry } = setup();
     await create("a", "own");
     await create("b", "other");
@@ -121,7 +121,7 @@ describe("a watch for somebody who may not see everything", () => {
     expect(await take()).toEqual(["ADDED b", "DELETED a", "DELETED b"]);
   });
 
-  test("shows of what he may no longer see its last metadata alone, and of what he no longer selects all", async () => {
+  test("shows only the last metadata of objects that are no longer visible, and all of those no longer selected", async () => {
     const { doors, visible, registry, create } = setup();
     await create("a", "own", { x: "1" });
     await create("b", "own", { x: "1" });

@@ -119,8 +119,8 @@ describe("cleanup", () => {
   });
 
   test.each([
-    { why: "nobody is there to confirm it", answer: undefined },
-    { why: "somebody says no", answer: "y" },
+    { why: "the session is not interactive", answer: undefined },
+    { why: "the user says no", answer: "y" },
   ])("removes nothing when $why", async ({ answer }) => {
     await settle();
     const before = await stateOf(sides);

@@ -121,7 +121,7 @@ function createWorld(refused: readonly ("tenant" | "host")[] = []) {
 /** Longer than it takes to look, and to look once more. */
 const LOOK_MS = 40_000;
 
-test("backends that nobody sees are told once, in the log, as a gauge and as an Event", async () => {
+test("invisible backends are reported once, in the log, as a gauge and as an Event", async () => {
   const { clock, lines, events, gauge } = createWorld();
   await clock.advance(LOOK_MS);
   expect(gauge()).toBe(1);

@@ -21,7 +21,7 @@ const files = { "vcluster.yaml": "sync: { toHost: {} }\n", "settings.yaml": "bac
 const CONFIGURED = ["--config", "vcluster.yaml", "--settings", "settings.yaml"];
 const COPY = { namespace: "vc-blue", name: "db-x-shop-x-blue" };
 
-/** Gives both kubeconfigs to somebody with these verbs on slices. */
+/** Makes both kubeconfigs those of a user with these verbs on slices. */
 async function asJane(verbs: readonly string[]): Promise<void> {
   for (const side of ["tenant", "host"] as const satisfies readonly (keyof Sides)[]) {
     const { client, tokenFor } = sides[side];
@@ -84,7 +84,7 @@ test("slices are made; nothing is left to plan, audit finds nothing, and why say
     expect((await look("why", kind, "shop/db")).stdout).toMatch(
       /Readers on the host\n +SLICES +READY +TOLD BY\n +1 +1 +slices made by this syncer of its copy of Endpoints\n/,
     );
-  // What others did to it is planned to be put back.
+  // Edits by others are planned to be reverted.
   const [slice] = await slices();
   await sides.host.client.patch(ENDPOINT_SLICES, { ...COPY, name: slice!.metadata.name! }, "merge", { endpoints: [] });
   const plan = await look("plan");

@@ -1,4 +1,4 @@
-/** `run` with slices alone: for somebody who has no right on Endpoints, in either cluster. */
+/** `run` with slices alone: for a user without permissions on Endpoints, in either cluster. */
 import { expect, test } from "vitest";
 import { join } from "node:path";
 import { writeFileSync } from "node:fs";

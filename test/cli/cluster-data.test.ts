@@ -1,5 +1,5 @@
 /**
- * `cluster --data`: what is left of a cluster when it starts again.
+ * `cluster --data`: what a cluster keeps across restarts.
  */
 import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

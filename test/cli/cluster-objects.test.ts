@@ -1,4 +1,4 @@
-/** `cluster --filename`: what a cluster begins with. */
+/** `cluster --filename`: initial objects of a cluster. */
 import { writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { CLUSTER_ROLES } from "../../src/cluster/rbac/resources.ts";

@@ -1,5 +1,5 @@
 /**
- * Command lines that need no cluster, as tables: what they print, where, and how they exit.
+ * Command lines that need no cluster, as tables: their output, its stream, and exit codes.
  */
 import { describe, expect, test } from "vitest";
 import { exampleFiles, run } from "./support.ts";

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** What stands before the cursor → what is offered. A shell's own functions that put words on the screen print them here. */
+/** Text before the cursor → completions. A shell's own functions that show words print them here. */
 const ASK: Readonly<Record<Shell, (words: readonly string[]) => string>> = {
   bash: (words) =>
     `source ${folder}/bash; COMP_WORDS=(${quoted(words)}); COMP_CWORD=${words.length - 1}; _endpoint_sync; printf '%s\\n' "\${COMPREPLY[@]}"`,

@@ -1,5 +1,5 @@
 /**
- * Contexts: flags that are written down once, and who goes before whom.
+ * Contexts: flags that are saved under a name, and their precedence.
  */
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

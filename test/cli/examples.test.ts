@@ -1,5 +1,5 @@
 /**
- * What the README and the help texts show works as it stands. `test/docs/readme.test.ts` pastes the README's commands.
+ * Examples of the README and the help texts work as written. `test/docs/readme.test.ts` pastes the README's commands.
  */
 import { describe, expect, test } from "vitest";
 import { createProgram } from "../../src/cli/program.ts";

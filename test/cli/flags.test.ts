@@ -1,5 +1,5 @@
 /**
- * What is said once instead of on every command line, and words that people bring along from other programs.
+ * Flags from variables and contexts, and commands that users know from other programs.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

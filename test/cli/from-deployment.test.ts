@@ -1,5 +1,5 @@
 /**
- * Commands that read from a running Deployment what they are not told.
+ * Commands that read missing flags from a running Deployment.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
 /**
- * What `validate` says of the fuel that large objects will need.
+ * The forecast of `validate` for the fuel of large objects.
  */
 import { expect, test } from "vitest";
 import { run } from "./support.ts";

@@ -1,5 +1,5 @@
 /**
- * What `audit` and `why` say of backends that readers on the host do not see: who writes in the tenant × who mirrors where.
+ * Reports of `audit` and `why` on backends that readers on the host do not see: writers in the tenant × mirrors.
  */
 import { describe, expect, test } from "vitest";
 import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../src/kube/object/resource.ts";
@@ -22,7 +22,7 @@ const COPY = "db-x-shop-x-blue";
 
 type Writes = "Endpoints" | "slices" | "Endpoints and slices";
 
-/** A Service with backends, as somebody writes them, copied by a run. */
+/** A Service with hand-written backends, copied by a run. */
 async function copied(writes: Writes, config: string, annotations: Record<string, string> = {}): Promise<void> {
   const { client } = sides.tenant;
   await client.create(SERVICES, object(SERVICES, "shop/db", { spec: { ports: [{ port: 80 }] } }));
@@ -62,7 +62,7 @@ describe("on a host that mirrors", () => {
     expect(await findings("plain.yaml")).toEqual([]);
   });
 
-  test("slices that nobody copies are told, and what to do", async () => {
+  test("slices that are not copied are reported, with a remedy", async () => {
     await copied("slices", "plain.yaml");
     expect(await findings("plain.yaml")).toEqual(
       invisible("1 ready backend in 1 slice, readers on the host see 0: only Endpoints are copied; let the syncer copy slices too"),
@@ -110,7 +110,7 @@ describe("on a host that does not", () => {
   });
 });
 
-describe("where nobody mirrors", () => {
+describe("without a mirror", () => {
   const off = { controllers: ["*", "-endpointslice-mirroring-controller"] };
   freshClusters({ tenant: off, host: off });
 

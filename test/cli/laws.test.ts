@@ -107,7 +107,7 @@ describe("validate --laws", () => {
     expect(idle.code).toBe(2);
     expect(idle.stderr).toMatch(/idle\.yaml:3:5: error CONFIG_VALUE acceptedDrifts\[0\]: No patch of this path drifts/);
     expect(idle.stderr).toContain("drifts.yaml:5:");
-    // What never comes to rest is no matter of taste.
+    // Oscillation is always an error.
     const restless = accepting("metadata.annotations[*]");
     const oscillating = await run(["validate", "oscillates.yaml", "--settings", "all.yaml", "--laws"], {
       files: { ...files, "all.yaml": restless },
@@ -165,7 +165,7 @@ describe("beside a sidecar", () => {
     return loaded!;
   }
 
-  /** What is logged by the time nothing is waiting any more. */
+  /** The log once nothing is pending. */
   async function watched(name: string, { readyAfterMs = 0 } = {}) {
     const clock = createFakeClock();
     const lines: string[] = [];

@@ -11,7 +11,7 @@ import { ROOT } from "./support.ts";
 const folder = mkdtempSync(join(tmpdir(), "endpoint-sync-lean-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** What a process would be replaced with, undefined when it is left alone. */
+/** The replacement of a process; undefined if it is not replaced. */
 function replacement(changes: Partial<StartedProcess> = {}): unknown {
   let found: unknown;
   const execve = (...asked: unknown[]): never => {

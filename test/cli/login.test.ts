@@ -43,13 +43,13 @@ function run(args: readonly string[] = [], text?: string): Running {
   return { terminal, code, file };
 }
 
-/** The address that the person is told to open. */
+/** The address that the user is asked to open. */
 async function addressOf({ terminal }: Running): Promise<URL> {
   await vi.waitFor(() => expect(terminal.stderr).toMatch(/^http\S+redirect=/m), WAIT);
   return new URL(/^http\S+/m.exec(terminal.stderr)![0]);
 }
 
-/** What a person does in a browser: a password, and the answer to the question. */
+/** The user's steps in a browser: a password, and the answer to the question. */
 async function signIn(url: URL, answer: string): Promise<Response> {
   const fields = { username: "jane", password: PASSWORD, ...Object.fromEntries(url.searchParams) };
   const asked = await fetch(`${management.url}/auth/password/login`, { method: "POST", body: new URLSearchParams(fields) });
@@ -85,7 +85,7 @@ describe("login", () => {
     const running = run();
     await signIn(await addressOf(running), "refuse");
     expect(await running.code).toBe(1);
-    expect(running.terminal.stderr).toContain("Nobody was signed in");
+    expect(running.terminal.stderr).toContain("Sign-in failed");
     expect(() => readFileSync(running.file)).toThrow();
   });
 
@@ -99,7 +99,7 @@ describe("login", () => {
     expect(await running.code).toBe(1);
   });
 
-  test("with a code of nobody's ends with 1", async () => {
+  test("with an unknown code ends with 1", async () => {
     const running = run();
     await fetch(`${(await addressOf(running)).searchParams.get("redirect")!}?code=x`);
     expect(await running.code).toBe(1);
@@ -112,7 +112,7 @@ describe("login", () => {
     ["a context that leads elsewhere", ["--context", "other"], "elsewhere", 2, /leads to https:\/\/other\.example/],
     ["a file that is no kubeconfig", [], "- a list\n", 2, /is no kubeconfig/],
     ["a server that is not there", ["--server", "http://127.0.0.1:1"], undefined, 1, /cannot be asked/],
-    ["nobody in time", ["--timeout", "1"], undefined, 1, /in time/],
+    ["no sign-in in time", ["--timeout", "1"], undefined, 1, /timed out/],
   ])("refuses %s", async (_, args, text, code, told) => {
     const elsewhere = withContext("", { name: "other", url: "https://other.example", token: "other-key" });
     const running = run(args, text === "elsewhere" ? elsewhere : text);

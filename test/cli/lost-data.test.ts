@@ -1,5 +1,5 @@
 /**
- * A platform that once had data never starts empty by itself: what is left beside the data says that there were some.
+ * A platform that once had data never starts empty by itself: files beside the data show that there were some.
  */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
@@ -88,7 +88,7 @@ describe("a server whose management.db", () => {
   });
 });
 
-/** What a server leaves that is killed now: a copy of its files, by another process, since this one would give its lock on them back. */
+/** State of a server that is killed now: a copy of its files, by another process, since this one would release its lock on them. */
 function killedCopy(data: string, ...files: readonly string[]): string {
   const copy = newPath("copy");
   mkdirSync(copy);
@@ -117,7 +117,7 @@ describe("a server that was killed", () => {
     expect([ended, stdout, looksOf(copy)]).toEqual([true, "", before]);
     expect(stderr).toContain(`"${join(copy, LOG)}" is missing; the server that had the data open did not close them`);
     expect(stderr).toContain("--accept-data-loss");
-    // What SQLite has moved into the database by then is chance.
+    // How much SQLite has moved into the database by then is random.
     const again = await begin(copy, "--port", "0", "--accept-data-loss");
     expect(again.terminal.stdout).toMatch(/shown once|is the one of the first start/);
   });
@@ -152,7 +152,7 @@ describe("a server that was killed", () => {
 });
 
 describe("a server that was killed, and whose log", () => {
-  /** What a server leaves that is killed after three writes of its second life. */
+  /** Files of a server that is killed after three writes of its second life. */
   async function leaveWrites(): Promise<string> {
     const data = await leaveData();
     const store = openSqliteStore({ path: join(data, DATABASE), cipher: cipherOf(1), progress: keepProgress(data, false) });

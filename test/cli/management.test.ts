@@ -1,5 +1,5 @@
 /**
- * `management`: what is printed once, what is kept, what is refused.
+ * `management`: output shown once, files kept, and refusals.
  */
 import { readdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -202,7 +202,7 @@ describe("how it is reached", () => {
     expect((await refused("--http", "--tls-cert", "a", "--tls-key", "b")).code).toBe(2);
   });
 
-  test("with a certificate that is given, which the kubeconfig trusts when nobody else vouches for it", async () => {
+  test("with a certificate that is given, which the kubeconfig trusts if it is self-signed", async () => {
     const made = createServerCertificate({ name: "given", clock: systemClock, chance: systemChance });
     const [cert, key] = [newFile("cert.pem", made.certPem), newFile("key.pem", made.keyPem)];
     const { path, url, key: admin } = await begin(["--tls-cert", cert, "--tls-key", key]);
@@ -221,11 +221,11 @@ describe("how it is reached", () => {
     const data = newPath("data");
     const { code, stderr } = await refused("--data", data, "--port", port);
     expect([code, stderr]).toEqual([2, expect.stringContaining(`Cannot listen on 127.0.0.1:${port}`)]);
-    // No key has been made that nobody was told.
+    // No key has been made that was not shown.
     expect((await begin(["--data", data])).key).toMatch(/^[a-z0-9]{64}$/);
   });
 
-  test("tells its first key, which nobody can ask for again, although the kubeconfig cannot be written", async () => {
+  test("shows its first key, which cannot be read again, although the kubeconfig cannot be written", async () => {
     const data = newPath("data");
     const { code, stdout, stderr } = await run(["management", "--data", data, "--kubeconfig", join(newPath("absent"), "kubeconfig")]);
     expect([code, stderr]).toEqual([2, expect.stringContaining("Cannot write")]);

@@ -1,5 +1,5 @@
 /**
- * What `cleanup` and `audit` make of copies that other virtual clusters of the same name, earlier tenant clusters and earlier
+ * `cleanup` and `audit` of copies that other virtual clusters of the same name, earlier tenant clusters and earlier
  * configurations have left on a host.
  */
 import { describe, expect, test } from "vitest";

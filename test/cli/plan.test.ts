@@ -1,5 +1,5 @@
 /**
- * `plan` shows every write that a run would make, and makes none; what it needs to look.
+ * `plan` shows every write that a run would make, and makes none; the permissions that it needs.
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -122,7 +122,7 @@ describe("plan", () => {
 });
 
 describe("permissions", () => {
-  /** jane, who may do this and nothing else, takes the administrator's place. */
+  /** Replaces the administrator by jane, who has only these permissions. */
   async function asJane(side: keyof Sides, rules: readonly object[]): Promise<void> {
     const { client, tokenFor } = sides[side];
     const roleRef = { apiGroup: RBAC_GROUP, kind: "ClusterRole", name: "jane" };

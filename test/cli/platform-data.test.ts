@@ -110,7 +110,7 @@ describe("a backup", () => {
     expect([keyless.code, keyless.stderr]).toEqual([2, expect.stringContaining("its encryption key is not at hand")]);
   });
 
-  test("that was changed since is found out, also by somebody who has the key", async () => {
+  test("that was changed since is detected, even if the attacker has the key", async () => {
     const [data, backup, keys] = [newPath("data"), newPath("backup"), keyFile(1)];
     const { stop, kubeconfig } = await serve(data, keys);
     await (await clientOf(kubeconfig)).create(TEAMS, team("shop"));

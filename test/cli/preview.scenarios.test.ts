@@ -1,5 +1,5 @@
 /**
- * A preview of the beginning of every story of `fixtures/scenarios`: what it foretells can be written as it stands, and leaves
+ * A preview of the beginning of every story of `fixtures/scenarios`: its writes can be applied unchanged, and leave
  * nothing to do. `scenarios.test.ts` previews their ends.
  */
 import { readdirSync, readFileSync } from "node:fs";

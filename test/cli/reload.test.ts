@@ -48,7 +48,7 @@ test("a change of either file is applied within some seconds, once", async () =>
   await stop();
 });
 
-test("a text that somebody is still writing is left alone until it is the same for five seconds", async () => {
+test("a text that is still being written is left alone until it is the same for five seconds", async () => {
   const files = { "vcluster.yaml": "sync: {toHost: {endpoints: {enabled: false}}}", "settings.yaml": "" };
   const { clock, applied, failures, stop } = await watching(files);
   await clock.advance(5_000);

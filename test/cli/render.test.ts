@@ -26,7 +26,7 @@ testCommand("render", [
     err: /Pod shop\/p is left out/,
   },
   {
-    why: "does not hold a mapping against a name that nobody gave",
+    why: "does not apply a mapping to a default name",
     argv: ["render", "--config", "mapped.yaml", "-f", "endpoints.yaml", "-o", "json"],
     out: /"name": "web",\n {4}"namespace": "default"/,
     err: [`warning ADDRESS_REFUSED: Endpoints shop/web: "169.254.169.254" was left out: link-local`],

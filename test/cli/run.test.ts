@@ -306,7 +306,7 @@ describe("cluster", () => {
 });
 
 describe("demo", () => {
-  test("redraws its table when somebody edits the host, and leaves nothing behind", async () => {
+  test("redraws its table when the host is edited, and leaves nothing behind", async () => {
     const terminal = createTestTerminal({ screen: { columns: 120, rows: 60 } });
     const { ended } = begin(["demo"], terminal);
     await until("it has converged", () => terminal.stdout.includes("Edit the host"));

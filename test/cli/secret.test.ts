@@ -29,7 +29,7 @@ const READERS = [{ verbs: ["get", "list"], users: ["jane"] }];
 
 let management: Management;
 let cluster: Cluster;
-/** The kubeconfig of somebody who may read, and no more. */
+/** The kubeconfig of a user who may only read. */
 let janeFile = "";
 let janeKey = "";
 let count = 0;
@@ -112,7 +112,7 @@ describe("secret get", () => {
     await change({ access: null });
     const forbidden = await get(withFile("--key", "password"));
     expect([forbidden.code, forbidden.stdout, forbidden.stderr]).toEqual([1, "", expect.stringContaining("API_FORBIDDEN")]);
-    const unknown = ["-n", "shop", "--platform-kubeconfig", kubeconfig("unknown-key-that-nobody-made")];
+    const unknown = ["-n", "shop", "--platform-kubeconfig", kubeconfig("unknown-key-that-was-never-made")];
     expect((await get(unknown)).stderr).toContain("access key not found");
   });
 });
@@ -145,7 +145,7 @@ describe("secret sync", () => {
     data: { mine: "MQ==" },
   });
 
-  test("makes the Secret, follows changes, and deletes it with its SharedSecret, for somebody who may only read", async () => {
+  test("makes the Secret, follows changes, and deletes it with its SharedSecret, for a user who may only read", async () => {
     sync();
     await isEqual(DATA);
     expect(await copy()).toMatchObject({ kind: "Secret", type: "Opaque" });
@@ -157,7 +157,7 @@ describe("secret sync", () => {
     await isEqual({ again: "MQ==" });
   });
 
-  test("restores what somebody edits or deletes", async () => {
+  test("restores edited and deleted objects", async () => {
     sync();
     await isEqual(DATA);
     await cluster.client.patch(SECRETS, target(), "merge", {

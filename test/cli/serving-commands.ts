@@ -20,7 +20,7 @@ export interface ServingCommand {
   stop(): Promise<number>;
 }
 
-/** What a file of tests starts; what a test leaves running is stopped after it, the last one first. */
+/** Commands that a test file starts; those still running after a test are stopped, the last one first. */
 export interface ServingCommands {
   readonly folder: string;
   /** A path in the folder that nothing has yet. */
@@ -34,7 +34,7 @@ export interface ServingCommands {
 }
 
 /**
- * Options for a command that keeps its port in a folder: at the first start it gets one that nobody else gets until the next start, unless
+ * Options for a command that keeps its port in a folder: at the first start it gets one that is reserved until the next start, unless
  * `argv` names one.
  */
 export async function portFor(folder: string, argv: readonly string[] = []): Promise<readonly string[]> {

@@ -78,7 +78,7 @@ describe("a start", () => {
   test("tells that the host namespace is missing", async () => {
     const { start, lines } = await prepare();
     await start();
-    expect(lines).toEqual(["warn  The host namespace does not exist; nothing is copied before somebody creates it namespace=vc-blue"]);
+    expect(lines).toEqual(["warn  The host namespace does not exist; nothing is copied until it is created namespace=vc-blue"]);
   });
 
   test.each(["API_UNAVAILABLE", "API_TOO_MANY_REQUESTS"] as const)(

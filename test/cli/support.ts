@@ -10,15 +10,15 @@ import { readTextFile } from "../../src/cli/files/text-file.ts";
 
 export const ROOT = resolve(import.meta.dirname, "../..");
 
-/** What a command line was given and what it said. */
+/** Input and output of a command line. */
 export interface TestTerminal extends Terminal {
   readonly stdout: string;
   /** Standard output as it was written. */
   readonly bytes: Uint8Array;
   readonly stderr: string;
-  /** What a stop signal does. */
+  /** Effect of a stop signal. */
   interrupt(): void;
-  /** What SIGHUP does. */
+  /** Effect of SIGHUP. */
   hangUp(): void;
 }
 
@@ -29,7 +29,7 @@ export interface TestTerminalOptions {
   readonly screen?: Screen;
   readonly colours?: boolean;
   readonly env?: Readonly<Record<string, string>>;
-  /** What the person at the terminal types; nobody is there when left out. */
+  /** Input of the user at the terminal. Default: not interactive. */
   readonly answer?: string;
 }
 

@@ -1,5 +1,5 @@
 /**
- * `test` on real files: what runs, what is told, what is written, and exit codes.
+ * `test` on real files: the tests that run, reports, written files, and exit codes.
  */
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

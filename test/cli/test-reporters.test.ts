@@ -1,5 +1,5 @@
 /**
- * What reporters make of one run: the golden texts are in `fixtures/test-reports`, and `vitest -u` writes them again.
+ * Reports of one run: the golden texts are in `fixtures/test-reports`, and `vitest -u` writes them again.
  */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

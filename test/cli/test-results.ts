@@ -1,5 +1,5 @@
 /**
- * What a run of test files may have answered, made by hand, for reporters.
+ * Handmade results of a run of test files, for reporters.
  */
 import { reportOf } from "../../src/cli/test/reporters/report.ts";
 import type { TestReport } from "../../src/cli/test/reporters/report.ts";

@@ -1,5 +1,5 @@
 /**
- * `test --watch` on real files: what runs again, and what is told. Nothing here says how long it may take.
+ * `test --watch` on real files: the tests that run again, and the reports. Nothing here judges time.
  */
 import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -34,7 +34,7 @@ function write(name: string, text: string): void {
 
 const watch = (...argv: readonly string[]) => void (ended = runCli(["test", "--watch", ...argv], terminal));
 
-/** What is told from here until it waits again, without the folder's name. */
+/** Output from here until it waits again, without the folder's name. */
 async function nextRun(): Promise<string> {
   const end = "Ctrl-C ends.\n";
   await vi.waitFor(() => expect(`${terminal.stdout.slice(seen)}\n${terminal.stderr}`).toContain(end), WAIT);
@@ -85,7 +85,7 @@ test("runs all, and then only what depends on the file that changed", async () =
   expect([ran(second), sum(second)]).toEqual([["other/b.patch-test.yaml"], "PASS 1  FAIL 1"]);
   expect(second).toMatch(/^\nChanged: other\/vcluster\.yaml\n/);
 
-  // What fails elsewhere is still counted.
+  // Failures elsewhere are still counted.
   write("a.patch-test.yaml", `${suite("a")}  - { it: is there, object: { metadata: { name: web } }, result: unchanged }\n`);
   const third = await nextRun();
   expect([ran(third), sum(third)]).toEqual([["a.patch-test.yaml"], "PASS 2  FAIL 1"]);

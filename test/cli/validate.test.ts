@@ -1,9 +1,9 @@
 /**
- * `validate`: what it finds in configurations and settings, and where.
+ * `validate`: problems of configurations and settings, and their places.
  */
 import { BAD, BAD_TYPE, BAD_FIELD, OPEN, testCommand } from "./command-cases.ts";
 
-/** The forecast of a list: what cheap patches cost. */
+/** The forecast of a list: the cost of cheap patches. */
 const fuel = (some: string, many: string) =>
   `Fuel for endpoints: ${some} with 250 addresses, ${many} with 1,000 addresses; the limit is 30 million.\n`;
 
@@ -109,7 +109,7 @@ testCommand("validate", [
     out: "Found no patches.\nThe configuration is valid.\n",
   },
   {
-    why: "does not hold a mapping against a name that nobody gave",
+    why: "does not apply a mapping to a default name",
     argv: ["validate", "--config", "mapped.yaml", "--settings", "settings.yaml"],
     out: "Found no patches.\nThe configuration is valid.\n",
   },
@@ -156,7 +156,7 @@ testCommand("validate", [
     err: /^empty\.yaml: error CONFIG_FILE: The file is empty[^]*\n1 error\n$/,
   },
   {
-    why: "does not take what nobody gave settings for as an error with --strict",
+    why: "does not treat gaps of default settings as errors with --strict",
     argv: ["validate", "vcluster.yaml", "--strict"],
     out: /The configuration is valid, with 1 warning\.\n$/,
     err: [OPEN],

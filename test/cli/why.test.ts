@@ -43,7 +43,7 @@ describe("why", () => {
     await synced({ "example.com/team": "ops" });
     const key = { namespace: "vc-blue", name: "web-x-shop-x-blue" };
     await sides.host.client.patch(ENDPOINTS, key, "merge", { metadata: { annotations: { "example.com/team": "red" } } });
-    // What is written for others is no answer.
+    // Events for other objects are ignored.
     await sides.tenant.client.create(ENDPOINTS, object(ENDPOINTS, "shop/other", { subsets }));
     const text = await lines(["Endpoints", "shop/web"]);
     expect(text).toMatch(/REVERSE_NOT_INVERSE +The host edit of annotations\/example\.com\/team does not come back equal/);

@@ -86,7 +86,7 @@ const ROWS: readonly Row[] = [
   { kind: "Secret", why: "opaque", object: { type: "Opaque", data: { a: "" } }, cells: ["Opaque", 1, "2d3h"] },
   { kind: "Namespace", why: "in use", object: { status: { phase: "Active" } }, cells: ["Active", "2d3h"] },
   { kind: "Lease", why: "that is held", object: { spec: { holderIdentity: "a-1" } }, cells: ["a-1", "2d3h"] },
-  { kind: "Lease", why: "that nobody holds", object: { spec: {} }, cells: ["", "2d3h"] },
+  { kind: "Lease", why: "without a holder", object: { spec: {} }, cells: ["", "2d3h"] },
   {
     kind: "Pod",
     why: "that runs",

@@ -154,7 +154,7 @@ describe("the endpoints controller", () => {
     expect((await endpoints("web"))!.subsets).toMatchObject([{ addresses: [{ ip: "10.1.0.1" }] }]);
   });
 
-  test("makes Endpoints again that somebody deletes", async () => {
+  test("makes deleted Endpoints again", async () => {
     const { service, registry, endpoints, pod, key, settled } = await setup();
     await service("web");
     await pod("web-1", ready("10.1.0.1"));

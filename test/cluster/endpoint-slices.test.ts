@@ -183,7 +183,7 @@ describe("mirrored slices", () => {
     expect(await shown()).toEqual([]);
   });
 
-  test("are put right when somebody meddles with them", async () => {
+  test("are restored when they are edited", async () => {
     const { service, write, slices, shown, registry, client } = await setup();
     await service("db");
     await write("db", [one("10.1.0.1")]);
@@ -197,7 +197,7 @@ describe("mirrored slices", () => {
   test("of other makers are left alone", async () => {
     const { service, write, client, settled, registry } = await setup();
     await service("db");
-    const labels = { [SERVICE_NAME]: "db", [MANAGED_BY]: "somebody" };
+    const labels = { [SERVICE_NAME]: "db", [MANAGED_BY]: "another" };
     const endpoints = [{ addresses: ["10.9.0.1"] }];
     await registry.create(ENDPOINT_SLICES, "default", { metadata: { name: "own", labels }, addressType: "IPv4", endpoints });
     await write("db", [one("10.1.0.1")]);

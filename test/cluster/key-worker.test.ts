@@ -36,7 +36,7 @@ describe("a worker of keys", () => {
 
   test("comes back to a key after a conflict, quietly", async () => {
     const { worker, seen, lines } = setup(async (_key, attempt) => {
-      if (attempt < 3) throw new EngineError("API_CONFLICT", "Somebody else wrote");
+      if (attempt < 3) throw new EngineError("API_CONFLICT", "Another writer was faster");
     });
     worker.add("a");
     await worker.settled();
@@ -44,7 +44,7 @@ describe("a worker of keys", () => {
   });
 
   test("gives a key up that never ends in anything but conflicts, and says so", async () => {
-    const { worker, seen, lines } = setup(() => Promise.reject(new EngineError("API_CONFLICT", "Somebody else wrote")));
+    const { worker, seen, lines } = setup(() => Promise.reject(new EngineError("API_CONFLICT", "Another writer was faster")));
     worker.add("a");
     await worker.settled();
     expect([seen.length, lines.length]).toEqual([100, 1]);

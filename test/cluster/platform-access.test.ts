@@ -71,7 +71,7 @@ describe("without a scope", () => {
     expect(await codeOf(c1, {}, "POST", WHO, {}, { "impersonate-user": "joe" })).toBe(201);
   });
 
-  test("anybody else may do what roles and bindings give to the name and the groups", async () => {
+  test("all other users may do what roles and bindings grant to the name and the groups", async () => {
     const joe = { name: "joe", groups: ["platform:team:dev"] };
     expect(await codeOf(c1, joe, "GET", CONFIG_MAPS)).toBe(403);
     const body = named("devs", { roleRef: binding("x").roleRef, subjects: [{ kind: "Group", name: "platform:team:dev" }] });
@@ -192,17 +192,17 @@ describe("a scope", () => {
   });
 });
 
-describe("out of a scope", () => {
+describe("permissions beyond a scope", () => {
   const here = { scopes: [{ clusters: [{ cluster: "c1" }] }] };
 
-  test("nobody gets by acting as somebody else", async () => {
+  test("are not gained by impersonation", async () => {
     for (const headers of [{ "impersonate-user": "jane" }, { "impersonate-user": "root", "impersonate-group": "system:masters" }]) {
       expect(await codeOf(c1, here, "GET", CONFIG_MAPS, undefined, headers)).toBe(403);
       expect(await codeOf(c1, rules({}), "GET", CONFIG_MAPS, undefined, headers)).toBe(403);
     }
   });
 
-  test("nobody gets by a ServiceAccount's token, a role or a binding, unless the whole cluster is within it", async () => {
+  test("are not gained by a ServiceAccount's token, a role or a binding, unless the scope has the whole cluster", async () => {
     const token = "/api/v1/namespaces/default/serviceaccounts/default/token";
     const ways = (name: string): readonly Request[] => [
       ["POST", token, { spec: {} }],
@@ -268,7 +268,7 @@ describe("a watch", () => {
     return lines.at(-1);
   };
 
-  test("ends with its token, also as somebody else", async () => {
+  test("ends with its token, also when impersonating", async () => {
     const expired = { type: "ERROR", object: expect.objectContaining({ code: 401, message: "the token has expired" }) as unknown };
     const as = { "impersonate-user": "root", "impersonate-group": "system:masters" };
     expect(await Promise.all([watched(1, {}), watched(1, as)])).toEqual([expired, expired]);

@@ -39,7 +39,7 @@ describe("a source of keys", () => {
     expect([await knows("b"), await knows("a"), state.reads]).toEqual([true, true, 2]);
   });
 
-  test("is not read more often because somebody makes up key ids", async () => {
+  test("is not read more often because of made-up key ids", async () => {
     const { clock, state, knows } = await following(async () => named("a"));
     await clock.advance(KEYS_PAUSE_MS);
     for (let count = 0; count < 100; count += 1) await knows(`made-up-${count}`);
@@ -57,7 +57,7 @@ describe("a source of keys", () => {
     expect(state.reads).toBe(2);
   });
 
-  test("is read again once what it said is old, and forgets keys that are gone; nobody waits for it", async () => {
+  test("is read again once it is old, and drops removed keys; no request waits for it", async () => {
     const { clock, state, knows } = await following(async () => named("a"));
     await clock.advance(KEYS_FRESH_MS);
     state.answer = async () => named("b");

@@ -1,5 +1,5 @@
 /**
- * What tokens prove and what they do not: every way of making one that is known to have fooled somebody.
+ * Verification of tokens: every known way of forging one that has worked somewhere.
  */
 import { createHmac, createPublicKey, generateKeyPairSync, sign } from "node:crypto";
 import type { KeyObject } from "node:crypto";
@@ -91,7 +91,7 @@ describe("a token of the platform", () => {
     expect(await nameOf(token)).toBeUndefined();
   });
 
-  test("is told to whom it is for, and to nobody else", async () => {
+  test("proves the user to its audience, and to no other", async () => {
     const { token } = await platform.signer.sign(requestFor());
     expect((await tokens.identify(token, ["other", ISSUER]))?.audiences).toEqual([ISSUER]);
     expect(await tokens.identify(token, ["other"])).toBeUndefined();
@@ -151,12 +151,12 @@ describe("a token is refused", () => {
     ["HMAC with the published document", () => hmac(JSON.stringify(platform.keys.published().keys[0])), "the algorithm is not allowed"],
     ["another algorithm than its key's", () => signed(header({ alg: "RS256" }), claims()), "the key of the token is for another algorithm"],
     [
-      "RSA by somebody else under the platform's key id",
+      "RSA by another signer under the platform's key id",
       () => signed(header({ alg: "RS256" }), claims(), rsa.privateKey),
       "the key of the token is for another algorithm",
     ],
     ["a key that is not the platform's", () => signed(header(), claims(), foreign.privateKey), "the signature of the token is wrong"],
-    ["the id of a key that nobody knows", () => signed(header({ kid: "other" }), claims()), "the key of the token is not known"],
+    ["the id of an unknown key", () => signed(header({ kid: "other" }), claims()), "the key of the token is not known"],
     ["no key id", () => signed({ alg: "ES256" }, claims()), "the header names no key"],
     ["an empty key id", () => signed(header({ kid: "" }), claims()), "the header names no key"],
     ["a key id that is an inherited name", () => signed(header({ kid: "__proto__" }), claims()), "the key of the token is not known"],
@@ -260,7 +260,7 @@ describe("a token is refused", () => {
       () => signed(header(), claims({ iat: NOW + CLOCK_AHEAD_SECONDS_MAX + 1 })),
       "the token is not valid yet",
     ],
-    ["nobody", () => signed(header(), claims({ sub: "" })), "the token names nobody"],
+    ["no user", () => signed(header(), claims({ sub: "" })), "the token names nobody"],
     ["a list of users", () => signed(header(), claims({ sub: ["jane"] })), "the token names nobody"],
     [
       "a user of Kubernetes itself",

@@ -26,7 +26,7 @@ async function give(role: string, rules: readonly object[], user: string): Promi
   await cluster.client.create(CLUSTER_ROLE_BINDINGS, { ...CLUSTER_ROLE_BINDINGS, metadata: { name: role }, roleRef, subjects: [{ kind: "User", name: user }] }); // prettier-ignore
 }
 
-describe("a token for somebody", () => {
+describe("a token for a user", () => {
   test("makes anyone who shows it that user, who is authenticated besides", async () => {
     const jane = await as({ user: "jane", groups: ["dev"] });
     const { json } = await jane.send("POST", `${REVIEWS}/selfsubjectreviews`, { body: {} });
@@ -35,7 +35,7 @@ describe("a token for somebody", () => {
     await jane.close();
   });
 
-  test("may say more of that user, which reviews show, and which the one that he acts as has not", async () => {
+  test("may have extra facts about the user, which reviews show, and an impersonated user lacks", async () => {
     const extra = { "example.com/team": ["shop", "depot"] };
     const token = cluster.access.tokens.issue({ user: { name: "ann", groups: ["system:masters"], extra } });
     const ann = clientOf(token);
@@ -89,7 +89,7 @@ describe("a token for somebody", () => {
     expect(await codeOf(cluster.tokenFor({ serviceAccount }))).toBe(code);
   });
 
-  test("is told by a review, as is one that nobody has", async () => {
+  test("is reported by a review, as is an unknown one", async () => {
     const { token } = await cluster.tokenFor({ user: "joe", groups: ["dev"] });
     const admin = clientOf(cluster.token);
     const review = async (shown: string) =>

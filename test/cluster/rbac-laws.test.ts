@@ -1,5 +1,5 @@
 /**
- * Laws of role-based access over random roles, bindings and histories; which rules somebody lacks.
+ * Laws of role-based access over random roles, bindings and histories; the rules that a user lacks.
  */
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";

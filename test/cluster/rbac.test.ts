@@ -1,5 +1,5 @@
 /**
- * What rules allow, whom bindings give them to, and what requests ask for.
+ * Rules, the subjects of bindings, and the attributes of requests.
  */
 import { describe, expect, test } from "vitest";
 import { authorize } from "../../src/cluster/rbac/authorize.ts";
@@ -104,12 +104,12 @@ const at = (namespace: string): Attributes => ({ ...asked("get /pods"), namespac
 
 describe("a binding", () => {
   const grants: readonly { why: string; objects: readonly KubeObject[]; user: UserInfo; in: string; allowed: boolean }[] = [
-    { why: "nobody gave anything", objects: [], user: JANE, in: "shop", allowed: false },
+    { why: "nothing was granted", objects: [], user: JANE, in: "shop", allowed: false },
     { why: "a Role to a user in its namespace", objects: [role("r", "shop", [GET_PODS]), binding("b", "shop", "Role/r", "User/jane")], user: JANE, in: "shop", allowed: true }, // prettier-ignore
     { why: "a Role in another namespace", objects: [role("r", "shop", [GET_PODS]), binding("b", "shop", "Role/r", "User/jane")], user: JANE, in: "bank", allowed: false }, // prettier-ignore
     { why: "a Role in all namespaces at once", objects: [role("r", "shop", [GET_PODS]), binding("b", "shop", "Role/r", "User/jane")], user: JANE, in: "", allowed: false }, // prettier-ignore
     { why: "a Role that lives elsewhere", objects: [role("r", "bank", [GET_PODS]), binding("b", "shop", "Role/r", "User/jane")], user: JANE, in: "shop", allowed: false }, // prettier-ignore
-    { why: "a Role to somebody else", objects: [role("r", "shop", [GET_PODS]), binding("b", "shop", "Role/r", "User/joe")], user: JANE, in: "shop", allowed: false }, // prettier-ignore
+    { why: "a Role to another user", objects: [role("r", "shop", [GET_PODS]), binding("b", "shop", "Role/r", "User/joe")], user: JANE, in: "shop", allowed: false }, // prettier-ignore
     { why: "a Role to a group", objects: [role("r", "shop", [GET_PODS]), binding("b", "shop", "Role/r", "Group/dev")], user: JANE, in: "shop", allowed: true }, // prettier-ignore
     { why: "a Role to a user who is called like a group", objects: [role("r", "shop", [GET_PODS]), binding("b", "shop", "Role/r", "User/dev")], user: JANE, in: "shop", allowed: false }, // prettier-ignore
     { why: "a Role to a group that is called like a user", objects: [role("r", "shop", [GET_PODS]), binding("b", "shop", "Role/r", "Group/jane")], user: JANE, in: "shop", allowed: false }, // prettier-ignore
@@ -126,7 +126,7 @@ describe("a binding", () => {
     { why: "a role to the user that a ServiceAccount is", objects: [role("c", "", [GET_PODS]), binding("b", "", "ClusterRole/c", `User/${BOT.name}`)], user: BOT, in: "bank", allowed: true }, // prettier-ignore
     { why: "nothing to the masters, who need nothing", objects: [], user: ROOT, in: "", allowed: true },
     {
-      why: "a role to nobody",
+      why: "a role without subjects",
       objects: [role("c", "", [GET_PODS]), binding("b", "", "ClusterRole/c")],
       user: JANE,
       in: "shop",
@@ -137,7 +137,7 @@ describe("a binding", () => {
     expect((await policyOf(...objects)).authorizer.decide(user, at(namespace)).allowed).toBe(allowed);
   });
 
-  test("to a user with a slash in his name gives nothing to others in a namespace that is spelt with his name", async () => {
+  test("to a user with a slash in the name grants nothing to others in a namespace that contains that name", async () => {
     const odd = { ...binding("b", "shop", "ClusterRole/c"), subjects: [{ kind: "User", name: "User/jane" }] };
     const { authorizer } = await policyOf(role("c", "", [GET_PODS]), odd);
     expect(authorizer.decide(JANE, at("shop/User")).allowed).toBe(false);

@@ -27,7 +27,7 @@ const get = async (name: string) => {
 };
 
 describe("ClusterRoles made of others", () => {
-  test("are filled before anybody sees a new cluster, each with all that the one below it has", async () => {
+  test("are filled before a new cluster is visible, each with all rules of the one below it", async () => {
     const fresh = await createEmbeddedCluster();
     const rules = async (name: string) => (await fresh.client.get(CLUSTER_ROLES, { namespace: "", name }))!["rules"] as readonly unknown[];
     const [view, edit, admin] = [await rules("view"), await rules("edit"), await rules("admin")];

@@ -150,7 +150,7 @@ describe("claims of Services", () => {
         const ips = specs.map(({ clusterIP }) => clusterIP).filter((ip) => ip !== undefined && ip !== "None");
         const nodePorts = specs.flatMap(({ ports = [] }) => [...new Set(ports.flatMap(({ nodePort }) => nodePort ?? []))]);
         expect([new Set(ips).size, new Set(nodePorts).size]).toEqual([ips.length, nodePorts.length]);
-        // What no Service holds is free: the ports and the address that the steps fought for can all be had.
+        // Values that no Service holds are free: the contested ports and the address can all be allocated.
         const free = {
           nodePorts: [30_000, 30_001].filter((number) => !nodePorts.includes(number)),
           ip: ips.includes("10.96.0.77") ? undefined : "10.96.0.77",

@@ -14,7 +14,7 @@ export function commandLinesOf(script: string): string[] {
       .split("\n")
       .flatMap((line) => line.split(/ \| (?=[a-z])/))
       .map((line) => line.trim().replace(/ (&|2?>.*|\|\| true)$/, ""))
-      // What a shell puts in is not known before it does.
+      // Text that a shell substitutes is not known in advance.
       .filter((line) => /^(npx )?endpoint-sync /.test(line) && !line.includes("$("))
   );
 }

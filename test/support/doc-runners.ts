@@ -79,7 +79,7 @@ export const DOC_RUNNERS: readonly DocRunner[] = [
   { page: "docs/reference/cli.md", test: "test/docs/cli.test.ts", runs: language("sh") },
 ];
 
-/** What no test runs, by page and the beginning of its text, and why. Its syntax, commands and options are checked all the same. */
+/** Blocks that no test runs, by page and the beginning of their text, and why. Their syntax, commands and options are still checked. */
 export const NOT_RUN: readonly { readonly page: string; readonly begins: string; readonly why: string }[] = [
   { page: "README.md", begins: "npm ci && npm test", why: "It is the whole suite; .ci/run goes on with it" },
   { page: "README.md", begins: "npm install ./endpoint-sync", why: "npm run test:package pastes it, and what follows it" },
@@ -94,7 +94,7 @@ export const NOT_RUN: readonly { readonly page: string; readonly begins: string;
   { page: "docs/performance.md", begins: "npm run bench:syncer", why: "It measures for minutes" },
   { page: "docs/scale.md", begins: "npm run bench:scale", why: "It measures for minutes" },
   { page: "docs/reference/conformance.md", begins: "TENANT_KUBECONFIG=", why: "It needs clusters of the reader" },
-  { page: guide("sign-in"), begins: "kubectl patch user jane", why: "The digest is that of somebody's own provider" },
+  { page: guide("sign-in"), begins: "kubectl patch user jane", why: "The digest is that of the reader's own provider" },
   { page: guide("sign-in"), begins: "npx endpoint-sync login", why: "It waits for a person; test/cli/login.test.ts signs in" },
   { page: guide("sign-in-providers"), begins: "curl -sf https://PLATFORM/auth/clusterManager", why: "It needs a token of the reader" },
   { page: guide("audit-the-api"), begins: "npx endpoint-sync management --config", why: "Its configuration is started in process" },

@@ -17,7 +17,7 @@ import { PATIENCE_MS } from "./patience.ts";
 
 const BINARY = process.env["ETCD"] ?? "etcd";
 const CONTROL = process.env["ETCDCTL"] ?? "etcdctl";
-/** What restorations need beside etcd and is not here; undefined when nothing is missing. */
+/** Missing tools that restorations need beside etcd; undefined if there are none. */
 export const lacksRestore = spawnSync(CONTROL, ["version"]).status === 0 ? undefined : `"${CONTROL}"`;
 /** Of the etcd that is here; undefined where there is none. */
 export const etcdVersion = /etcd Version: (\S+)/.exec(spawnSync(BINARY, ["--version"], { encoding: "utf8" }).stdout ?? "")?.[1];
@@ -55,7 +55,7 @@ export interface Etcd {
   /**
    * Ends it, puts a backup in place of what it has stored, and starts it again.
    *
-   * @param options With `token` it is another cluster, as etcd's documentation advises. `before` is done when nobody knows yet where it is.
+   * @param options With `token` it is another cluster, as etcd's documentation advises. `before` runs while its address is still unknown.
    */
   restore(file: string, options?: RestoreOptions): Promise<void>;
   /** Ends it and removes what it has stored. */

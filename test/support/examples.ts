@@ -11,7 +11,7 @@ import * as ts from "typescript";
 export interface Example {
   /** Path of its file from the root. */
   readonly file: string;
-  /** What the doc comment is about, with its line. */
+  /** Subject of the doc comment, with its line. */
   readonly subject: string;
   /** JavaScript with a call of `yields(number, value)` or `throws(number, run)` for every expectation. */
   readonly script: string;

@@ -32,15 +32,15 @@ export function stepsOf(blocks: readonly Block[]): readonly GuideStep[] {
   });
 }
 
-/** What a shell is like. */
+/** Options of a shell. */
 export interface GuideShellOptions {
   /** Folders of the checkout that the commands name. Default: none. */
   readonly folders?: readonly string[];
   /** Shell lines before `endpoint-sync` is run with `"$@"`. Default: none. */
   readonly shim?: string;
-  /** What a command in the background says once it is ready. */
+  /** Output of a background command once it is ready. */
   readonly ready: RegExp;
-  /** What is repeated until it holds: all of a step, or its last line after the others were run once. Default "step". */
+  /** The part that is repeated until it holds: all of a step, or its last line after the others were run once. Default "step". */
   readonly repeated?: "step" | "last line";
 }
 
@@ -111,7 +111,7 @@ export function openGuideShell({ folders = [], shim = "", ready, repeated = "ste
         expect(status, stderr).toBe(0);
       }
       const last = lines.slice(before.length).join("\n");
-      // What is asked may still be on its way from somewhere else.
+      // The expected state may not have arrived yet.
       await vi.waitFor(() => {
         const { status, stdout, stderr } = shell(last);
         expect(status, stderr).toBe(0);

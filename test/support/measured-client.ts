@@ -7,7 +7,7 @@ import type { ClusterClient } from "../../src/kube/object/cluster-client.ts";
 import { EVENTS } from "../../src/kube/object/resource.ts";
 import type { ResourceType } from "../../src/kube/object/resource.ts";
 
-/** What an engine asked of one cluster through its writer. */
+/** Requests of an engine to one cluster through its writer. */
 export interface Calls {
   /** Writes that the cluster accepted, Events aside. */
   writes: number;

@@ -1,6 +1,6 @@
 /**
  * Ports of a test's own, for servers that go away and come back, or that another process opens later. They are outside of the range from
- * which systems take the ports of everybody who does not care: meanwhile no other server gets one of them, nobody connects from it, and
+ * which systems take unspecified ports: meanwhile no other server gets one of them, no client connects from it, and
  * a client that asks for a server that is away never finds itself.
  */
 import { once } from "node:events";
@@ -27,7 +27,7 @@ export async function listenOnOwnPort(server: Server): Promise<number> {
   }
 }
 
-/** Ports that nobody listens on. */
+/** Ports without a listener. */
 export async function ownPorts(count: number): Promise<number[]> {
   const servers = Array.from({ length: count }, () => createServer());
   const ports = await Promise.all(servers.map(listenOnOwnPort));

@@ -10,11 +10,11 @@ import { delimiter, dirname, join } from "node:path";
 
 /** No expectation: a block may build and install, on a machine that is slow and busy. */
 const PASTE_MS = 900_000;
-/** 128 and the number of SIGINT: what a shell says of a command that Ctrl-C ended. */
+/** 128 and the number of SIGINT: a shell's exit code for a command that Ctrl-C ended. */
 const INTERRUPTED = 130;
 
 /**
- * Runs what it reads, block by block with a zero byte behind each. Jobs are groups of processes, as they are where somebody types. ERR
+ * Runs what it reads, block by block with a zero byte behind each. Jobs are groups of processes, as in an interactive shell. ERR
  * is not raised within a list of commands, whose end is in `$?`.
  */
 const READ_AND_RUN = `
@@ -31,7 +31,7 @@ for job in $(jobs -p); do kill -- "-$job" 2>/dev/null; done
 wait
 `;
 
-/** What a shell begins with. */
+/** Prelude of a shell. */
 export interface PastedShellOptions {
   /** Where it begins. */
   readonly folder: string;
@@ -61,7 +61,7 @@ export function openPastedShell({ folder, shims = {}, node = process.execPath }:
     writeFileSync(join(bin, name), `#!/bin/sh\n${line}\nexec "${real}" "$@"\n`);
     chmodSync(join(bin, name), 0o755);
   }
-  // `npm run --silent` silences every npm below it; what people paste into has no such parent.
+  // `npm run --silent` silences every npm below it; a user's shell has no such parent.
   const { npm_config_loglevel: _silent, ...inherited } = process.env;
   const env = { ...inherited, PATH: [bin, dirname(node), process.env["PATH"]].join(delimiter) };
   const shell = spawn("bash", ["-c", READ_AND_RUN], { cwd: folder, env, stdio: ["pipe", "pipe", "inherit"] });

@@ -9,7 +9,7 @@ import type { PatchEngine, PatchScope } from "../../src/engine/patch/types.ts";
 
 type Run = (value: unknown, valueExists: true, context: unknown) => unknown;
 
-/** What one evaluation costs. */
+/** Cost of one evaluation. */
 const PLAIN_FUEL = 1;
 
 /** Creates the engine; `toHostDns` answers `virtualToHostDNS`. */

@@ -1,5 +1,5 @@
 /**
- * What the engine of a world would do next, found with clients that can only read.
+ * Previews what the engine of a world would do next, with read-only clients.
  *
  * @module
  */

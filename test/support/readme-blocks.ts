@@ -1,5 +1,5 @@
 /**
- * Every block of commands of `README.md`: what comes of it when it is pasted, in a clone and where the tarball is installed.
+ * Every block of commands of `README.md`: the result of pasting it, in a clone and where the tarball is installed.
  *
  * @module
  */
@@ -11,16 +11,16 @@ import type { PastedShell } from "./pasted-shell.ts";
 /** Where the README is followed: in a clone, or in an empty folder with nothing but the tarball. */
 export type ReadmePlace = "clone" | "tarball";
 
-/** What is known of a block. */
+/** Expectations of a block. */
 export interface ReadmeBlock {
   readonly begins: string;
-  /** What it prints. Default: nothing that anybody looks at. */
+  /** Its output. Default: not checked. */
   readonly prints?: RegExp;
-  /** Whether it is pasted again until it prints that: what it asks about may be on its way. */
+  /** Whether it is pasted again until it prints that: the state that it reads may not have arrived yet. */
   readonly again?: true;
-  /** What it prints, now or later, while it goes on in the background. */
+  /** Its output, now or later, while it runs in the background. */
   readonly starts?: RegExp;
-  /** What it prints once it serves, until Ctrl-C. */
+  /** Its output once it serves, until Ctrl-C. */
   readonly serves?: RegExp;
   /** Why it is not for this place. */
   readonly notIn?: Readonly<Partial<Record<ReadmePlace, string>>>;
@@ -72,7 +72,7 @@ export async function pasteReadmeBlock(shell: PastedShell, text: string, block: 
   if (starts !== undefined) await shell.until(starts);
 }
 
-/** What runs before commands of the README: ports of the machine may be taken. */
+/** Prelude of the README's commands: ports of the machine may be taken. */
 export const README_SHIMS = {
   npx: `[ "$2" = run ] && set -- "$@" --metrics-address 127.0.0.1:0 --health-address 127.0.0.1:0`,
 };

@@ -22,7 +22,7 @@ export function testReferenceRules(options: Partial<ReferenceRules> = {}): Refer
   };
 }
 
-/** What is planned for the Secret `shop/db`, to which somebody refers. */
+/** Input of a plan for the Secret `shop/db`, which is referenced. */
 export function referenceInput(options: Partial<ReferenceInput> = {}): ReferenceInput {
   return {
     kind: SECRETS_TO_HOST,

@@ -12,7 +12,7 @@ import { createTranslator } from "../../src/engine/translate/translator.ts";
 import type { TranslatorOptions } from "../../src/engine/translate/translator.ts";
 import { createPlainEngine } from "./plain-engine.ts";
 
-/** What a test wants to differ from the defaults. */
+/** Overrides of the defaults for a test. */
 export interface TestRules {
   readonly kind?: SyncedKind;
   readonly patches?: readonly PatchDefinition[];
@@ -86,7 +86,7 @@ export function service(namespace: string, name: string, spec: NonNullable<Servi
   return { apiVersion: "v1", kind: "Service", metadata: { namespace, name, uid: `uid-${name}`, resourceVersion: "5", ...meta }, spec };
 }
 
-/** What the API server would store for a write: a new resourceVersion, and a uid for a new object. */
+/** The stored object of a write: a new resourceVersion, and a uid for a new object. */
 export function stored<T extends KubeObject>(object: T, resourceVersion: string): T {
   return { ...object, metadata: { uid: "uid-host", ...object.metadata, resourceVersion } };
 }

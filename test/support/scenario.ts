@@ -30,7 +30,7 @@
  * An object stands under its kind, namespace and name; `labels`, `annotations` and `finalizers` stand beside its body. In a step
  * it is a JSON merge patch, which makes what is not there; `null` deletes.
  *
- * What is wanted is complete: these Services and Endpoints exist and no others (default/kubernetes aside), with these labels,
+ * `want` is complete: these Services and Endpoints exist and no others (default/kubernetes aside), with these labels,
  * annotations, finalizers, owners and subsets and no others. Subsets are compared as the API server stores them; of the `spec` of
  * a Service only what is named counts, and `null` means absent.
  *
@@ -60,7 +60,7 @@ export type StoryObject = Readonly<Record<string, unknown>> | null;
 /** Objects by `Kind namespace/name`. */
 export type StoryObjects = Readonly<Record<string, StoryObject>>;
 
-/** What an engine is started with. */
+/** Options of an engine. */
 export interface StoryEngine {
   readonly config?: Readonly<Record<string, unknown>>;
   readonly patches?: readonly unknown[];
@@ -83,14 +83,14 @@ export interface StoryStep {
   readonly host?: StoryObjects;
   /** Seconds. */
   readonly wait?: number;
-  /** What is left out stays as it was. */
+  /** Omitted parts stay as they were. */
   readonly restart?: StoryEngine & { readonly meanwhile?: readonly StoryStep[] };
   readonly lost?: { readonly meanwhile: readonly StoryStep[] };
   /** The running engine gets this configuration. What is left out stays as it was. */
   readonly reload?: Pick<StoryEngine, "config" | "patches" | "settings">;
 }
 
-/** What must hold at the end. */
+/** Expected final state. */
 export interface StoryWant {
   readonly tenant?: StoryObjects;
   readonly host: StoryObjects;
@@ -117,7 +117,7 @@ const STORY = ["story", "vcluster", "services", "tenant", "host", "steps", "want
 const WANT = ["tenant", "host", "writes", "restartWrites", "callsAtRest", "notes", "events"];
 const STEP = ["tenant", "host", "wait", "restart", "lost", "reload"];
 
-/** Reads a story, with defaults filled in. A field that nobody reads is an error, so that no expectation is lost to a typo. */
+/** Reads a story, with defaults filled in. An unread field is an error, so that no expectation is lost to a typo. */
 export function parseStory(text: string): Story {
   const story = load(text) as Partial<Story>;
   onlyFields("the story", story, STORY);

@@ -17,7 +17,7 @@ export interface ScriptedRequest {
   readonly socket: Socket;
 }
 
-/** What a script does with a request; it may leave the answer open. */
+/** Handling of a request by a script; it may leave the answer open. */
 export type Script = (request: ScriptedRequest, response: ServerResponse) => void | Promise<void>;
 
 /** A server that does what a test tells it to, over HTTPS or HTTP. */
@@ -82,7 +82,7 @@ export async function startScriptedServer(options: ScriptedServerOptions = {}): 
     socket.on("close", () => sockets.delete(socket));
   });
   listener.on(scheme === "https" ? "secureConnection" : "connection", () => void (connections += 1));
-  // A connection ends when somebody ends it, not when a machine is slow.
+  // A connection ends when one side ends it, not when a machine is slow.
   listener.keepAliveTimeout = 0;
   const port = await listenOnOwnPort(listener);
   const url = `${scheme}://127.0.0.1:${port}`;

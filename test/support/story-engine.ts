@@ -1,5 +1,5 @@
 /**
- * What the engine of a story works by, and which kinds a story speaks of.
+ * Configuration of a story's engine, and the kinds that a story uses.
  */
 import { isRecord } from "../../src/base/json.ts";
 import { resolveConfig } from "../../src/engine/config/config.ts";

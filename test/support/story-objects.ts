@@ -1,5 +1,5 @@
 /**
- * Objects in the words of stories: what a cluster holds and what a story wants, brought into one form.
+ * Objects as stories write them: actual and expected objects, in one form.
  *
  * @module
  */
@@ -67,7 +67,7 @@ export function seenObject(
   });
 }
 
-/** What the engine notes on a tenant object about host edits that it took over. */
+/** The engine's marks on a tenant object about accepted host edits. */
 function isStamp(key: string, { side, marks }: { side: Side; marks: Marks }): boolean {
   return side === "tenant" && key === `${marks.prefix}flowed`;
 }
@@ -119,7 +119,7 @@ function sliceBody({ addressType = "IPv4", endpoints, ports }: StoryBody): Recor
 
 type StoryBody = Readonly<Record<string, unknown>>;
 
-/** Of `value` only what `wanted` names; what is not there is null. */
+/** The parts of `value` that `wanted` names; null for missing ones. */
 function named(value: unknown, wanted: unknown): unknown {
   if (Array.isArray(wanted) && Array.isArray(value)) return value.map((item, index) => named(item, wanted[index]));
   if (!isRecord(wanted) || !isRecord(value)) return value ?? null;

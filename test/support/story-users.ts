@@ -1,5 +1,5 @@
 /**
- * What people do to the clusters of a story.
+ * User actions in the clusters of a story.
  */
 import type { ClusterClient } from "../../src/kube/object/cluster-client.ts";
 import { ENDPOINT_SLICES, NAMESPACES } from "../../src/kube/object/resource.ts";

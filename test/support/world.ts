@@ -1,5 +1,5 @@
 /**
- * Two embedded clusters with the engine between them, on a clock that moves only here: what `scenario.ts` tells happens in a
+ * Two embedded clusters with the engine between them, on a clock that moves only here: the stories of `scenario.ts` happen in a
  * world.
  *
  * @module
@@ -52,9 +52,9 @@ interface Running {
 export interface World {
   /** Plays the steps one after the other; all is at rest afterwards. */
   play(steps: readonly StoryStep[]): Promise<void>;
-  /** What both clusters hold, in the words of `want`, as text. */
+  /** Contents of both clusters, in the form of `want`, as text. */
   seen(): Promise<string>;
-  /** What the story wants them to hold, as text. */
+  /** Expected contents, as text. */
   wanted(): string;
   /** Notes in the engine's status, by object. */
   notes(): Promise<Record<string, string[]>>;
@@ -207,7 +207,7 @@ class StoryWorld implements World {
     await this.#waitFor(reloading.then(() => undefined));
   }
 
-  /** No time passes before all is done, so that nobody connects again in between; then the history is gone. */
+  /** No time passes before all is done, so that no client reconnects in between; then the history is gone. */
   async #lose(meanwhile: readonly StoryStep[]): Promise<void> {
     const clusters = Object.values(this.#parts.clusters);
     for (const { client } of clusters) client.disconnect();

@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => patches.dispose());
 
-/** What a matcher says when it does not hold. */
+/** Message of a failing matcher. */
 function messageOf(check: () => void): string {
   try {
     check();

@@ -1,4 +1,4 @@
-/** What the tests of laws have in common. */
+/** Shared setting of the law tests. */
 import { resolveConfig } from "../../src/engine/config/config.ts";
 import { createEngine } from "../../src/engine/engine.ts";
 import type { Engine } from "../../src/engine/engine.ts";

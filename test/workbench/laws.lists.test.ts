@@ -1,5 +1,5 @@
 /**
- * What the patches of one list do together.
+ * Interactions of the patches of one list.
  */
 import { describe, expect, test } from "vitest";
 import type { PatchDefinition } from "../../src/engine/patch/patch-definition.ts";

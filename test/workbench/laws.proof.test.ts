@@ -1,5 +1,5 @@
 /**
- * What the texts of a pair prove, and what they do not.
+ * Proofs from the texts of a pair, and their limits.
  */
 import { describe, expect, test } from "vitest";
 import { provePair } from "../../src/workbench/laws/checks/proof.ts";

@@ -1,5 +1,5 @@
 /**
- * The laws of a patch test file: what is checked, what is told, and where.
+ * The laws of a patch test file: the checks, the reports, and their places.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Engine } from "../../src/engine/engine.ts";

@@ -1,5 +1,5 @@
 /**
- * What the law about host edits says is what the syncer does with the edit.
+ * The law about host edits agrees with the syncer's handling of the edit.
  */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";

@@ -1,5 +1,5 @@
 /**
- * What the law checker says of pairs of expressions, and what it shows for it.
+ * Verdicts of the law checker on pairs of expressions, and their evidence.
  */
 import { readFileSync } from "node:fs";
 import { load } from "js-yaml";

@@ -42,7 +42,7 @@ export function runText(
   return runSuite("tests/web.patch-test.yaml", { read, ...options });
 }
 
-/** Everything that is wrong, in lines for people: what a fixture's .txt holds. */
+/** All problems, as readable lines: the content of a fixture's .txt. */
 export function tell({ problems, results }: SuiteResult): string {
   const lines = [
     ...problems.map((problem) => formatProblem(problem)),

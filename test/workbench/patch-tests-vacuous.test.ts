@@ -11,7 +11,7 @@ objects:
     subsets: [{ addresses: [{ ip: 10.0.0.1 }, { ip: 10.0.0.2 }], ports: [{ port: 80 }] }]
 `;
 
-/** What a suite says, in one line for each problem and each failure. */
+/** Report of a suite, in one line for each problem and each failure. */
 async function told(text: string, options?: Parameters<typeof runText>[1]): Promise<string[]> {
   const { problems, results } = await runText(text, options);
   const failures = results.flatMap((result) => result.failures.map((failure) => `${result.verdict}: ${failure.message}`));

@@ -187,7 +187,7 @@ describe("golden files", () => {
     expect(stale.writes).toEqual(missing.writes);
   });
 
-  test("are not written when nobody asked", async () => {
+  test("are not written unless requested", async () => {
     expect((await runText(text)).writes).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-/** The record of a long run of seeds: what was done is not done again, and nothing is believed that was not. */
+/** The record of a long run of seeds: finished chunks are not run again, and unfinished ones are never trusted. */
 import { appendFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

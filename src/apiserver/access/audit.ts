@@ -10,13 +10,13 @@ export interface AuditFacts {
   readonly auditID: string;
   /** Whose credentials the request shows; absent when they are missing or refused. */
   readonly user?: UserInfo;
-  /** As whom he acts, when that is somebody else. */
+  /** The impersonated user, if any. */
   readonly impersonatedUser?: UserInfo;
   readonly attributes: Attributes;
   readonly method: string;
   /** As it came, with the base path and the query; outside of the base path without the values of the query. */
   readonly requestURI: string;
-  /** What proxies say first, the other end of the connection last. */
+  /** Addresses reported by proxies first, the peer of the connection last. */
   readonly sourceIPs: readonly string[];
   /** "" when the client does not say. */
   readonly userAgent: string;
@@ -30,21 +30,21 @@ export interface AuditTrail {
    * The body, read but not yet checked: a patch is as it came. Secrets that the author wrote are in it.
    */
   readonly requestObject?: (body: unknown) => void;
-  /** What only the handler of the request knows, such as who has signed in. */
+  /** Adds facts that only the handler of the request knows, such as who has signed in. */
   readonly annotate?: (name: string, value: string) => void;
   /** A watch begins to answer. */
   readonly responseStarted?: (code: number) => void;
   /**
    * The request is answered, or the watch over.
    *
-   * @param responseObject What was sent, less what the author alone was told; absent when it was no object.
+   * @param responseObject The object sent, without what only the author may see; absent if it was no object.
    */
   readonly complete: (code: number, responseObject?: () => unknown) => void;
   /** The server failed in the middle of it. Default: `complete` with 500. */
   readonly panic?: (error: unknown) => void;
 }
 
-/** Decides for each request whether somebody wants to be told how it goes. */
+/** Decides for each request whether its outcome is recorded. */
 export type Audit = (facts: AuditFacts) => AuditTrail | undefined;
 
 /** Sees to it that a trail has one end. */

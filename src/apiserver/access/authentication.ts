@@ -10,7 +10,7 @@ export type Authenticate = (request: IncomingMessage) => Promise<UserInfo | unde
 const LOOPBACK_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:[0-9]+)?$/;
 
 /**
- * Everybody who reaches the server is `user`. For plain HTTP on a loopback address only: the Host header must name one, so
+ * Identifies every client as `user`. For plain HTTP on a loopback address only: the Host header must name one, so
  * that a web page cannot reach the server under a name of its own.
  */
 export function createLoopbackAuthentication(user: UserInfo): Authenticate {

@@ -26,17 +26,17 @@ export interface PathAttributes {
   readonly path: string;
 }
 
-/** What somebody wants to do. */
+/** The action that a request wants to perform. */
 export type Attributes = ResourceAttributes | PathAttributes;
 
-/** Whether somebody may. */
+/** The decision of an authorizer. */
 export interface AccessDecision {
   readonly allowed: boolean;
-  /** What allows it, for people; "" when there is nothing to say. */
+  /** Why it is allowed, for people; may be "". */
   readonly reason: string;
 }
 
-/** What one rule allows: verbs on resources, or on paths. Source: `rbac.authorization.k8s.io/v1` PolicyRule. */
+/** Permissions of one rule: verbs on resources, or on paths. Source: `rbac.authorization.k8s.io/v1` PolicyRule. */
 export interface PolicyRule {
   readonly verbs: readonly string[];
   readonly apiGroups?: readonly string[];
@@ -62,11 +62,11 @@ const VERBS: Readonly<Record<string, string>> = {
   DELETE: "delete",
 };
 
-/** A field selector that demands one name; the name is then part of what is asked for. */
+/** A field selector for one name; the name is then part of the request's attributes. */
 const BY_NAME = /(?:^|,)metadata\.name==?([A-Za-z0-9.:_-]+)(?:,|$)/;
 
 /**
- * What a request wants, in the words of permissions. A namespace is in itself, so a Role in it may allow to read it.
+ * The attributes of a request that permissions apply to. A namespace is in itself, so a Role in it may allow to read it.
  * Source: the API server's request info.
  */
 export function attributesOf(exchange: Pick<Exchange, "method" | "path" | "query">, target: ResourceTarget | undefined): Attributes {
@@ -89,7 +89,7 @@ function collectionVerb(verb: string, watching: boolean): string {
 }
 
 /**
- * The answer to somebody who may not, in Kubernetes' words, with what the authorizer has to say about it.
+ * The refusal, in Kubernetes' words, with the reason that the authorizer gives.
  *
  * @example
  * refusal({ name: "jane", groups: [] }, { verb: "get", path: "/metrics" }).message; // 'forbidden: User "jane" cannot get path "/metrics"'
@@ -107,7 +107,7 @@ export function refusal(user: UserInfo, attributes: Attributes, reason = ""): En
 }
 
 /**
- * Lets pass what is allowed.
+ * Passes allowed requests.
  *
  * @throws API_FORBIDDEN for everything else.
  */

@@ -14,7 +14,7 @@ export interface ServerCertificate {
   readonly keyPem: string;
 }
 
-/** Who and when a certificate is for. */
+/** Subject and validity of a certificate. */
 export interface CertificateOptions {
   /** Common name of the authority. */
   readonly name: string;
@@ -39,8 +39,8 @@ const EXTENDED_KEY_USAGE = objectId("2.5.29.37");
 const SERVER_AUTHENTICATION = objectId("1.3.6.1.5.5.7.3.1");
 
 /**
- * An authority made for one server, and the server's certificate by it. The authority's key is forgotten at once, so it can
- * never sign for anybody else. ECDSA on P-256; valid from a day ago, for clocks that differ, and for a year.
+ * An authority made for one server, and the server's certificate by it. The authority's key is discarded at once, so it can
+ * never sign another certificate. ECDSA on P-256; valid from a day ago, for clocks that differ, and for a year.
  *
  * @example
  * const { caPem, certPem, keyPem } = createServerCertificate({ name: "demo", clock: systemClock, chance: systemChance });

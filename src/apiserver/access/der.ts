@@ -23,7 +23,7 @@ export function sequence(...members: readonly Uint8Array[]): Buffer {
   return value(0x30, Buffer.concat(members));
 }
 
-/** Values without order; a single one needs no sorting, and no more are ever wanted here. */
+/** Values without order; a single one needs no sorting, and more are never needed here. */
 export function setOf(member: Uint8Array): Buffer {
   return value(0x31, member);
 }

@@ -13,8 +13,8 @@ const SERVICE_ACCOUNT = /^system:serviceaccount:([^:]+):([^:]+)$/;
 const GROUPS_MAX = 100;
 
 /**
- * The user that a request is to be answered as: the one that `Impersonate-User` and `Impersonate-Group` name, if `user` may
- * impersonate them, or `user` when they name nobody. Source: the API server's impersonation filter.
+ * The user that a request is answered as: the one that `Impersonate-User` and `Impersonate-Group` name, if `user` may
+ * impersonate them, or `user` if they name no user. Source: the API server's impersonation filter.
  *
  * @throws API_FORBIDDEN when `user` may not, API_BAD_REQUEST when the headers do not say who.
  */
@@ -47,7 +47,7 @@ function asking(resource: string, name: string) {
   return { verb: "impersonate", group: "", version: "v1", resource, subresource: "", namespace: "", name };
 }
 
-/** The groups that nobody has to be given: a ServiceAccount's own when none are named, and whether one is known at all. */
+/** Adds the implicit groups: a ServiceAccount's own if none are named, and whether the user is authenticated. */
 function withUsual(name: string, groups: readonly string[]): readonly string[] {
   const account = groups.length === 0 ? SERVICE_ACCOUNT.exec(name) : null;
   const own = account === null ? groups : serviceAccountGroups(account[1]!);

@@ -1,11 +1,11 @@
-/** What a kubeconfig needs to know. Names are DNS labels. */
+/** Input of a kubeconfig. Names are DNS labels. */
 export interface KubeconfigOptions {
   /** Name of cluster, user and context. */
   readonly name: string;
   readonly url: string;
   /** The authority to trust; left out for plain HTTP. */
   readonly caPem?: string;
-  /** The bearer token; left out for a server that knows everybody. */
+  /** The bearer token; left out for a server that requires none. */
   readonly token?: string;
 }
 

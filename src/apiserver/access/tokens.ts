@@ -5,25 +5,25 @@ import type { Authenticate } from "./authentication.ts";
 import { tooManyRequests } from "../types/status.ts";
 import type { UserInfo } from "../types/user-info.ts";
 
-/** For whom a token stands. */
+/** The user that a token stands for. */
 export interface TokenBearer {
   readonly user: UserInfo;
-  /** Asked whenever the token is shown. Default: it holds as long as the process. */
+  /** Called whenever the token is used. Default: it is valid as long as the process runs. */
   readonly holds?: () => Promise<boolean>;
   /** From when on it is worth nothing, in milliseconds since 1970. Default: never. */
   readonly expiresAt?: number;
-  /** For whose eyes it is. Default: {@link API_AUDIENCE} alone. */
+  /** Audiences of the token. Default: {@link API_AUDIENCE} alone. */
   readonly audiences?: readonly string[];
 }
 
-/** What a token proves to somebody. */
+/** What a token proves to an audience. */
 export interface TokenProof {
   readonly user: UserInfo;
   /** Those of the audiences asked for that the token is meant for. */
   readonly audiences: readonly string[];
 }
 
-/** Bearer tokens and for whom they stand. Only their digests are kept, and looking for one tells nothing about the others. */
+/** Bearer tokens and their users. Only digests are kept, and a look-up reveals nothing about other tokens. */
 export interface Tokens {
   add(token: string, bearer: TokenBearer): void;
   /**
@@ -32,15 +32,15 @@ export interface Tokens {
    * @throws API_ERROR (429) when {@link TokensOptions.expiringMax} tokens that expire are out.
    */
   issue(bearer: TokenBearer): string;
-  /** What a token proves to one of the audiences, by default the API; undefined for one that is unknown or no longer holds. */
+  /** Identifies a token for one of the audiences, by default the API; undefined if it is unknown or no longer valid. */
   identify(token: string, audiences?: readonly string[]): Promise<TokenProof | undefined>;
 }
 
-/** What tokens are made of. */
+/** Options of tokens. */
 export interface TokensOptions {
   readonly chance: Pick<Chance, "bytes">;
   readonly clock: Pick<Clock, "now">;
-  /** Most tokens that expire, at one time: anyone who may ask for them could ask forever. Default 100,000. */
+  /** Most tokens that expire, at one time: an authorized caller could request them without end. Default 100,000. */
   readonly expiringMax?: number;
 }
 
@@ -61,7 +61,7 @@ const SWEEP_MIN = 1_000;
  * await tokens.identify(tokens.issue({ user: { name: "jane", groups: [] } })); // { user: { name: "jane", groups: [] }, ... }
  */
 export function createTokens({ chance, clock, expiringMax = EXPIRING_MAX }: TokensOptions): Tokens {
-  // The time that a look-up takes depends on the digest, and nobody can choose a token for its digest's beginning.
+  // The time that a look-up takes depends on the digest, and a caller cannot choose a token by the beginning of its digest.
   const lasting = new Map<string, TokenBearer>();
   const expiring = new Map<string, TokenBearer>();
   let sweepAt = Math.min(SWEEP_MIN, expiringMax);
@@ -97,9 +97,9 @@ export function createTokens({ chance, clock, expiringMax = EXPIRING_MAX }: Toke
 }
 
 /**
- * Knows anyone who shows a token in the `Authorization: Bearer` header.
+ * Identifies callers by a token in the `Authorization: Bearer` header.
  *
- * @param otherwise Decides about requests without that header. Default: nobody is known.
+ * @param otherwise Decides about requests without that header. Default: no caller is known.
  */
 export function createBearerAuthentication(tokens: Tokens, otherwise: Authenticate = async () => undefined): Authenticate {
   return async (request) => {

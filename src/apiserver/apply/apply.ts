@@ -1,6 +1,6 @@
 /**
- * Server-side apply: who applies says which fields it wants to have which values; what it says becomes its own, what it said
- * before and says no more goes, and what others own under other values is a conflict.
+ * Server-side apply: an applier states which fields shall have which values; these become its own, fields that it stated
+ * before and no longer states are removed, and fields that others own with other values are conflicts.
  *
  * @module
  */
@@ -29,11 +29,11 @@ export interface ApplyOptions {
   readonly definition: Pick<ResourceDefinition, "type" | "shape" | "strategy">;
   /** The stored object; undefined when the configuration creates it. */
   readonly live: KubeObject | undefined;
-  /** What the configuration is merged into in place of the stored object. Default: the stored object. */
+  /** The object that the configuration is merged into. Default: the stored object. */
   readonly opened?: KubeObject | undefined;
   /** The body as it came, not decoded: absent and empty differ here. */
   readonly config: unknown;
-  /** Who applies; not empty. */
+  /** The applier; not empty. */
   readonly manager: string;
   /** Take fields from their owners instead of answering conflicts. Default false. */
   readonly force?: boolean | undefined;
@@ -42,13 +42,13 @@ export interface ApplyOptions {
   /** Milliseconds since 1970. */
   readonly now: number;
   /**
-   * What the server would make of a merged object, defaults and spelling included. With it, two who apply the same are never
+   * Completes a merged object as the server would, defaults and spelling included. With it, two appliers of the same are never
    * in conflict, and applying again changes no time. Default: nothing.
    */
   readonly complete?: (merged: KubeObject) => KubeObject;
 }
 
-/** What comes of an apply: the object, yet to be decoded and completed, with its managers; or why not. */
+/** Result of an apply: the object, not yet decoded or completed, with its managers; or the conflicts. */
 export type Applied = { readonly object: KubeObject } | { readonly conflicts: readonly Conflict[] };
 
 /** The manager of everything that was there when an object was first applied to. */
@@ -62,7 +62,7 @@ const BEFORE_FIRST_APPLY = "before-first-apply";
  * - The same value from two appliers is no conflict; both own it.
  * - Applying the same again changes nothing.
  *
- * @throws API_BAD_REQUEST when the body is no configuration of this kind; API_INVALID when items of a list cannot be told apart.
+ * @throws API_BAD_REQUEST when the body is no configuration of this kind; API_INVALID if items of a list cannot be distinguished.
  * @example
  * const result = applyPatch({ definition, live, config: body, manager: "deployer", now: clock.now() });
  * if ("conflicts" in result) throw applyConflict(result.conflicts);
@@ -106,7 +106,7 @@ interface Situation {
   readonly writer: FieldWriter;
 }
 
-/** Of an object that nobody tracked, everything belongs to one manager, so that the first apply can conflict with it. */
+/** All fields of an untracked object belong to one manager, so that the first apply can conflict with it. */
 function managersBefore(stored: KubeObject | undefined, { shape, writer }: Situation): Managers {
   const managers = readManagers(stored?.metadata.managedFields);
   if (stored === undefined || managers.size > 0) return managers;
@@ -120,7 +120,7 @@ interface Giving {
   readonly given: FieldSet;
 }
 
-/** The merged object without what the applier had given earlier, gives no more, and nobody else owns. */
+/** The merged object without the fields that the applier has dropped and no one else owns. */
 function withoutGivenUp(shape: ObjectShape, merged: KubeObject, { managers, writer, given }: Giving): KubeObject {
   const own = identityOf(writer);
   const last = managers.get(own)?.fields;
@@ -141,7 +141,7 @@ interface States {
   readonly next: KubeObject;
 }
 
-/** What the apply gives another value, in itself and still after the server completed it; and what is gone, by itself or with that. */
+/** Fields that the apply changes, both before and after the server completes the object; and fields that are removed. */
 function changeOf(
   shape: ObjectShape,
   { live, opened, pruned, next }: States,
@@ -151,7 +151,7 @@ function changeOf(
   if (next === pruned || hasNoDifference(applied)) return { contested: touched, removed: applied.removed };
   const completed = compare(shape, live, next);
   const contested = intersection(touched, union(completed.modified, completed.added));
-  // What the applier did not find, or found although it is not stored, is not for it to remove.
+  // The applier cannot remove fields that it did not see, or that it saw although they are not stored.
   const gone = opened === live ? completed.removed : intersection(completed.removed, compare(shape, opened, next).removed);
   return { contested, removed: union(applied.removed, gone) };
 }
@@ -190,7 +190,7 @@ interface Applying {
   readonly changed: boolean;
 }
 
-/** An applier owns what it gives, no more and no less. Its entry stays as it was when it gives the same to no effect. */
+/** An applier owns what it gives, no more and no less. Its entry stays unchanged if the apply has no effect. */
 function withApplier(others: Managers, { before, writer, given, changed }: Applying): Managers {
   const managers = new Map(others);
   const fields = difference(given, UNOWNED);

@@ -1,5 +1,5 @@
 /**
- * What changed from one state of an object to another, in fields.
+ * Changes from one state of an object to another, as fields.
  *
  * @module
  */
@@ -28,7 +28,7 @@ type Difference = { readonly [kind in keyof Comparison]?: FieldSet };
 /** Nothing changed. */
 export const NO_CHANGE: Comparison = { removed: NO_FIELDS, modified: NO_FIELDS, added: NO_FIELDS };
 
-/** Identity and housekeeping, which nobody owns. Source: the stripped fields of the API server's field manager. */
+/** Identity and housekeeping, which have no owner. Source: the stripped fields of the API server's field manager. */
 const UNOWNED_AT_ROOT: ReadonlySet<string> = new Set(["apiVersion", "kind"]);
 const APART_AT_ROOT: ReadonlySet<string> = new Set([...UNOWNED_AT_ROOT, "metadata"]);
 const UNOWNED_IN_METADATA: ReadonlySet<string> = new Set([
@@ -56,8 +56,8 @@ export function hasNoDifference({ removed, modified, added }: Comparison): boole
 }
 
 /**
- * The fields in which two states of an object differ, without those that nobody owns. States that share parts are compared
- * the faster for it.
+ * The fields in which two states of an object differ, without those that have no owner. States that share parts are compared
+ * faster.
  *
  * @example
  * compare(kindShape({ data: textMap }), { ...object, data: { a: "1" } }, { ...object, data: { b: "1" } });

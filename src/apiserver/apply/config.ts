@@ -10,7 +10,7 @@ import { badRequest, invalidObject } from "../types/status.ts";
 import { itemStep, memberShape, ownMember } from "../types/fields/structure.ts";
 import type { FieldStep } from "../types/fields/step.ts";
 
-/** A configuration that somebody applies. */
+/** Options for reading an applied configuration. */
 export interface ReadConfigOptions {
   readonly definition: Pick<ResourceDefinition, "type" | "shape" | "strategy">;
   readonly body: unknown;
@@ -18,10 +18,10 @@ export interface ReadConfigOptions {
 }
 
 /**
- * What an applier says, and no more: without fields that the kind does not have, without those that this request cannot
- * write, and with texts of a fixed form in their one spelling. Nothing is filled in, since whatever is there comes to be owned.
+ * The applied configuration itself: without fields that the kind does not have, without those that this request cannot
+ * write, and with texts of a fixed form in canonical spelling. Nothing is filled in, since every field present becomes owned.
  *
- * @throws API_BAD_REQUEST when the body is no configuration of this kind; API_INVALID when items of a list cannot be told apart.
+ * @throws API_BAD_REQUEST when the body is no configuration of this kind; API_INVALID if items of a list cannot be distinguished.
  */
 export function readConfig({ definition, body, subresource }: ReadConfigOptions): JsonObject {
   const { type, shape, strategy } = definition;
@@ -62,7 +62,7 @@ interface IgnoredOptions {
   readonly subresources: readonly string[];
 }
 
-/** What a write to the object, or to one part of it, would not reach cannot be owned through it either. */
+/** Drops fields that a write to the object, or to one part of it, would ignore: these cannot be owned through it either. */
 function withoutIgnored(body: JsonObject, { shape, subresource, subresources }: IgnoredOptions): JsonObject {
   if (subresource === undefined) return without(body, subresources);
   if (!Object.hasOwn(shape.fields, subresource)) return body;

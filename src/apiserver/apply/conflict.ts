@@ -4,14 +4,14 @@ import { formatPath } from "../types/fields/step.ts";
 import type { FieldStep } from "../types/fields/step.ts";
 import type { ManagerIdentity } from "./managers.ts";
 
-/** A manager that owns fields to which an applier wants to give other values. */
+/** A manager that owns fields that an applier wants to change. */
 export interface Conflict {
   readonly manager: ManagerIdentity;
   readonly paths: readonly (readonly FieldStep[])[];
 }
 
 /**
- * 409: what an apply answers that is not forced.
+ * 409: the answer to an unforced apply that has conflicts.
  *
  * @example
  * applyConflict(conflicts).message; // 'Apply failed with 1 conflict: conflict with "kubectl-create" using v1: .data.a'

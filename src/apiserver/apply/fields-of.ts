@@ -31,7 +31,7 @@ function everyItem(list: ListShape, items: readonly unknown[]): Members {
 }
 
 /**
- * What the applier of a configuration comes to own: values, items of lists, entries of maps, and whatever is empty; not the
+ * The fields that the applier of a configuration owns: values, items of lists, entries of maps, and empty values; not the
  * objects in between, which others may fill as well.
  *
  * @example
@@ -48,7 +48,7 @@ function appliedMembers(shape: Shape, members: JsonObject): Members {
   });
 }
 
-/** Undefined when nothing of it comes to be owned. */
+/** Undefined if nothing of it becomes owned. */
 function appliedPart(shape: Shape, value: unknown, { declared }: { readonly declared: boolean }): FieldSet | undefined {
   const division = divide(shape, value);
   if (division === undefined || value === null) return NO_FIELDS;
@@ -63,8 +63,8 @@ function appliedItems(list: ListShape, items: readonly unknown[]): Members {
 }
 
 /**
- * The set with every declared field that lies on the way to one of its fields: an object goes when nobody owns anything in
- * it, although nobody ever owns it by itself.
+ * The set with every declared field on the way to one of its fields: an object is removed once nothing in it is owned,
+ * although the object itself never has an owner.
  *
  * @example
  * withDeclared(kindShape({ data: textMap }), { "f:data": { "f:a": {} } }); // { "f:data": { ".": {}, "f:a": {} } }

@@ -1,6 +1,6 @@
 /**
- * The annotation in which `kubectl apply` without `--server-side` keeps what it applied. Who moves from there to applies on
- * the server must not meet conflicts with his own past; who moves back needs the annotation up to date.
+ * The annotation in which `kubectl apply` without `--server-side` keeps what it applied. A user who moves from there to applies on
+ * the server must not get conflicts with their own past; one who moves back needs the annotation up to date.
  * Source: the last-applied manager and updater of the API server, which do this for the manager "kubectl" alone.
  *
  * @module
@@ -39,7 +39,7 @@ function parse(annotation: string | undefined): unknown {
   }
 }
 
-/** Nobody guarantees that the annotation was written by kubectl. */
+/** The annotation may not have been written by kubectl. */
 function readOrNothing(definition: ReadConfigOptions["definition"], body: unknown): JsonObject | undefined {
   try {
     const config = readConfig({ definition, body });

@@ -35,7 +35,7 @@ export interface ManagerEntry {
   readonly written?: JsonObject;
 }
 
-/** What tells one entry from another. */
+/** Identity of an entry. */
 export type ManagerIdentity = Pick<ManagerEntry, "manager" | "operation" | "apiVersion" | "subresource">;
 
 /** Entries by identity; none of them is empty. */
@@ -151,7 +151,7 @@ export function withManagedFields({ written: _old, ...entry }: ManagerEntry, fie
   return { ...entry, fields, ...(time !== undefined && { time }) };
 }
 
-/** The list that an object carries: appliers first, then in order of time; undefined when there is nobody. */
+/** The list that an object carries: appliers first, then in order of time; undefined if there are none. */
 export function writeManagers(managers: Managers): readonly unknown[] | undefined {
   return managers.size === 0 ? undefined : [...managers.values()].sort(inOrder).map(writeEntry);
 }
@@ -200,7 +200,7 @@ function ancientIn(apiVersion: string): string {
   return identityOf({ manager: ANCIENT, operation: "Update", apiVersion, subresource: "" });
 }
 
-/** A group takes the name of the ancient, so anyone who has it joins as well. Answers by how many there will be less. */
+/** A group takes the name of the oldest updates, so a manager of that name joins as well. Returns by how many the list shrinks. */
 function joinGroup(group: Set<ManagerEntry>, entry: ManagerEntry, ancient: ManagerEntry | undefined): number {
   const count = group.size;
   group.add(entry);

@@ -37,8 +37,8 @@ function mergeMembers(shape: Shape, live: JsonObject, config: JsonObject): JsonO
 }
 
 /**
- * The items of the configuration come in its order. What it does not name keeps its place between those that it shares with
- * the live list; what is new comes before the next shared item.
+ * The items of the configuration come in its order. Items not named in it keep their place between those that it shares with
+ * the live list; new items come before the next shared one.
  */
 function mergeItems(list: ListShape, live: readonly unknown[], config: readonly unknown[]): unknown[] {
   const wanted = itemsByStep(list, config);

@@ -12,7 +12,7 @@ export interface PatchParameters {
 }
 
 /**
- * Demands a manager of appliers, and force of nobody else.
+ * Requires a manager from appliers, and refuses force from all others.
  *
  * @throws API_INVALID when a parameter is missing, out of place or no name of a manager.
  */

@@ -6,15 +6,15 @@ import type { FieldSet } from "../types/fields/field-set.ts";
 import { fieldStep } from "../types/fields/step.ts";
 import { divide, itemStep, memberShape } from "../types/fields/structure.ts";
 
-/** What goes, and what stays even when everything in it went. */
+/** Fields to remove, and fields to keep even if all of their content is removed. */
 export interface PruneOptions {
   readonly remove: FieldSet;
-  /** Fields that somebody owns. */
+  /** Fields that have an owner. */
   readonly owned: FieldSet;
 }
 
 /**
- * The object without fields. A map or list that is left with nothing goes as well, unless somebody owns it as it is.
+ * The object without fields. A map or list that is left empty is removed as well, unless it has an owner itself.
  *
  * @example
  * prune(shape, { ...object, data: { a: "1", b: "2" } }, { remove: { "f:data": { "f:a": {} } }, owned: {} }); // { ...object, data: { b: "2" } }

@@ -1,5 +1,5 @@
 /**
- * Who owns what in a view of an object: the fields that both have are owned by the same managers in both. Source: the API server's
+ * Owners of the fields in a view of an object: fields that both have are owned by the same managers in both. Source: the API server's
  * `ScaleHandler`.
  *
  * @module
@@ -9,7 +9,7 @@ import type { FieldSet } from "../types/fields/field-set.ts";
 import { identityOf, readManagers, withManagedFields, writeManagers } from "./managers.ts";
 import type { ManagerEntry } from "./managers.ts";
 
-/** What a view has in common with the object behind it. */
+/** Fields that a view has in common with the object behind it. */
 export interface SharedFields {
   /** Fields that both have, at the same place. */
   readonly shared: FieldSet;

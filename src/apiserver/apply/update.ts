@@ -21,7 +21,7 @@ export interface TrackedUpdateOptions {
   readonly before: KubeObject | undefined;
   /** The object to store; its `managedFields` do not matter. */
   readonly after: KubeObject;
-  /** Who writes. */
+  /** The writer. */
   readonly manager: string;
   /** The part of the object that is written. Default: the object itself. */
   readonly subresource?: string | undefined;
@@ -35,9 +35,9 @@ export interface TrackedUpdateOptions {
 }
 
 /**
- * The object with `metadata.managedFields` as they are after the write: what the writer added or changed is its own from now
- * on, what is gone is nobody's. When nothing changed in that, the list is the stored one itself. An object whose list was
- * emptied, and that is not empty itself, is not tracked until somebody applies to it. The result is frozen.
+ * The object with `metadata.managedFields` as they are after the write: fields that the writer added or changed are its own from now
+ * on, removed fields have no owner. If no owner changes, the list is the stored one itself. An object whose list was
+ * emptied, and that is not empty itself, is not tracked until the next apply. The result is frozen.
  *
  * @throws API_INVALID when `requested` is no list of managers.
  * @example
@@ -58,7 +58,7 @@ function managedFieldsAfter(options: TrackedUpdateOptions): readonly unknown[] |
   return writeManagers(afterUpdate(requested ?? readManagers(stored), comparison, writerOf(options)));
 }
 
-/** Tells whether an object has nothing that anybody could own, so that nobody owning it does not mean that it is not tracked. */
+/** Tells whether an object has no field that could be owned: then the absence of owners does not mean that it is untracked. */
 function isBare(shape: ObjectShape, object: KubeObject | undefined): boolean {
   return object === undefined || hasNoDifference(compare(shape, zeroObject(shape), object));
 }
@@ -68,7 +68,7 @@ function requestedManagers({ definition, before, after, subresource = "", reques
   const stored = before?.metadata.managedFields;
   if (requested === undefined || requested === null || requested === stored || subresource !== "") return undefined;
   if (isReset(requested)) return new Map();
-  // Who writes the whole object sends the list that he read.
+  // A writer of the whole object sends the list as read.
   if (jsonEqual(requested, stored)) return undefined;
   const { managers, errors } = parseManagers(requested);
   if (errors.length > 0) throw invalidObject(definition.type, after.metadata.name ?? "", errors);
@@ -79,7 +79,7 @@ function isReset(requested: unknown): boolean {
   return Array.isArray(requested) && (requested.length === 0 || jsonEqual(requested, [{}]));
 }
 
-/** Who writes, and when. */
+/** The writer, and the time. */
 export interface FieldWriter extends ManagerIdentity {
   readonly time: string;
 }
@@ -97,14 +97,14 @@ export function afterUpdate(managers: Managers, comparison: Comparison, writer: 
   const before = managers.get(id)?.fields ?? NO_FIELDS;
   const left = withoutFields(managers, union(removed, touched), id);
   const after = union(difference(before, removed), touched);
-  // A writer that only takes away what was never its own has no part in the fields.
+  // A writer that only removes fields of others owns none.
   const changed = !isEmptySet(touched) || !isEmptySet(intersection(before, removed));
   if (isEmptySet(after)) left.delete(id);
   else if (changed) left.set(id, { ...writer, fields: after });
   return withoutExcess(left);
 }
 
-/** The managers without fields that are no longer theirs, but for one; anyone who has none left goes. Times stay. */
+/** The managers without the fields that they lost, except one manager; those without fields are dropped. Times stay. */
 export function withoutFields(managers: Managers, fields: FieldSet, except: string): Map<string, ManagerEntry> {
   const left = new Map(managers);
   for (const [id, entry] of managers) {
@@ -117,7 +117,7 @@ export function withoutFields(managers: Managers, fields: FieldSet, except: stri
 
 const zeroObjects = new WeakMap<ObjectShape, KubeObject>();
 
-/** What every object of a kind has by itself, so that no creation adds it. */
+/** The fields that every object of a kind has by default, which no creation adds. */
 export function zeroObject(shape: ObjectShape): KubeObject {
   const known = zeroObjects.get(shape);
   if (known !== undefined) return known;
@@ -130,7 +130,7 @@ export function zeroObject(shape: ObjectShape): KubeObject {
 }
 
 /**
- * The object with the stored managers if theirs differ in times only: a write that is the same but for times is none.
+ * The object with the stored managers if they differ in times only: a write that changes only times is no change.
  *
  * @example
  * withoutIdleTimes(old, object).metadata.managedFields === old.metadata.managedFields; // true when only times differ

@@ -1,5 +1,5 @@
 /**
- * The documents in which an API server says what it serves.
+ * Discovery documents: the groups and resources that an API server serves.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import type { ResourceDefinition, Verb } from "../types/resource-definition.ts";
 const SUBRESOURCE_VERBS: readonly Verb[] = ["get", "patch", "update"];
 const QUESTION_VERBS = ["create"];
 
-/** Asked for by clients that want everything in one document. */
+/** For clients that want everything in one document. */
 export const AGGREGATED = { g: "apidiscovery.k8s.io", v: "v2", as: "APIGroupDiscoveryList" } as const;
 /** The media type of that document; clients look at the header, not into the body. */
 export const AGGREGATED_TYPE = `application/json;g=${AGGREGATED.g};v=${AGGREGATED.v};as=${AGGREGATED.as}`;

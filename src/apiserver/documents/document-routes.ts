@@ -6,7 +6,7 @@ import { negotiate } from "../http/answer/negotiation.ts";
 import { createOpenApiRoutes } from "./openapi-routes.ts";
 import type { ResourceDefinition } from "../types/resource-definition.ts";
 
-/** What the server says about itself. */
+/** Version of the server. */
 export interface VersionInfo {
   readonly major: string;
   readonly minor: string;
@@ -14,7 +14,7 @@ export interface VersionInfo {
   readonly gitVersion: string;
 }
 
-/** What the routes of documents work with. */
+/** Dependencies of the document routes. */
 export interface DocumentRoutesOptions {
   readonly definitions: readonly ResourceDefinition[];
   readonly answering: Answering;
@@ -23,11 +23,11 @@ export interface DocumentRoutesOptions {
   readonly notReady: () => Promise<string | undefined>;
   /** False when the process has to start over. */
   readonly alive: () => boolean;
-  /** What stands before every path on the outside. Default: nothing. */
+  /** Prefix of every path as clients see it. Default: none. */
   readonly basePath?: string;
 }
 
-/** Answers a request for a document; false when the path names none. */
+/** Handles a request for a document; false when the path names none. */
 export type DocumentRoutes = (exchange: OpenExchange) => Promise<boolean>;
 
 const HEALTH = /^\/(healthz|livez|readyz)(\/[a-z]+)?$/;

@@ -5,11 +5,11 @@ import type { OpenApiDocument } from "./openapi.ts";
 import type { ResourceDefinition } from "../types/resource-definition.ts";
 import { methodNotAllowed, noSuchPath } from "../types/status.ts";
 
-/** What the routes of schemas work with. */
+/** Dependencies of the schema routes. */
 export interface OpenApiRoutesOptions {
   readonly definitions: readonly ResourceDefinition[];
   readonly answering: Answering;
-  /** What stands before every path on the outside; "" for nothing. */
+  /** Prefix of every path as clients see it; "" for none. */
   readonly basePath: string;
 }
 
@@ -34,7 +34,7 @@ function protobuf(number: number, content: string): string {
   return String.fromCharCode((number << 3) | 2, content.length) + content;
 }
 
-/** Answers a request below `/openapi`; false when the path is elsewhere. The documents are made when the first one is asked for. */
+/** Answers a request below `/openapi`; false when the path is elsewhere. The documents are made on first request. */
 export function createOpenApiRoutes({ definitions, answering, basePath }: OpenApiRoutesOptions): (exchange: OpenExchange) => boolean {
   let made: readonly OpenApiDocument[] | undefined;
   return (exchange) => {

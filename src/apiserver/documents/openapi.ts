@@ -1,5 +1,5 @@
 /**
- * OpenAPI v3: what clients validate with before they write, and explain kinds from.
+ * OpenAPI v3, which clients use to validate before they write, and to explain kinds.
  *
  * @module
  */
@@ -48,7 +48,7 @@ function openApiOf(definitions: readonly ResourceDefinition[]): JsonObject {
   };
 }
 
-/** Those of what is served below objects of the kind, and is of another kind. */
+/** Definitions of subresources, which are of other kinds. */
 function partsOf({ questions = {}, views = {} }: ResourceDefinition): readonly ResourceDefinition[] {
   return [...Object.values(questions), ...Object.values(views)].map(({ definition }) => definition);
 }

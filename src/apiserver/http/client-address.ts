@@ -6,10 +6,10 @@ export type AddressOf = (request: Pick<IncomingMessage, "headers" | "socket">) =
 
 /**
  * The address of the sender of a request: of its connection, or, where that is a proxy that is trusted, the last one in
- * `X-Forwarded-For` that is none. What stands before that is the client's own word.
+ * `X-Forwarded-For` that is none. Anything before that is claimed by the client.
  *
  * @param proxies IP addresses, and networks such as 10.0.0.0/8.
- * @throws TypeError or RangeError for what is neither.
+ * @throws TypeError or RangeError for other texts.
  * @example
  * const addressOf = createAddressOf(["10.0.0.0/8"]);
  * addressOf({ headers: { "x-forwarded-for": "1.2.3.4, 203.0.113.7" }, socket }); // "203.0.113.7", if the socket's is 10.1.2.3

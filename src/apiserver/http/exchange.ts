@@ -20,7 +20,7 @@ export interface OpenExchange {
   readonly query: URLSearchParams;
   /** Adds a `Warning` header to the answer. */
   readonly warn: (text: string) => void;
-  /** Absent when nobody wants to know. */
+  /** Absent if the request is not audited. */
   readonly audit?: AuditRecord | undefined;
 }
 
@@ -32,16 +32,16 @@ export interface Body {
    * @throws API_TOO_MANY_REQUESTS when that is used up.
    */
   readonly claim: (bytes: number) => void;
-  /** All of it is there: waits until it may be worked on. */
+  /** The body is complete: waits until it may be processed. */
   readonly begin: () => Promise<void>;
-  /** Lets everybody else have a turn, where the body is large. */
+  /** Lets other requests proceed if the body is large. */
   readonly pause: () => Promise<void>;
 }
 
-/** A request of somebody who is known. */
+/** A request of a known caller. */
 export interface Exchange extends OpenExchange {
   readonly user: UserInfo;
-  /** Whose credentials the request shows; the user himself, unless he is impersonated. */
+  /** The owner of the request's credentials; the same as `user` unless impersonated. */
   readonly caller: UserInfo;
   /** Judges the request again. */
   readonly judge: Judge;
@@ -51,14 +51,14 @@ export interface Exchange extends OpenExchange {
 /** How an answer is written. */
 export type ResponseFormat = "json" | "yaml";
 
-/** What a request is answered with, before it is written. `code` is the HTTP status. */
+/** Answer to a request, before it is written. `code` is the HTTP status. */
 export interface ApiResponse {
   readonly code: number;
   readonly format: ResponseFormat;
   readonly object: object;
-  /** What each element of a list is written as; made when it is. Default: as it is. */
+  /** Maps each element of a list to what is written; called on writing. Default: as it is. */
   readonly each?: Each;
-  /** What the audit is told of it. Default: the object. */
+  /** The object for the audit. Default: the one answered. */
   readonly audited?: () => object;
 }
 
@@ -90,7 +90,7 @@ export class Answering {
     write(response, code, `application/${format}`, [...partsOf(object, format, pretty(request, query))].join(""));
   }
 
-  /** An answer whose form is settled, of any size. */
+  /** An answer in its final form, of any size. */
   async send({ request, response, query, audit, caller }: Exchange, { code, format, object, each, audited }: ApiResponse): Promise<void> {
     audit?.responseObject(audited ?? (() => object));
     const head = { code, type: `application/${format}`, caller: caller.name };
@@ -100,7 +100,7 @@ export class Answering {
     return this.#writer.write(response, head, partsOf(object, format, forPeople, each));
   }
 
-  /** A document that clients keep: they name the one they have, and are told when it is still the same. */
+  /** A document that clients cache: they name the version they have, and get 304 while it is current. */
   tagged(
     { request, response }: OpenExchange,
     { text, type, hash }: { readonly text: string; readonly type: string; readonly hash: string },
@@ -114,7 +114,7 @@ export class Answering {
   /**
    * A Status; always in JSON when the client accepts nothing that is known.
    *
-   * @param before What is waited for between the last byte and the end of the answer. Default: nothing.
+   * @param before Awaited between the last byte and the end of the answer. Default: nothing.
    */
   status({ request, response, audit }: Pick<OpenExchange, "request" | "response" | "audit">, status: Status, before?: Promise<void>): void {
     audit?.responseObject(() => status);
@@ -143,7 +143,7 @@ function indented(object: object): string {
   return `${JSON.stringify(object, null, 2)}\n`;
 }
 
-/** People read what these fetch. */
+/** Clients whose output people read. */
 const READERS = /^(curl|Wget|Mozilla\/5\.0)/;
 
 function pretty({ headers }: IncomingMessage, query: URLSearchParams): boolean {

@@ -1,5 +1,5 @@
 /**
- * Objects in the form that a client asks for: as they are, as tables, or as their metadata alone.
+ * Objects in the form that a client requests: as they are, as tables, or as their metadata alone.
  *
  * @module
  */
@@ -74,7 +74,7 @@ export function createPrinters({ answering, clock }: { readonly answering: Answe
   };
 }
 
-/** A list in the form that is asked for, apart from its elements, which take time: each is made when it is written. */
+/** A list in the requested form, without its elements: each of these is made when it is written. */
 interface ListForm {
   readonly list: (elements: readonly object[]) => object;
   readonly element: (object: KubeObject) => object;
@@ -155,7 +155,7 @@ function metadataLine(record: WatchRecord): Buffer {
   return lineOf(record.type === "ERROR" ? record : { ...record, object: metadataOnce(record.object as KubeObject) });
 }
 
-/** One row in each table; the first table tells what the columns are. */
+/** One row in each table; the first table defines the columns. */
 function tableLines({ definition, include, clock }: LineSetting): (record: WatchRecord) => Buffer {
   let continued = false;
   return (record) => {

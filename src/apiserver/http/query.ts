@@ -18,7 +18,7 @@ import type { WatchRequest } from "../verbs/watch/watch.ts";
 const META = "meta.k8s.io/v1";
 const FIELD_MANAGER_MAX = 128;
 
-/** @throws API_BAD_REQUEST when a number is none. */
+/** @throws API_BAD_REQUEST if a number is malformed. */
 export function readListRequest(query: URLSearchParams): ListRequest {
   const limit = readInteger(query, "limit");
   return {
@@ -33,7 +33,7 @@ function readInitialEvents(query: URLSearchParams): { sendInitialEvents?: boolea
   return sendInitialEvents === undefined ? {} : { sendInitialEvents };
 }
 
-/** @throws API_BAD_REQUEST when a number is none. */
+/** @throws API_BAD_REQUEST if a number is malformed. */
 export function readWatchRequest(query: URLSearchParams): WatchRequest {
   const timeoutSeconds = readInteger(query, "timeoutSeconds");
   return {
@@ -44,7 +44,7 @@ export function readWatchRequest(query: URLSearchParams): WatchRequest {
   };
 }
 
-/** A parameter that is there is true, unless it says otherwise; undefined when it is not there. */
+/** A present parameter is true, unless its value says otherwise; undefined if it is absent. */
 export function readFlag(query: URLSearchParams, name: string): boolean | undefined {
   const text = query.get(name);
   return text === null ? undefined : text.toLowerCase() !== "false" && text !== "0";
@@ -62,10 +62,10 @@ function readInteger(query: URLSearchParams, name: string): number | undefined {
   throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax (parameter ${name})`);
 }
 
-/** What the parameters of a write say. */
+/** Parameters of a write. */
 export interface WriteParameters {
   readonly dryRun: boolean;
-  /** Left out when the request names nobody. */
+  /** Absent if the request names none. */
   readonly fieldManager?: string;
   readonly fieldValidation: FieldValidation;
 }
@@ -102,7 +102,7 @@ function dryRunErrors(values: readonly string[]) {
   return values.every((value) => value === "All" || value === "") ? [] : [notSupported("dryRun", values, ["All"])];
 }
 
-/** What a DELETE asks for. */
+/** Parameters of a DELETE. */
 export interface DeleteParameters extends DeletionTerms {
   readonly preconditions: DeletePreconditions;
   readonly dryRun: boolean;

@@ -2,7 +2,7 @@ import { isEngineError } from "../../base/errors.ts";
 import type { EngineError } from "../../base/errors.ts";
 import { badRequest } from "../types/status.ts";
 
-/** What a path names below the API. */
+/** Resource named by an API path. */
 export interface ResourceTarget {
   /** `v1` or `group/version`. */
   readonly apiVersion: string;
@@ -37,7 +37,7 @@ export function parseTarget(path: string): ResourceTarget | undefined {
   return target && { apiVersion, ...target, watch };
 }
 
-/** The same, with the error as a value: only those who are known are told what is wrong with a path. */
+/** The same, with the error as a value: only known callers learn what is wrong with a path. */
 export function targetOrFault(path: string): ResourceTarget | EngineError | undefined {
   try {
     return parseTarget(path);
@@ -75,7 +75,7 @@ export interface RequestPlace {
   readonly inside: boolean;
   /** Version and health: they need no credentials and never wait for others. */
   readonly open: boolean;
-  /** What follows the question mark. */
+  /** The query, after the question mark. */
   readonly search: string;
 }
 

@@ -31,7 +31,7 @@ import type { UserInfo } from "../types/user-info.ts";
 import type { WatchQueue, WatchRecord } from "../verbs/watch/watch-queue.ts";
 import { streamError, streamWatch } from "./answer/watch-stream.ts";
 
-/** What the routes of resources work with. */
+/** Dependencies of the resource routes. */
 export interface ResourceRoutesOptions {
   readonly registry: Registry;
   readonly answering: Answering;
@@ -46,18 +46,18 @@ export interface ResourceRoutesOptions {
   readonly onWatch?: OnWatch | undefined;
 }
 
-/** The test for the objects of a kind that are there for a user; undefined when all are. */
+/** The test for the objects of a kind that are visible to a user; undefined if all are. */
 export type Visible = (user: UserInfo, definition: ResourceDefinition) => Matches | undefined;
 
 /**
- * Told of a watch that is open. `end` ends it, at once: with an error when a Status is given, in order otherwise. What is
- * returned is called when the watch is over, no matter who ended it.
+ * Called with an open watch. `end` ends it, at once: with an error when a Status is given, in order otherwise. The
+ * returned function is called when the watch is over, no matter which side ended it.
  *
- * @param caller Whose credentials the watch was opened with; the user himself, unless he is impersonated.
+ * @param caller Owner of the credentials that opened the watch; the same as the user unless impersonated.
  */
 export type OnWatch = (user: UserInfo, end: (status?: Status) => void, caller: UserInfo) => () => void;
 
-/** Answers a request for a resource. */
+/** Handles a request for a resource. */
 export type ResourceRoutes = (exchange: Exchange, target: ResourceTarget) => Promise<void>;
 
 /** Tells whether a request follows a collection instead of reading it. */
@@ -79,7 +79,7 @@ interface Routed {
   readonly key: ObjectKey;
 }
 
-/** What a method does at one place. Following is a GET on the wire and a verb of its own. */
+/** Action of a method at one place. A watch is a GET on the wire and a verb of its own. */
 interface Route {
   readonly method: "GET" | "PUT" | "PATCH" | "POST" | "DELETE" | "WATCH";
   readonly verb: Verb;
@@ -139,7 +139,7 @@ class Routes {
     return { exchange, target, definition, key: { namespace: target.namespace, name: target.name } };
   }
 
-  /** What can be done at a place: a part of an object, an object, a collection in one namespace, or one in all. */
+  /** Routes of a place: a subresource, an object, a collection in one namespace, or one in all. */
   #routes({ target, definition }: Routed): readonly Route[] {
     const { subresource } = target;
     if (subresource !== undefined && Object.hasOwn(definition.questions ?? {}, subresource)) {
@@ -208,13 +208,13 @@ class Routes {
       await this.#stream(exchange, queue, toLine);
     } catch (error) {
       const status = statusOf(error);
-      // A start that is out of history is told inside the stream: clients look there first.
+      // A start that is out of history is reported inside the stream: clients look there first.
       if (!isEngineError(error, "API_EXPIRED") || status === undefined) throw error;
       streamError(exchange.response, status);
     }
   }
 
-  /** A caller who lost the key or the right while the watch was made must not hear of what has happened since: nothing else looks before that. */
+  /** A caller whose key or permission ended while the watch was made must not see later events: no other check precedes them. */
   #judgeAgain(exchange: Exchange, queue: WatchQueue): void {
     try {
       exchange.judge();
@@ -281,7 +281,7 @@ class Routes {
     const { type, strategy } = definition;
     const options = await this.#deleteOptions(exchange);
     const { object, gone } = await this.#options.registry.delete(type, key, options);
-    // Only a client that asked in the old way for dependents to go too is told that the work is not done.
+    // Only a client that asked in the old way to delete dependents learns that the work is not finished.
     const code = !gone && options.orphanDependents === false ? 202 : 200;
     if (!gone || strategy.returnsDeleted === true) return this.#options.printers.object(exchange, { definition, code, object });
     this.#options.answering.object(exchange, 200, deletedStatus(type, key.name, object.metadata.uid));

@@ -1,12 +1,12 @@
 import type { ServerResponse } from "node:http";
 
-/** Longest of all warnings of one answer together, in bytes; what is beyond is cut or left out. Source: the API server's warning recorder. */
+/** Maximum size of all warnings of one answer, in bytes; the excess is cut or left out. Source: the API server's warning recorder. */
 const WARNINGS_BYTES_MAX = 4_096;
 const WARNING_LENGTH_MAX = 256;
 
 /**
- * The warnings of one answer, each once: as they are while they fit, and cut once they do not. Takes any number of them, and keeps
- * and looks at no more than what fits. A header is written for each as it comes: quoted, without control characters.
+ * The warnings of one answer, each once: unchanged while they fit, and cut once they do not. Accepts any number of them, and keeps
+ * and reads no more than fits. A header is written for each as it comes: quoted, without control characters.
  *
  * @example
  * const warnings = new Warnings(response);
@@ -25,7 +25,7 @@ export class Warnings {
   /** To be called before the headers are sent. */
   add(text: string): void {
     if (this.#cut > WARNINGS_BYTES_MAX) return;
-    // What is longer than all warnings together is cut in any case.
+    // A text longer than the limit of all warnings is cut in any case.
     const plain = text.slice(0, WARNINGS_BYTES_MAX + 1).replace(/[^\x20-\x7e]/g, "?");
     if (this.#texts.has(plain)) return;
     const fitted = this.#whole <= WARNINGS_BYTES_MAX;

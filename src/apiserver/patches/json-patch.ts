@@ -42,7 +42,7 @@ export type Pointer = readonly string[];
 /**
  * Reads a patch document.
  *
- * @throws PatchSyntaxError when it is none.
+ * @throws PatchSyntaxError if it is malformed.
  */
 export function parseJsonPatch(body: unknown): readonly PatchOperation[] {
   if (!Array.isArray(body)) throw new PatchSyntaxError("a JSON patch is a list of operations");

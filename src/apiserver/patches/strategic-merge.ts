@@ -18,7 +18,7 @@ const DELETE_PRIMITIVES = "$deleteFromPrimitiveList/";
 
 /**
  * The document after a patch; neither is modified. Lists that the shape merges are merged by their first key, or as sets;
- * what a patch names comes in the patch's order, and before what it does not name unless the document had it later.
+ * items named by a patch come in the patch's order, and before the others unless the document had them later.
  *
  * - `$patch`: `replace` the whole map or list, `delete` the map or the item with this key; `merge` is what happens anyway.
  * - `$retainKeys` lists the only members that stay.
@@ -60,13 +60,13 @@ function isDirective(name: string): boolean {
   return name === DIRECTIVE || name === RETAIN_KEYS || name.startsWith(SET_ORDER) || name.startsWith(DELETE_PRIMITIVES);
 }
 
-/** Every member that a patch speaks of, be it in a directive. */
+/** Every member that a patch names, also in directives. */
 function namesIn(patch: JsonObject): Set<string> {
   const names = Object.keys(patch).filter((name) => name !== DIRECTIVE && name !== RETAIN_KEYS);
   return new Set(names.map((name) => (isDirective(name) ? name.slice(name.indexOf("/") + 1) : name)));
 }
 
-/** What a patch says of one member. */
+/** Change of one member by a patch. */
 interface MemberChange {
   readonly value: unknown;
   readonly order: readonly unknown[] | undefined;
@@ -140,7 +140,7 @@ function mergeList(list: ListShape, original: readonly unknown[], patch: readonl
   return arrange(mergeItems(list, kept, items), { wanted: items, known: original, idOf });
 }
 
-/** What tells items apart; undefined when nothing does. */
+/** Computes the identity of an item; undefined if it has none. */
 type IdOf = (item: unknown) => string | undefined;
 
 const scalarId: IdOf = (item) => JSON.stringify(item);
@@ -193,7 +193,7 @@ function withoutDeleted(list: ListShape, original: readonly unknown[], deletions
 
 /**
  * Items meet by the first key. Of several original items with the same one, as Services have for two protocols on one port,
- * the one that agrees in every key comes first. Each is met once: what is named again is another item.
+ * the one that agrees in every key comes first. Each is matched once: a second mention is another item.
  */
 function mergeItems(list: ListShape, original: readonly unknown[], patch: readonly JsonObject[]): unknown[] {
   const idOf = list.merge?.as === "map" ? keyId(list.merge.keys[0]!) : scalarId;

@@ -8,11 +8,11 @@ export interface SealingKeys {
   readonly sealerOf: (sealed: string) => string;
 }
 
-/** Makes the texts of objects unreadable to anyone who has the file. */
+/** Encrypts the texts of objects, so that access to the file does not reveal them. */
 export interface Cipher {
-  /** @param key Where the object is in the store: what is sealed for one place need not open at another. */
+  /** @param key Place of the object in the store: a text sealed for one place need not open at another. */
   readonly seal: (key: string, text: string) => string;
-  /** Throws for what was not sealed for this key, or not by this cipher. */
+  /** Throws for texts that were not sealed for this key, or not by this cipher. */
   readonly open: (key: string, sealed: string) => string;
   /** Default: there is one key, which is never replaced. */
   readonly keys?: SealingKeys;

@@ -8,7 +8,7 @@ export interface StoreMemory {
   /** Of replaced and deleted objects, for watches and pages of older states. Default {@link HISTORY_BYTES}. */
   readonly historyBytes?: number;
   /**
-   * Of the objects that are there. What would take more is refused with 507, but for what is on its way at the same moment; a store that
+   * Limit for the present objects. Writes beyond it are refused with 507, except those already in flight; a store that
    * holds a quarter more does not open. Default: whatever there is.
    */
   readonly objectBytes?: number;
@@ -16,15 +16,15 @@ export interface StoreMemory {
 
 /** The default of {@link StoreMemory.historyBytes}. */
 export const HISTORY_BYTES = 32 * 1024 * 1024;
-/** A store opens with so much more than its limit, which writes that came together may have left. */
+/** Excess over the limit with which a store still opens, since concurrent writes may have left it. */
 const OPENS_WITH = 1.25;
 const MIB = 1024 * 1024;
 
-/** What the objects of a store take. */
+/** Memory that the objects of a store take. */
 export interface HeldObjects {
   /** All of them. */
   heldBytes(): number;
-  /** The one at a key; 0 when there is none. */
+  /** The object at a key; 0 if there is none. */
   heldBytesOf(key: string): number;
 }
 

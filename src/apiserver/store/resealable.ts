@@ -1,17 +1,17 @@
 /**
- * Stores that seal their values with keys that can be replaced. A new key seals what is written from then on; what older keys have
- * sealed is sealed again step by step while the store is in use.
+ * Stores that seal their values with keys that can be replaced. A new key seals later writes; values that older keys have
+ * sealed are resealed step by step while the store is in use.
  *
  * Consistency, each a case of `test/conformance/resealable.ts`:
  * - A step changes no object, and neither loses nor repeats a write that happens at the same time. Where revisions are not the store's
- *   own, a value that is sealed again takes the next one, as if its author had written it once more.
- * - What a step has done survives the end of the process: the next one goes on from there.
+ *   own, a value that is sealed again takes the next one, as if its author had written it again.
+ * - The result of a step survives the end of the process: the next one continues from there.
  * - When a step says that it was the last one, the store opens without the older keys.
  *
  * @module
  */
 
-/** What one step did. */
+/** Result of one step. */
 export interface ResealStep {
   /** Values that are sealed with the first key since this step. */
   readonly resealed: number;
@@ -27,9 +27,9 @@ export interface Resealable {
    */
   sealedBy(): Promise<ReadonlyMap<string, number>>;
   /**
-   * Looks at the next values, and seals those again that an older key has sealed.
+   * Examines the next values, and reseals those that an older key has sealed.
    *
-   * @param most How many values are looked at; a step ends before when they are long.
+   * @param most Number of values to examine; a step with long values ends earlier.
    * @throws STORE_FAILED when nothing can be written; API_UNAVAILABLE while a store behind a network cannot be reached.
    */
   reseal(most: number): Promise<ResealStep>;

@@ -3,7 +3,7 @@ import { messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Resealable } from "./resealable.ts";
 
-/** What is sealed again, and how fast. */
+/** What to reseal, and how fast. */
 export interface ResealingOptions {
   readonly store: Resealable;
   readonly clock: Clock;
@@ -22,7 +22,7 @@ export interface ResealingOptions {
 export interface Resealing {
   /** Nothing was left to do at the last look; it stays false when stopped before. */
   readonly done: boolean;
-  /** Ends after the step that is under way. What is left is done after the next start. */
+  /** Ends after the current step. The rest is done after the next start. */
   stop(): Promise<void>;
 }
 

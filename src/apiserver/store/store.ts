@@ -3,12 +3,12 @@
  *
  * Consistency, each a case of `test/conformance/store.ts`:
  * - Every write takes the next revision, and no two take the same. Revisions are positive integers, shared by all keys.
- * - A stored object carries its revision as decimal text in `metadata.resourceVersion`; anyone who writes need not set it.
+ * - A stored object carries its revision as decimal text in `metadata.resourceVersion`; writers need not set it.
  * - Reads see every write that was acknowledged before they began. `list` is one consistent state, at any revision in the window.
  * - `update` and `delete` happen only if the object is still at the revision that the caller saw.
- * - A write happens only if `demand` lets it pass with all in sight that was written before it and said `revokes`.
+ * - A write happens only if `demand` passes after all earlier writes with `revokes` are visible.
  * - A watch delivers every event after its start exactly once, in order of revision, until it is stopped or ends.
- * - A write is acknowledged after the watches in this process were told of it.
+ * - A write is acknowledged after the watches in this process have received it.
  * - Objects are deeply frozen and shared between all readers.
  *
  * @module
@@ -38,7 +38,7 @@ export interface StoreRange {
   readonly prefix: string;
   /** First key that counts; the first of the prefix when left out. */
   readonly start?: string;
-  /** At most so many objects; all when left out. */
+  /** Maximum number of objects. Default: all. */
   readonly limit?: number;
   /** The state to read; the present one when left out. */
   readonly revision?: number;
@@ -53,7 +53,7 @@ export interface StorePage {
   readonly remaining: number;
 }
 
-/** What a watch covers and whom it tells. */
+/** Scope and listeners of a watch. */
 export interface StoreWatchOptions {
   /** Keys that start with this text; it ends in a slash. */
   readonly prefix: string;
@@ -63,23 +63,23 @@ export interface StoreWatchOptions {
   readonly onEvent: (event: StoreEvent) => void;
   /**
    * Called when the store itself ends the watch: it is closed, or it has lost events, which only a store behind a network can.
-   * A watch without it goes on instead, and is told what differs now: an event or two for each key, not every write.
+   * A watch without it continues instead and receives the differences: an event or two for each key, not every write.
    *
-   * @param lost What the watch has told is true no more, because the store went back in time. Who watches has to begin with a list.
+   * @param lost The delivered events are void because the store went back in time. The watcher must start again with a list.
    */
   readonly onEnd?: (lost: boolean) => void;
   /**
-   * Called when the history begins later than before: what was told of events up to `oldest` is kept in memory by nobody any more but
-   * by anyone who still waits to pass it on. It must not block, throw or write.
+   * Called when the history begins later than before: delivered events up to `oldest` are now kept in memory only
+   * by readers that have not passed them on yet. It must not block, throw or write.
    */
   readonly onForget?: (oldest: number) => void;
 }
 
 /** On what terms a write happens. */
 export interface WriteTerms {
-  /** Asked in the moment of the write, once more with each further try; what it throws ends a write that has not happened. */
+  /** Called at the moment of the write, and again for each retry; if it throws, the write does not happen. */
   readonly demand?: () => void;
-  /** Somebody may lose a right by this write: other writes are judged with it in sight, or happen before it. Default false. */
+  /** This write may revoke a permission: other writes are judged after it, or happen before it. Default false. */
   readonly revokes?: boolean;
 }
 
@@ -90,7 +90,7 @@ export interface StoreWatch {
   stop(): void;
 }
 
-/** Keeps objects. See the module text for what is guaranteed. */
+/** Keeps objects. See the module text for its guarantees. */
 export interface Store {
   /** The revision of the last write. */
   revision(): Promise<number>;
@@ -105,9 +105,9 @@ export interface Store {
   delete(key: string, expected: number, terms?: WriteTerms): Promise<StoredObject | undefined>;
   /** @throws API_EXPIRED when events after `after` are out of the window; `details.oldest` is the oldest start in it. */
   watch(options: StoreWatchOptions): Promise<StoreWatch>;
-  /** The oldest state that can be told. */
+  /** The oldest state in the history. */
   oldest(): number;
-  /** What the present objects take in memory, about, in bytes. */
+  /** Approximate memory of the present objects, in bytes. */
   heldBytes(): number;
   /**
    * Goes the way that writes go, where that can fail, and changes nothing.
@@ -116,9 +116,9 @@ export interface Store {
    *   strangers, where that is known.
    */
   demandWritable(): Promise<void>;
-  /** False where only a process that begins again can go on. Default: it can. */
+  /** False if only a restart of the process helps. Default: true. */
   readonly recovers?: boolean;
-  /** Forgets the history up to the present state. Running watches go on. */
+  /** Forgets the history up to the present state. Running watches continue. */
   compact(): Promise<void>;
   /** Ends every watch. */
   close(): Promise<void>;

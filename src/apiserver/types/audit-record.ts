@@ -1,10 +1,10 @@
 /** The trail of one request while it is answered. */
 export interface AuditRecord {
   requestObject(body: unknown): void;
-  /** Adds what only the handler of the request knows, by a name with a prefix of its own. */
+  /** Adds facts that only the handler of the request knows, by a name with its own prefix. */
   annotate(name: string, value: string): void;
   responseStarted(code: number): void;
-  /** Keeps what is sent until the end. */
+  /** Keeps the sent object until the end. */
   responseObject(make: () => unknown): void;
   complete(code: number): void;
   panic(error: unknown): void;

@@ -1,7 +1,7 @@
 import type { KubeObject } from "../../kube/object/types.ts";
 import { humanDuration } from "./human-duration.ts";
 
-/** What stands in one cell. */
+/** Content of one cell. */
 export type Cell = string | number;
 
 /** A column of the table in which a kind is shown. */
@@ -17,7 +17,7 @@ export interface Column {
   readonly cell: (object: KubeObject, now: number) => Cell;
 }
 
-/** What stands where there is nothing to say. */
+/** Text of an empty cell. */
 export const NONE = "<none>";
 
 /** The first column of most kinds. */
@@ -66,7 +66,7 @@ export function ageOf(timestamp: string | null | undefined, now: number): string
   return Number.isNaN(instant) ? "<unknown>" : humanDuration(now - instant);
 }
 
-/** The first three of a list, and how many others there are. `empty` stands for none. */
+/** The first three of a list, and how many others there are. `empty` is the text for none. */
 export function firstThree(texts: readonly string[], empty: string): string {
   if (texts.length === 0) return empty;
   const shown = texts.slice(0, SHOWN_MAX).join(",");

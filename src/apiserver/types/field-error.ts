@@ -1,6 +1,6 @@
 import type { StatusCause } from "../../kube/object/status.ts";
 
-/** What is wrong with one field of an object; its message is complete. */
+/** Error in one field of an object; its message is complete. */
 export interface FieldError extends StatusCause {
   readonly reason: string;
   readonly field: string;
@@ -17,7 +17,7 @@ export function invalid(field: string, value: unknown, detail: string): FieldErr
   return { reason: "FieldValueInvalid", field, message: `Invalid value: ${shown(value)}: ${detail}` };
 }
 
-/** The value is none of a closed list. */
+/** The value is not in a closed list. */
 export function notSupported(field: string, value: unknown, supported: readonly string[]): FieldError {
   const list = supported.map((text) => JSON.stringify(text)).join(", ");
   return { reason: "FieldValueNotSupported", field, message: `Unsupported value: ${shown(value)}: supported values: ${list}` };

@@ -4,7 +4,7 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const YEAR = 365 * DAY;
 
-/** Below a limit, a duration is told in one unit, or in two when the second one is not zero. */
+/** Below a limit, a duration is written in one unit, or in two if the second one is not zero. */
 const STEPS: readonly { readonly below: number; readonly units: readonly [string, number][] }[] = [
   { below: 2 * MINUTE, units: [["s", SECOND]] },
   { below: 10 * MINUTE, units: [["m", MINUTE], ["s", SECOND]] }, // prettier-ignore
@@ -18,7 +18,7 @@ const STEPS: readonly { readonly below: number; readonly units: readonly [string
 ];
 
 /**
- * A duration with as much precision as a reader wants: about two or three digits. A little less than nothing, as clocks that
+ * A duration with useful precision: about two or three digits. A little less than nothing, as clocks that
  * differ make it, is nothing. Source of the steps: the duration texts of the API machinery.
  *
  * @param milliseconds The duration.

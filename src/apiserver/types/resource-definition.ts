@@ -9,45 +9,45 @@ import type { TextRule } from "./objects/names.ts";
 import type { UserInfo } from "./user-info.ts";
 import type { ObjectShape } from "./objects/shape.ts";
 
-/** What can be done with a resource, in the words of discovery and permissions. */
+/** Verbs of a resource, as discovery and permissions name them. */
 export const ALL_VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"] as const;
 /** One of {@link ALL_VERBS}. */
 export type Verb = (typeof ALL_VERBS)[number];
 
 /**
- * Who makes a request, judged again at this moment.
+ * Identifies and authorizes the caller of a request again at this moment.
  *
- * @param verb Demanded besides what the request asks for.
- * @throws what answers the request of somebody who is no longer known, or no longer allowed it.
+ * @param verb Required besides what the request asks for.
+ * @throws the refusal if the caller is no longer known, or no longer allowed.
  */
 export type Judge = (verb?: "create") => UserInfo;
 
 /** A number or address that an object holds alone. */
 export interface Claim {
-  /** The object with what was allotted to it. */
+  /** The object with its allocations. */
   readonly object: KubeObject;
-  /** Faults of what the author asked for; nothing is held then. */
+  /** Errors in the author's request; nothing is held then. */
   readonly errors?: readonly FieldError[];
   /** Advice for the author of a write that is accepted. */
   readonly warnings?: readonly string[];
   /**
-   * What the author of the write is answered in place of what is stored, such as a secret that is told once. Also when the
-   * write changed nothing; not for dry runs. Nobody else sees it, and `shown` applies to it.
+   * Answer to the author of the write in place of the stored object, such as a secret that is shown once. Also if the
+   * write changed nothing; not for dry runs. Only the author sees it, and `shown` applies to it.
    */
   readonly answer?: (stored: KubeObject) => KubeObject;
   /**
-   * Holds for this writer alone what other processes might claim at the same moment. Answers faults when one of them was faster. Called
+   * Reserves for this writer what other processes might claim at the same moment. Returns errors if one of them was faster. Called
    * right before the object is stored; not for dry runs.
    */
   readonly secure?: () => Promise<readonly FieldError[]>;
-  /** The object was stored: what only its old state held goes back. */
+  /** The object was stored: releases what only its old state held. */
   commit(): void;
-  /** The object was not stored: what only its new state held goes back. */
+  /** The object was not stored: releases what only its new state held. */
   rollback(): void;
 }
 
 /**
- * What one kind adds to the verbs. Every function is given frozen objects and returns new ones; `old` is the stored state
+ * Behavior that one kind adds to the verbs. Every function is given frozen objects and returns new ones; `old` is the stored state
  * and absent on creation. The order is: prepare, claim, validate, canonicalize.
  */
 export interface Strategy {
@@ -61,45 +61,45 @@ export interface Strategy {
    * has `status` among them keeps its status through every other write.
    */
   readonly subresources?: Readonly<Record<string, (desired: KubeObject, old: KubeObject) => KubeObject>>;
-  /** DELETE answers the object instead of a Status. Default false. */
+  /** DELETE returns the object instead of a Status. Default false. */
   readonly returnsDeleted?: boolean;
   /** Tells whether a change counts as a new generation. Without it objects have no generation. */
   readonly newGeneration?: (object: KubeObject, old: KubeObject) => boolean;
   /** Fills in defaults, drops what does not belong. `by` is the author of the write. */
   readonly prepare?: (object: KubeObject, old: KubeObject | undefined, by: UserInfo) => KubeObject;
   readonly claim?: (object: KubeObject, old: KubeObject | undefined) => Claim | Promise<Claim>;
-  /** The author reads the messages: they must not quote what is hidden from him. */
+  /** The author reads the messages: they must not quote hidden values. */
   readonly validate?: (object: KubeObject, old: KubeObject | undefined) => readonly FieldError[];
   /**
-   * What patches and applied configurations by an author begin from in place of the stored object, so that they can neither read nor
+   * The object that an author's patches and applied configurations start from, so that they can neither read nor
    * test what is hidden. `prepare` puts back from `old` what the author did not change. Default: the stored object.
    */
   readonly opened?: (stored: KubeObject, by: UserInfo) => KubeObject;
-  /** Throws when this author may not write such an object, whatever he may do with the kind. What was claimed goes back then. */
+  /** Throws if this author may not write such an object, whatever the kind's permissions. Claims are then released. */
   readonly permit?: (write: { readonly user: UserInfo; readonly object: KubeObject; readonly old: KubeObject | undefined }) => void;
   /**
-   * Tells whether somebody may have fewer rights after a write, so that no other write happens that was judged without it. `object` is
-   * absent for a deletion. Default: nobody has.
+   * Tells whether a write may revoke a permission, so that no other write happens that was judged without it. `object` is
+   * absent for a deletion. Default: it does not.
    */
   readonly revokes?: (object: KubeObject | undefined, old: KubeObject | undefined) => boolean;
   /** The one spelling that is stored of all that mean the same. */
   readonly canonicalize?: (object: KubeObject) => KubeObject;
   /** Advice for the author of an object that is accepted. */
   readonly warnings?: (object: KubeObject) => readonly string[];
-  /** What besides `metadata.finalizers` keeps a deleted object. */
+  /** Finalizers besides `metadata.finalizers` that keep a deleted object. */
   readonly finalizers?: (object: KubeObject) => readonly string[];
   /**
    * Seconds that an object takes to end, given those that the request asks for; negative means 1. Kinds without it end at
-   * once. Somebody has to end the object for good then, by a deletion with a grace period of 0.
+   * once. A deletion with a grace period of 0 then ends the object for good.
    */
   readonly gracePeriod?: (object: KubeObject, requested: number | undefined) => number;
   /** The object as it looks while it is being deleted. */
   readonly terminate?: (object: KubeObject) => KubeObject;
-  /** Called before an object is deleted, or marked as being deleted; not for dry runs. What it throws answers the deletion. */
+  /** Called before an object is deleted, or marked as being deleted; not for dry runs. If it throws, the deletion is refused. */
   readonly beforeDelete?: (object: KubeObject) => Promise<void>;
   /** Called for each object that a store holds when a server starts on it. */
   readonly restored?: (object: KubeObject) => void;
-  /** Called when the object is gone. */
+  /** Called when the object is removed. */
   readonly released?: (object: KubeObject) => void;
 }
 
@@ -113,7 +113,7 @@ export function replaceStatus(desired: KubeObject, old: KubeObject): KubeObject 
   return { ...old, metadata, status: desired["status"] };
 }
 
-/** Somebody asks a question about an object. */
+/** A request for a subresource of an object. */
 export interface Asked {
   /** The question, decoded. */
   readonly question: KubeObject;
@@ -121,35 +121,35 @@ export interface Asked {
   readonly about: KubeObject;
   /** Other objects as they are when it is called; undefined for those that are not there. */
   readonly read: (type: ResourceType, key: ObjectKey) => Promise<KubeObject | undefined>;
-  /** The answer must have no effect. */
+  /** The request must have no effect. */
   readonly dryRun: boolean;
   /** Judges the caller again at the moment of a write; see `WriteOptions`. */
   readonly judge?: Judge;
 }
 
-/** A question about one object, asked by creating something under a path of its own. Nothing of it is stored. */
+/** A subresource that answers a request about one object, created under its own path. Nothing of it is stored. */
 export interface Question {
-  /** What is created and answered. */
+  /** The kind that is created and answered. */
   readonly definition: ResourceDefinition;
   readonly answer: (asked: Asked) => Promise<KubeObject>;
 }
 
-/** A part of objects that is read and written under a path of its own, in a shape of its own: how many replicas there should be, for example. */
+/** A view of objects that is read and written under its own path, in its own shape: the scale of a workload, for example. */
 export interface View {
-  /** What is shown and written there, with the verbs `get`, `update` and `patch`. Its `validate` judges what is written. */
+  /** The kind that is shown and written there, with the verbs `get`, `update` and `patch`. Its `validate` judges what is written. */
   readonly definition: ResourceDefinition;
   readonly show: (stored: KubeObject) => KubeObject;
-  /** Fields that both have, at the same place: anyone who owns one here owns it there. */
+  /** Fields that both have, at the same place: the owner of one here owns it there. */
   readonly shared: FieldSet;
-  /** The stored object with what was written to the view. */
+  /** The stored object with the write to the view applied. */
   readonly apply: (view: KubeObject, stored: KubeObject) => KubeObject;
 }
 
-/** How a review is asked for. */
+/** Options of a review. */
 export interface ReviewOptions {
-  /** Tells the author what he should know, as a `Warning` header. */
+  /** Sends the author a `Warning` header. */
   readonly warn: (text: string) => void;
-  /** The answer must have no effect. */
+  /** The review must have no effect. */
   readonly dryRun: boolean;
 }
 
@@ -159,12 +159,12 @@ export interface ResourceDefinition {
   readonly singular: string;
   readonly shortNames?: readonly string[];
   readonly categories?: readonly string[];
-  /** What may be done with it. Default: {@link ALL_VERBS}. */
+  /** Verbs that it serves. Default: {@link ALL_VERBS}. */
   readonly verbs?: readonly Verb[];
   /** A warning that every request is given. */
   readonly deprecation?: string;
   readonly shape: ObjectShape;
-  /** For kinds that are questions, with the verb `create` alone: what is answered instead of storing anything. */
+  /** For reviews, which have the verb `create` alone: computes the answer; nothing is stored. */
   readonly review?: (object: KubeObject, user: UserInfo, options: ReviewOptions) => KubeObject | Promise<KubeObject>;
   /** Questions about objects of the kind, by the last part of their paths. */
   readonly questions?: Readonly<Record<string, Question>>;
@@ -174,8 +174,8 @@ export interface ResourceDefinition {
   readonly columns?: readonly Column[];
   readonly strategy: Strategy;
   /**
-   * What a user sees of an object. Everything that goes out over HTTP passes through it: answers, tables and watches. The
-   * object itself says that nothing is hidden, and is faster. Default: everybody sees everything.
+   * The part of an object that a user sees. Everything that goes out over HTTP passes through it: answers, tables and watches. The
+   * object itself means that nothing is hidden, and is faster. Default: every user sees everything.
    */
   readonly shown?: (object: KubeObject, user: UserInfo) => KubeObject;
   /** Fields that a field selector may name besides `metadata.name` and `metadata.namespace`. */

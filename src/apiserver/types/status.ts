@@ -1,5 +1,5 @@
 /**
- * Every answer of the API server that is no object is made here. The texts are Kubernetes' own: clients and people compare them.
+ * Makes every answer of the API server that is no object. The texts are Kubernetes' own: clients and people compare them.
  *
  * @module
  */
@@ -13,7 +13,7 @@ import type { FieldError } from "./field-error.ts";
 
 type Details = NonNullable<Status["details"]>;
 
-/** What a refusal says. */
+/** Content of a refusal. */
 interface Failure {
   readonly code: number;
   readonly reason: string;
@@ -112,7 +112,7 @@ export function generatedNameTaken(type: ResourceType, name: string): EngineErro
   return failure({ code: 409, reason: "AlreadyExists", message, details: { ...named(type, name), retryAfterSeconds: 1 } });
 }
 
-/** What {@link conflict} says when the resourceVersion is not the present one. */
+/** Message of {@link conflict} if the resourceVersion is not the present one. */
 export const MODIFIED = "the object has been modified; please apply your changes to the latest version and try again";
 
 /** 409: the object is not as the writer believed. */
@@ -135,7 +135,7 @@ export function expiredPage(token: string): EngineError {
   return failure({ code: 410, reason: "Expired", message, continue: token });
 }
 
-/** 413: the body, or what it would become, is too large. */
+/** 413: the body, or the resulting object, is too large. */
 export function tooLarge(message: string): EngineError {
   return failure({ code: 413, reason: "RequestEntityTooLarge", message });
 }
@@ -146,7 +146,7 @@ export function unsupportedMediaType(types: readonly string[]): EngineError {
   return failure({ code: 415, reason: "UnsupportedMediaType", message });
 }
 
-/** 422: the object breaks rules of its kind. Duplicate findings are told once. */
+/** 422: the object breaks rules of its kind. Duplicate findings are reported once. */
 export function invalidObject(type: Pick<ResourceType, "apiVersion" | "kind">, name: string, errors: readonly FieldError[]): EngineError {
   const group = groupOf(type);
   const texts = [...new Set(errors.map(({ field, message }) => (field === "" ? message : `${field}: ${message}`)))];
@@ -177,34 +177,34 @@ export function internalError(): EngineError {
   return failure({ code: 500, reason: "InternalError", message: "Internal error occurred", details: {} });
 }
 
-/** 503: what the answer depends on is not there for now. */
+/** 503: a dependency of the answer is not available for now. */
 export function unavailable(message: string): EngineError {
   return failure({ code: 503, reason: "ServiceUnavailable", message, details: { retryAfterSeconds: 1 } });
 }
 
-/** 500: what the server keeps everything in does not do what it has to. */
+/** 500: the store fails. */
 export function storeRefuses(message: string): EngineError {
   return failure({ code: 500, reason: "InternalError", message, details: {} });
 }
 
-/** 507: there is no room for what is to be stored. */
+/** 507: there is no room for the write. */
 export function insufficientStorage(message: string): EngineError {
   return failure({ code: 507, reason: "InsufficientStorage", message });
 }
 
-/** 504: nobody can tell in time what became of a write. */
+/** 504: the outcome of a write is not known in time. */
 export function timedOut(message: string): EngineError {
   return failure({ code: 504, reason: "Timeout", message, details: {} });
 }
 
-/** 504: a state is asked for that does not exist yet. */
+/** 504: the requested state does not exist yet. */
 export function tooNewVersion(requested: number, current: number): EngineError {
   const message = `Timeout: Too large resource version: ${requested}, current: ${current}`;
   const causes = [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }];
   return failure({ code: 504, reason: "Timeout", message, details: { causes, retryAfterSeconds: 1 } });
 }
 
-/** The Status behind a failure, or undefined when it is none that a client should see. */
+/** The Status behind a failure, or undefined if clients should not see it. */
 export function statusOf(error: unknown): Status | undefined {
   return isEngineError(error) ? (error.details["status"] as Status | undefined) : undefined;
 }

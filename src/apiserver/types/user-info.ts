@@ -1,7 +1,7 @@
-/** Who makes a request. */
+/** The caller of a request. */
 export interface UserInfo {
   readonly name: string;
   readonly groups: readonly string[];
-  /** What else is known of the user, by keys that say who knows it. Nobody who is impersonated has any. Default: nothing. */
+  /** Further facts about the user, by keys that name their source. Impersonated users have none. Default: none. */
   readonly extra?: Readonly<Record<string, readonly string[]>>;
 }

@@ -6,7 +6,7 @@ import type { ResourceContext, WriteOptions } from "./resource-context.ts";
 import { seal } from "./stages.ts";
 import { noSuchPath, notFound } from "../types/status.ts";
 
-/** Which question is asked, about what. */
+/** The subresource, and its object. */
 export interface AskRequest {
   readonly key: ObjectKey;
   /** One of the kind's `questions`. */
@@ -15,9 +15,9 @@ export interface AskRequest {
 }
 
 /**
- * Answers a question about an object.
+ * Serves a subresource of an object that answers a request.
  *
- * @throws API_NOT_FOUND when there is no such object or question, API_BAD_REQUEST, API_INVALID, or whatever the answer is.
+ * @throws API_NOT_FOUND if there is no such object or subresource, API_BAD_REQUEST, API_INVALID, or the error of the answer.
  */
 export async function ask(context: ResourceContext, { key, part, body }: AskRequest, options: WriteOptions = {}): Promise<KubeObject> {
   const { definition, store } = context;

@@ -61,7 +61,7 @@ function checkType({ type }: ResourceDefinition, { apiVersion, kind }: Record<st
 const FAULTS_TOLD_MAX = 100;
 
 /**
- * Says what is odd about the fields of a body, as `fieldValidation` asks for: not at all, as warnings, or as an error.
+ * Reports unknown and duplicate fields of a body, as `fieldValidation` requires: not at all, as warnings, or as an error.
  *
  * @throws API_BAD_REQUEST under `fieldValidation=Strict`, when there is anything.
  */

@@ -29,15 +29,15 @@ import { watch } from "./watch/watch.ts";
 import type { WatchRequest } from "./watch/watch.ts";
 import type { WatchQueue } from "./watch/watch-queue.ts";
 
-/** What a registry is made of. */
+/** Parts of a registry. */
 export interface RegistryOptions {
   readonly store: Store;
   readonly definitions: readonly ResourceDefinition[];
   readonly clock: Clock;
   readonly chance: Chance;
-  /** Asked before every write. Default: everything passes. */
+  /** Called before every write. Default: everything passes. */
   readonly admit?: Admit;
-  /** Asked last, with the object as it is to be stored. Default: everything passes. */
+  /** Called last, with the object to be stored. Default: everything passes. */
   readonly reserve?: Reserve;
 }
 
@@ -47,7 +47,7 @@ export interface RegistryOptions {
  */
 export interface Registry {
   readonly definitions: readonly ResourceDefinition[];
-  /** Tells the kinds what the store holds already. To be called once, before the first request. */
+  /** Shows the kinds the present objects. Call it once, before the first request. */
   restore(): Promise<void>;
   /** The resource that a path names, or undefined. */
   find(apiVersion: string, plural: string): ResourceDefinition | undefined;
@@ -58,11 +58,11 @@ export interface Registry {
   update(type: ResourceType, key: ObjectKey, body: unknown, options?: UpdateOptions): Promise<Updated>;
   patch(type: ResourceType, key: ObjectKey, kind: PatchKind, body: unknown, options?: PatchRequestOptions): Promise<Updated>;
   delete(type: ResourceType, key: ObjectKey, options?: DeleteOptions): Promise<Deleted>;
-  /** Answers a question about an object, as the kind defines it. */
+  /** Serves a subresource of an object that answers a request, as the kind defines it. */
   ask(type: ResourceType, request: AskRequest, options?: WriteOptions): Promise<KubeObject>;
   /** Reads or writes a view of an object, as the kind defines it. */
   view(type: ResourceType, request: SubresourceRequest, options?: PatchRequestOptions): Promise<KubeObject>;
-  /** Deletes what a list would show, one object after the other; answers their last states. */
+  /** Deletes the objects that a list would show, one after the other; returns their last states. */
   deleteCollection(type: ResourceType, request: ListRequest, options?: DeleteOptions): Promise<readonly KubeObject[]>;
 }
 
@@ -122,7 +122,7 @@ async function deleteCollection(
     try {
       deleted.push((await remove(context, keyOf(item), options)).object);
     } catch (error) {
-      // Somebody else was faster, which is what was wanted.
+      // Another caller was faster, which is just as good.
       if (!isEngineError(error, "API_NOT_FOUND")) throw error;
     }
   }

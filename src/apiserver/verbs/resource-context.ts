@@ -10,7 +10,7 @@ import type { UserInfo } from "../types/user-info.ts";
 
 export type { UserInfo } from "../types/user-info.ts";
 
-/** The server itself: its controllers and anyone who uses it in process. */
+/** The server itself: its controllers and its in-process clients. */
 export const SYSTEM_USER: UserInfo = { name: "system:apiserver", groups: ["system:masters"] };
 
 /** A write that is about to happen. */
@@ -21,7 +21,7 @@ export interface WriteAttempt {
   readonly user: UserInfo;
 }
 
-/** Lets a write pass, or throws the error that answers it. */
+/** Admits a write, or throws its refusal. */
 export type Admit = (operation: WriteAttempt) => Promise<void>;
 
 /** An object that is about to be stored. */
@@ -32,12 +32,12 @@ export interface Storing {
 }
 
 /**
- * Holds what an object takes of something limited while it is written, or throws the error that answers the write. What is returned is
- * called once it is known what became of the write. Dry runs are asked too.
+ * Reserves an object's share of a limited resource while it is written, or throws the refusal. The returned function is
+ * called once the outcome of the write is known. Also called for dry runs.
  */
 export type Reserve = (storing: Storing) => () => void;
 
-/** What the verbs of one resource work with. */
+/** Dependencies of the verbs of one resource. */
 export interface ResourceContext {
   readonly definition: ResourceDefinition;
   readonly store: Store;
@@ -47,7 +47,7 @@ export interface ResourceContext {
   readonly reserve: Reserve;
 }
 
-/** What happens to fields that a kind does not have. */
+/** Handling of fields that a kind does not have. */
 export type FieldValidation = "Ignore" | "Warn" | "Strict";
 
 /** How a write is carried out. */
@@ -58,13 +58,13 @@ export interface WriteOptions {
   readonly fieldValidation?: FieldValidation;
   /** Default {@link SYSTEM_USER}. */
   readonly user?: UserInfo;
-  /** Asked when the object is read and at the moment of the write, since rights may have ended meanwhile. Default: the user may still do what he asked for. */
+  /** Called when the object is read and at the moment of the write, since permissions may have ended meanwhile. Default: still allowed. */
   readonly judge?: Judge;
-  /** Who writes, for `metadata.managedFields`. Default: the one that `userAgent` names. */
+  /** The manager for `metadata.managedFields`. Default: the one that `userAgent` names. */
   readonly fieldManager?: string;
   /** The client's own name, as `kubectl/v1.33.1 (linux/amd64)`. */
   readonly userAgent?: string;
-  /** Told what the author should know; shown as `Warning` headers. */
+  /** Receives warnings for the author; sent as `Warning` headers. */
   readonly warn?: (text: string) => void;
   /** Waited for between two pieces of the work on an object. Default: none is that large. */
   readonly pause?: () => Promise<void>;
@@ -78,7 +78,7 @@ export interface WriteResult {
   readonly old: KubeObject | undefined;
 }
 
-/** On what terms a verb writes: its author, with what the kind demands of him, is judged in the moment of the write. */
+/** The terms of a verb's write: its author is judged at the moment of the write, by the kind's requirements as well. */
 export function termsOf(
   { definition: { strategy } }: ResourceContext,
   { judge }: Pick<WriteOptions, "judge">,
@@ -95,8 +95,8 @@ export function termsOf(
 }
 
 /**
- * Reads what a request is about. The caller is judged again in that moment: the object may be there only since the request came, or the
- * rights may have ended, and answers that write nothing, as those to reads, dry runs and conflicts, tell of the object too.
+ * Reads the object of a request. The caller is judged again in that moment: the object may be there only since the request came, or the
+ * rights may have ended, and answers that write nothing, as those to reads, dry runs and conflicts, reveal the object too.
  *
  * @throws whatever `judge` throws.
  */
@@ -121,7 +121,7 @@ export function storeKey(type: ResourceType, { namespace, name }: ObjectKey): st
   return `${storePrefix(type, namespace)}${name}`;
 }
 
-/** What keeps an object from going away once it is deleted. */
+/** Finalizers that keep an object once it is deleted. */
 export function pendingFinalizers({ strategy }: ResourceDefinition, object: KubeObject): readonly string[] {
   return [...(object.metadata.finalizers ?? []), ...(strategy.finalizers?.(object) ?? [])];
 }

@@ -10,7 +10,7 @@ import { invalidObject } from "../types/status.ts";
 import type { FieldError } from "../types/field-error.ts";
 import { readBody } from "./body.ts";
 
-/** An object ready to be stored, and what it holds until that is decided. */
+/** An object ready to be stored, and its claims until that is decided. */
 export interface Finished {
   readonly object: KubeObject;
   readonly claim: Claim;
@@ -44,14 +44,14 @@ export async function finishWrite(
 /**
  * The last step before the object is stored.
  *
- * @throws API_INVALID when another process holds what is claimed.
+ * @throws API_INVALID if another process holds the claim.
  */
 export async function secure({ type }: ResourceDefinition, { claim, object }: Finished): Promise<void> {
   const errors = (await claim.secure?.()) ?? [];
   if (errors.length > 0) throw invalidObject(type, object.metadata.name ?? "", errors);
 }
 
-/** What the author of a write is answered, given what is stored. */
+/** Answer to the author of a write, given the stored object. */
 export function answered(definition: ResourceDefinition, claim: Claim, stored: KubeObject): KubeObject {
   if (claim.answer === undefined) return stored;
   const answer = seal(definition, claim.answer(stored));
@@ -61,13 +61,13 @@ export function answered(definition: ResourceDefinition, claim: Claim, stored: K
 
 const untold = new WeakMap<KubeObject, KubeObject>();
 
-/** The stored object behind what the author of a write was answered: what others may be told of it. */
+/** The stored object behind the answer to the author of a write, which others may see. */
 export function withoutAnswer(object: KubeObject): KubeObject {
   return untold.get(object) ?? object;
 }
 
 /**
- * What a creation of `body` would be refused for, as far as the body alone tells: nothing is allotted, looked up or stored. Unknown
+ * Errors for which a creation of `body` would be refused, judged by the body alone: nothing is allotted, looked up or stored. Unknown
  * fields are dropped, as the verb drops them.
  *
  * @throws API_BAD_REQUEST when the body is no object of the kind.
@@ -85,7 +85,7 @@ function validationErrors({ type, strategy }: ResourceDefinition, object: KubeOb
   ];
 }
 
-/** The one text that equal objects have: what hooks added in any order and shape is brought into the kind's own. */
+/** Brings an object into the kind's canonical form, in which equal objects have equal texts whatever hooks added. */
 export function seal({ shape, type }: ResourceDefinition, object: KubeObject): KubeObject {
   const sealed = decodeObject(shape, object, {
     root: type.kind,

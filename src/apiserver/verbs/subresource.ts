@@ -16,19 +16,19 @@ import { compilePatch, demandShallow, PATCH_TRIES } from "./write/patch.ts";
 import type { PatchKind, PatchRequestOptions } from "./write/patch.ts";
 import { change } from "./write/update.ts";
 
-/** Which view of which object, and what is to become of it. */
+/** The view, its object, and the write. */
 export interface SubresourceRequest {
   readonly key: ObjectKey;
   /** One of the kind's `views`. */
   readonly part: string;
-  /** What is written; it is only read when left out. */
+  /** The write. Default: the subresource is only read. */
   readonly write?: { readonly kind: "replace" | PatchKind; readonly body: unknown };
 }
 
 /**
- * Reads a view of an object, or writes it. Who applies a configuration to a view owns what it names in the object behind it.
+ * Reads a view of an object, or writes it. The applier of a configuration to a view owns its fields in the object behind it.
  *
- * @throws API_NOT_FOUND when there is no such object or view, API_BAD_REQUEST, API_CONFLICT, API_INVALID, or whatever admission answers.
+ * @throws API_NOT_FOUND when there is no such object or view, API_BAD_REQUEST, API_CONFLICT, API_INVALID, or the error of admission.
  */
 export async function writeSubresource(
   context: ResourceContext,
@@ -66,7 +66,7 @@ interface Writing {
   readonly options: PatchRequestOptions;
 }
 
-/** What the author wants to see, and who then owns what in the object behind it. */
+/** The requested state, and the field owners in the object behind it. */
 interface Wanted {
   readonly wanted: KubeObject;
   readonly managers: ManagersFrom;
@@ -99,7 +99,7 @@ interface Applying extends Omit<Writing, "write"> {
   readonly current: KubeObject;
 }
 
-/** @throws API_BAD_REQUEST when the body is no configuration of the view's kind, API_CONFLICT when others own what it changes. */
+/** @throws API_BAD_REQUEST when the body is no configuration of the view's kind, API_CONFLICT if others own the changed fields. */
 function applied({ clock, definition: behind }: ResourceContext, found: View, { key, body, current, options }: Applying): Wanted {
   const { definition, shared, show } = found;
   const fields = { shared, viewVersion: definition.type.apiVersion, objectVersion: behind.type.apiVersion };
@@ -124,6 +124,6 @@ function written({ definition, apply }: View, wanted: KubeObject, stored: KubeOb
   const errors = definition.strategy.validate?.(wanted, undefined) ?? [];
   if (errors.length > 0) throw invalidObject(definition.type, stored.metadata.name ?? "", errors);
   const { uid, resourceVersion } = wanted.metadata;
-  // What the author says that he has seen is demanded of the object itself.
+  // The version that the author has seen becomes a precondition on the object itself.
   return withMetadata(apply(wanted, stored), { uid, resourceVersion });
 }

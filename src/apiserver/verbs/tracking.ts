@@ -7,7 +7,7 @@ import type { ResourceContext, WriteOptions } from "./resource-context.ts";
 
 /** From where the managers of a written object come. */
 export type ManagersFrom =
-  /** From what changes. `requested` is what the author wrote as `metadata.managedFields`, before decoding. */
+  /** Derived from the changes. `requested` is what the author wrote as `metadata.managedFields`, before decoding. */
   | { readonly requested?: unknown }
   /** From an apply, which has settled them. */
   | { readonly settled: readonly unknown[] | undefined };
@@ -21,10 +21,10 @@ export interface UntrackedWrite {
 }
 
 /**
- * The object with `metadata.managedFields` as they are after the write. Writers without any name, which are in this process,
- * leave objects untracked that nobody else tracks: their objects stay as small as they are.
+ * The object with `metadata.managedFields` as they are after the write. Unnamed writers, which are in this process,
+ * leave untracked objects untracked: these stay small.
  *
- * @throws API_INVALID when the author wrote a list of managers that is none.
+ * @throws API_INVALID if the author wrote an invalid list of managers.
  */
 export function withManagers(context: ResourceContext, { before, after, managers }: UntrackedWrite, options: TrackingOptions): KubeObject {
   if ("settled" in managers) return settled(before, deepFreeze(withMetadata(after, { managedFields: managers.settled })));
@@ -36,7 +36,7 @@ export function withManagers(context: ResourceContext, { before, after, managers
   return settled(before, applyUpdate({ definition, before, after, manager, subresource, requested: managers.requested, now: clock.now() }));
 }
 
-/** What tells who writes, and what part of the object. */
+/** Options that identify the writer, and the part of the object. */
 export type TrackingOptions = Pick<WriteOptions, "fieldManager" | "userAgent"> & { readonly subresource?: string };
 
 function settled(before: KubeObject | undefined, after: KubeObject): KubeObject {

@@ -21,7 +21,7 @@ import type { InspectionFlags } from "../inspect/open-inspection.ts";
 import { formatValue } from "../output/output.ts";
 import { formatTable } from "../output/table.ts";
 
-/** `audit`: what on the host is not as it should be. */
+/** `audit`: what on the host differs from what it should be. */
 export function defineAudit(command: Command, context: CommandContext): void {
   addInspectionFlags(command)
     .addHelpText(
@@ -42,7 +42,7 @@ async function audit({ terminal, exit }: CommandContext, { output }: InspectionF
   const found = await findMarkedCopies({ reads: hostReads, translator, kinds });
   const copies = found.copies.filter(({ source }) => whose(rules[0]!, source) === "ours");
   const preview = await inspection.preview();
-  // What is not synced may be hidden: the roles of the guide show no more than is needed.
+  // Kinds that are not synced may be unreadable: the roles of the guide grant no more than needed.
   for (const { resource, error } of found.hidden)
     tellWarning(terminal, `${error.code}: ${resource.kind} objects were not looked at: ${error.message}`);
   tellNarrowed(terminal, found);

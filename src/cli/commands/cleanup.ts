@@ -37,7 +37,7 @@ interface CleanupFlags extends ClusterFlags {
   readonly output?: OutputFormat;
 }
 
-/** `cleanup`: removes what is ours from the host. */
+/** `cleanup`: removes copies from the host. */
 export function defineCleanup(command: Command, context: CommandContext): void {
   addClusterFlags(command)
     .addOption(new Option("--kind <kind>", "only copies of this kind; repeatable").argParser(collect))
@@ -81,7 +81,7 @@ async function cleanHost(terminal: Terminal, flags: CleanupFlags, { loaded, host
   try {
     for await (const removal of removeCopies(copies, { client: host.client, translator })) removals.push(removal);
   } finally {
-    // Also what was done before a failure.
+    // Also the removals before a failure.
     tellRemovals(terminal, flags, removals);
   }
 }
@@ -98,7 +98,7 @@ async function findCopies(
   tellNarrowed(terminal, { narrowed });
   const usual = [SERVICES, loaded.settings.backends === "slices" ? ENDPOINT_SLICES : ENDPOINTS];
   for (const { resource, error } of hidden) {
-    // These always have copies, and a kind that was asked for must be looked at.
+    // These always have copies, and a requested kind must be read.
     if (kind !== undefined || usual.includes(resource)) throw error;
     tellWarning(terminal, `${error.code}: ${resource.kind} objects were not looked at: ${error.message}`);
   }
@@ -114,7 +114,7 @@ async function confirm(
   const table = owners.map((owner) => `${describeOwner(translator, owner)}:\n${tableOf(owner.copies)}`).join("\n");
   if (output === undefined) terminal.out(table);
   if (yes === true) return;
-  // Nobody says yes to what he has not seen.
+  // Users see the list before they confirm.
   if (output !== undefined) terminal.err(table.trimEnd());
   const answer = await terminal.ask?.(`Remove ${objectsOf(copies.length)} from the host? Type yes: `);
   if (answer?.trim() === "yes") return;
@@ -134,7 +134,7 @@ function tableOf(copies: readonly MarkedCopy[]): string {
 }
 
 /**
- * The owners whose copies go. Those of other virtual clusters of the name are told and left alone.
+ * The owners whose copies are deleted. Owners from other virtual clusters of the name are reported and left alone.
  *
  * @throws USAGE when there are copies from several tenant clusters and none was named, or from none that was named.
  */
@@ -162,7 +162,7 @@ function ownersToClean(
   return ours;
 }
 
-/** Whose and how many, with some host keys. */
+/** Owner and number of copies, with some host keys. */
 function describeOwner({ vcluster }: Translator, { namespace, clusterUid, copies }: CopyOwner, examples = 0): string {
   const where = namespace === undefined ? "of an unknown namespace" : `in namespace ${namespace}`;
   const from = clusterUid === undefined ? "an unknown tenant cluster" : `tenant cluster ${clusterUid}`;

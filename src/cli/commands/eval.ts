@@ -23,7 +23,7 @@ interface EvalOptions extends ConfigurationOptions {
   readonly output?: OutputFormat;
 }
 
-/** What structured output shows of one evaluation. */
+/** Structured output of one evaluation. */
 type Answer = { readonly result: unknown; readonly fuel: number } | { readonly error: { readonly code: string; readonly message: string } };
 
 /** `eval`: one expression on one value. */

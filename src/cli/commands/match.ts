@@ -46,7 +46,7 @@ async function match({ terminal, exit }: CommandContext, text: string, { filenam
   terminal.out(formatTable(rows));
 }
 
-/** How far the path got in the objects where it got anywhere, and what was probably meant. */
+/** How far the path matches in the objects, and the path that was probably meant. */
 function explainMiss(terminal: Terminal, path: Path, objects: readonly KubeObject[]): void {
   terminal.err(visible(`No match for ${path.canonical}${objects.length === 0 ? ": the file holds no object" : ""}`));
   for (const object of objects) {

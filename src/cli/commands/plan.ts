@@ -39,7 +39,7 @@ interface Remark {
   readonly hostNamespace?: string;
 }
 
-/** What `-o` prints. */
+/** The report that `-o` prints. */
 interface PlanReport {
   readonly writes: number;
   /** True when a second run would find nothing to do. */
@@ -47,7 +47,7 @@ interface PlanReport {
   readonly changes: readonly Change[];
   readonly unsettled: readonly { readonly object: string; readonly reason: string }[];
   readonly notes: readonly Remark[];
-  /** What stands in the way of a run, one sentence each. */
+  /** Obstacles to a run, one sentence each. */
   readonly blocked: readonly string[];
   /** Who tells readers of slices on the host of each Service now; empty where the host's slices may not be seen. */
   readonly readers: readonly { readonly service: string; readonly hostService: string; readonly told: readonly TellingSlices[] }[];
@@ -78,7 +78,7 @@ async function plan({ terminal, exit }: CommandContext, { output }: InspectionFl
   const readers = (await inspectReaders(inspection))?.services ?? [];
   const report = reportOf(inspection, await inspection.preview(), readers);
   if (report.writes > 0) exit(EXIT_FAILED);
-  // A gate must stop here: what a run cannot write is no plan to approve.
+  // A gate must stop here: a plan that cannot be carried out must not be approved.
   if (report.blocked.length > 0) exit(EXIT_USAGE);
   if (output !== undefined) return terminal.out(formatValue(report, output));
   for (const { diff } of report.changes) terminal.out(visible(diff));

@@ -76,12 +76,12 @@ interface Rendering {
   readonly patcher: Patcher;
   readonly object: KubeObject;
   readonly apply: (object: KubeObject) => Patched;
-  /** What it means that the result is rejected. */
+  /** Consequence of a rejected result. */
   readonly rejection: string;
   readonly toHost: boolean;
 }
 
-/** The patched object, or nothing when it is not synced, which is told. One that no cluster would take is a failure, and shown all the same. */
+/** The patched object, or nothing if it is not synced, which is reported. One that no cluster would accept fails, but is still shown. */
 function patched({ terminal, exit }: CommandContext, { patcher, object, apply, rejection, toHost }: Rendering): KubeObject[] {
   if (!patcher.knows(object)) {
     tellWarning(terminal, `${displayName(object)} is left out: objects of this kind are not synced`);
@@ -91,7 +91,7 @@ function patched({ terminal, exit }: CommandContext, { patcher, object, apply, r
   try {
     const result = apply(object);
     tellTrouble(terminal, object, result);
-    // What the tenant's own object holds on the way back, its API server took long ago.
+    // On the way back, the tenant's API server has already accepted the tenant's object.
     const refusals = toHost ? refusalsOf(result.object) : [];
     for (const refusal of refusals) tellRefusal(terminal, displayName(object), refusal, patchOfRefusal(refusal, result));
     if (refusals.length > 0) exit(EXIT_FAILED);
@@ -115,7 +115,7 @@ function tellRefusal(terminal: Terminal, name: string, refusal: FieldError, patc
   );
 }
 
-/** What did not go as the configuration says, on standard error beside the result. */
+/** Reports what did not go as configured, on standard error beside the result. */
 function tellTrouble(terminal: Terminal, object: KubeObject, { outcomes, refusedAddresses, leftOut }: Patched): void {
   const name = displayName(object);
   for (const { path, failures = [] } of outcomes) {

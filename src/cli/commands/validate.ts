@@ -84,7 +84,7 @@ interface TrialInput {
   readonly objects: readonly KubeObject[];
 }
 
-/** What trying objects found, and what it tells of a valid configuration. */
+/** Problems found by trying objects, and notes on a valid configuration. */
 interface Trial {
   readonly problems: readonly Problem[];
   readonly text: string;
@@ -129,7 +129,7 @@ function emptyProblem(file: string): Problem {
   return { code: "CONFIG_FILE", severity: "warning", message, file, line: 0, column: 0, field: "", hint };
 }
 
-/** What nobody gave settings for is not the file's fault. */
+/** Default settings are not the file's fault. */
 function madeError(problem: Problem): Problem {
   return problem.file === NO_SETTINGS ? problem : { ...problem, severity: "error" };
 }

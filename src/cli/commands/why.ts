@@ -68,7 +68,7 @@ async function why({ terminal, exit }: CommandContext, { output }: InspectionFla
   const key = tenantKeyOf(about);
   const preview = await inspection.preview({ ids: [syncId(resource.plural, key)] });
   const explanation = explainObject(preview, resource, key);
-  if (explanation === undefined) throw new EngineError("INTERNAL", `Broken invariant: nobody looked at ${formatKey(key)}`);
+  if (explanation === undefined) throw new EngineError("INTERNAL", `Broken invariant: ${formatKey(key)} was not inspected`);
   const uid = explanation.tenant?.uid;
   const slowed = uid === undefined ? [] : await inspection.slowed({ namespace: key.namespace, uid });
   const service = serviceOf(inspection, resource, key);
@@ -110,7 +110,7 @@ function notFound({ resource, key, inspection }: About): EngineError {
   });
 }
 
-/** The Service whose backends the object is, or has. */
+/** The Service that the object belongs to, or its own. */
 function serviceOf({ rules, tenant }: Inspection, resource: ResourceType, key: ObjectKey): ObjectKey | undefined {
   const object = tenant.before(resource, key);
   return object && rules.find(({ kind }) => kind.resource === resource)!.kind.serviceOf(key, object);

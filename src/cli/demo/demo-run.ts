@@ -17,15 +17,15 @@ import type { Terminal } from "../process/terminal.ts";
 
 /** The demonstration gives up when it has not converged after this time, in milliseconds. */
 const CONVERGENCE_MS = 60_000;
-/** What the demonstration copies; its Secret is one that an annotation names. */
+/** Kinds that the demonstration copies; its Secret is one that an annotation names. */
 const COPIED_KINDS = [ENDPOINTS, SERVICES, SECRETS];
 /** Between two looks while it converges, in milliseconds. */
 const LOOK_MS = 50;
-/** Between two looks at the table, in milliseconds. */
+/** Interval of redrawing the table, in milliseconds. */
 const REFRESH_MS = 1_000;
 /** Values that changed between two looks; more are not shown. */
 const CHANGES_SHOWN = 10;
-/** Moves the cursor to the upper left corner and clears what is below. */
+/** Moves the cursor to the upper left corner and clears the screen below. */
 const CLEAR = "\u001b[H\u001b[J";
 
 /** Shows the main job between two embedded clusters: once, or until a stop signal. */
@@ -50,13 +50,13 @@ export async function runDemo(context: CommandContext, mode: "once" | "live"): P
   }
 }
 
-/** What the record of an object is known by; a Namespace has none. */
+/** Key of the record of an object; a Namespace has none. */
 function recordName({ kind, metadata: { namespace = "", name = "" } }: KubeObject): readonly string[] {
   const resource = COPIED_KINDS.find((copied) => copied.kind === kind);
   return resource === undefined ? [] : [`${resource.plural} ${namespace}/${name}`];
 }
 
-/** Every wanted object was looked at, none waits, and nothing was written between two looks; or `stop` aborted. */
+/** Resolves when every expected object was processed, none is pending, and nothing was written between two checks; or `stop` aborted. */
 async function converged(world: DemoWorld, wanted: readonly string[], stop: AbortSignal): Promise<void> {
   const deadline = systemClock.monotonic() + CONVERGENCE_MS;
   for (let before = -1; systemClock.monotonic() < deadline;) {

@@ -4,13 +4,13 @@ import { formatTable } from "../output/table.ts";
 
 const HEAD = ["OBJECT", "VERSION", "HOST OBJECT", "VERSION", "LAG", "OUTCOMES"];
 
-/** What a syncer knows of every object: versions on both sides, how long the copy took, and what happened on the way. */
+/** Table of all objects: versions on both sides, how long the copy took, and what happened on the way. */
 export function demoTable(records: readonly SyncRecord[], options: { width?: number | undefined } = {}): string {
   const rows = [...records].sort((left, right) => (nameOf(left) < nameOf(right) ? -1 : 1)).map(rowOf);
   return formatTable([HEAD, ...rows], options);
 }
 
-/** The lines of `after` that `before` does not have: what changed between two tables. */
+/** The lines of `after` that `before` does not have. */
 export function changedLines(before: string, after: string): string {
   const known = new Set(before.split("\n"));
   return after

@@ -4,7 +4,7 @@ import { DEFAULT_MARKER_PREFIX } from "../../engine/translate/markers.ts";
 import { differences } from "../../workbench/asserts/differences.ts";
 import { shown } from "../../workbench/asserts/shown.ts";
 
-/** What people read in the objects of both clusters, by side, kind and key: labels, annotations and the body. */
+/** Human-readable values of the objects in both clusters, by side, kind and key: labels, annotations and the body. */
 export type DemoValues = ReadonlyMap<string, unknown>;
 
 /** The side that objects are on. */
@@ -13,13 +13,13 @@ export interface DemoSide {
   readonly objects: readonly KubeObject[];
 }
 
-/** What API servers and the syncer note for themselves, such as versions and managed fields, is left out. */
+/** Bookkeeping of API servers and the syncer, such as versions and managed fields, is left out. */
 export function demoValues(sides: readonly DemoSide[]): DemoValues {
   return new Map(sides.flatMap(({ side, objects }) => objects.map((object) => [nameOf(side, object), valuesOf(object)] as const)));
 }
 
 /**
- * What changed, one line for each value: `host Endpoints vc-blue/web metadata.labels.a: "x" → "y"`. Objects that came or went are one line.
+ * The changes, one line for each value: `host Endpoints vc-blue/web metadata.labels.a: "x" → "y"`. Objects that came or went are one line.
  *
  * @example
  * valueChanges(new Map([["host Endpoints a/b", { a: 1 }]]), new Map([["host Endpoints a/b", { a: 2 }]])); // ["host Endpoints a/b a: 1 → 2"]

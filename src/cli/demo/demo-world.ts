@@ -33,14 +33,14 @@ export interface DemoWorld {
   readonly metrics: MetricsRegistry;
   /** Paths of the kubeconfigs. */
   readonly kubeconfigs: { readonly tenant: string; readonly host: string };
-  /** What Endpoints and Services of both clusters say now. */
+  /** Current values of Endpoints and Services in both clusters. */
   values(): Promise<DemoValues>;
 }
 
-/** What a world is made of. */
+/** Input of a world. */
 export interface DemoInput {
   readonly loaded: LoadedConfiguration;
-  /** What lives in the tenant cluster when the syncer starts. */
+  /** Objects in the tenant cluster when the syncer starts. */
   readonly objects: readonly KubeObject[];
   readonly teardown: Teardown;
 }

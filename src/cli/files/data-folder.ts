@@ -13,7 +13,7 @@ import { readKeptFile, writeKeptFile } from "./kept-file.ts";
 /** Certificates with less time left are replaced at the start. */
 const DAYS_LEFT_MIN = 30;
 
-/** What a cluster leaves behind for its next start, beside its objects. */
+/** State that a cluster keeps for its next start, beside its objects. */
 interface Kept extends ClusterCredentials {
   readonly port: number;
 }
@@ -48,7 +48,7 @@ export async function openDataFolder(path: string, name: string): Promise<DataFo
 }
 
 /**
- * Makes a folder for the owner's eyes only, unless it is there.
+ * Makes a folder that only its owner can read, unless it exists.
  *
  * @throws CONFIG_FILE when it cannot be used.
  */

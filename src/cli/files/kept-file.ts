@@ -1,20 +1,20 @@
 import { open, readFile, rename } from "node:fs/promises";
 import { EngineError, messageOf } from "../../base/errors.ts";
 
-/** What a file of ours is to hold. */
+/** Description of a state file. */
 export interface KeptFile<Kept> {
   readonly path: string;
   readonly isKept: (value: unknown) => value is Kept;
-  /** What the file holds when it is whole, for people. */
+  /** Content of an intact file, for people. */
   readonly what: string;
-  /** What happens when the file is removed, for people. */
+  /** Effect of removing the file, for people. */
   readonly hint: string;
 }
 
 /**
- * Reads a file that an earlier start has written; undefined when there is none.
+ * Reads a file that an earlier start has written; undefined if there is none.
  *
- * @throws CONFIG_FILE when it cannot be read or holds something else. What it holds is not quoted: it is secret.
+ * @throws CONFIG_FILE if it cannot be read or has other content. The content is not quoted: it is secret.
  */
 export async function readKeptFile<Kept>({ path, isKept, what, hint }: KeptFile<Kept>): Promise<Kept | undefined> {
   try {

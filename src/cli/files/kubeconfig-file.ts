@@ -3,7 +3,7 @@ import { load } from "js-yaml";
 import { EngineError, messageOf } from "../../base/errors.ts";
 import { isRecord } from "../../base/json.ts";
 
-/** A kubeconfig that a cluster of ours is reached by. */
+/** A kubeconfig for an embedded cluster. */
 export interface KubeconfigFile {
   readonly path: string;
   /** The name of its only context. */
@@ -12,9 +12,9 @@ export interface KubeconfigFile {
 
 /**
  * Refuses a file that holds anything but an earlier kubeconfig of the same name: `--kubeconfig ~/.kube/config` must not cost
- * anybody the access to their clusters.
+ * users the access to their clusters.
  *
- * @throws CONFIG_FILE when the file holds something else, or cannot be looked at.
+ * @throws CONFIG_FILE when the file holds something else, or cannot be read.
  */
 export async function checkKubeconfigFile({ path, name }: KubeconfigFile): Promise<void> {
   const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
@@ -50,7 +50,7 @@ function contextsOf(text: string): readonly unknown[] | undefined {
     const document = load(text);
     return isRecord(document) && Array.isArray(document["contexts"]) ? document["contexts"] : undefined;
   } catch {
-    // What does not parse is no kubeconfig of ours.
+    // A text that does not parse is no earlier kubeconfig.
     return undefined;
   }
 }

@@ -5,7 +5,7 @@ import type { Code } from "../../base/codes.ts";
 /** Larger files are refused; lists of objects may be long. */
 export const FILE_BYTES_MAX = 64 * 1024 * 1024;
 
-/** What is wrong with a file, and what helps. Both are also in the details of the error, for lists of problems. */
+/** Fault of a file, with its remedy. Both are also in the details of the error, for lists of problems. */
 interface FileFault {
   readonly reason: string;
   readonly hint: string;
@@ -51,7 +51,7 @@ export function decodeText(bytes: Uint8Array, name: string): string {
   }
 }
 
-/** The error for a file that says nothing, where that is no answer; details: reason, hint. */
+/** The error for an empty file that must not be empty; details: reason, hint. */
 export function emptyFile(name: string): EngineError {
   const hint = "Write {} if nothing is to be configured, or start with --allow-empty; replace the file in one step when you write it";
   return fileError("CONFIG_FILE", name, { reason: "it is empty", hint });

@@ -34,13 +34,13 @@ export function addClusterFlags(command: Command): Command {
   return command;
 }
 
-/** The same for commands that can find out what is left out: from a Deployment. They check by themselves that nothing is missing. */
+/** The same for commands that can take missing flags from a Deployment. They check themselves that nothing is missing. */
 export function addOptionalClusterFlags(command: Command): Command {
   for (const option of [...clusterOptions(), deploymentOption()]) command.addOption(option);
   return command;
 }
 
-/** The same for what a context says, which no variable stands for. */
+/** The same for values of a context that have no variable. */
 export function addContextFlags(command: Command): Command {
   for (const option of [...clusterOptions(), deploymentOption()]) {
     delete option.envVar;
@@ -83,7 +83,7 @@ export async function loadKubeConfigs(flags: ClusterFlags, environment: Environm
 }
 
 /**
- * Loads the host's kubeconfig alone, for what must work although the tenant cluster is gone.
+ * Loads the host's kubeconfig alone, for commands that must work without the tenant cluster.
  *
  * @throws USAGE and those of `loadKubeConfig`, naming side and file.
  */

@@ -20,7 +20,7 @@ import { emptyFile } from "../files/text-file.ts";
 export interface ConfigurationOptions {
   readonly config?: readonly string[];
   readonly settings?: string;
-  /** A file without a word is an error: who writes a file in place empties it first. Default false. */
+  /** An empty file is an error: a program that writes in place empties it first. Default false. */
   readonly refuseEmpty?: boolean;
   /** Both names or none are checked against the mappings: a default name says nothing about the real one. */
   readonly name?: string;
@@ -29,10 +29,10 @@ export interface ConfigurationOptions {
   readonly kinds?: readonly SyncedKind[];
 }
 
-/** Names of a virtual cluster that nobody named: those that a test file has without a context. */
+/** Default names of a virtual cluster: those of a test file without a context. */
 export const DEFAULT_VCLUSTER: VCluster = { name: "blue", namespace: "vc-blue" };
 
-/** Host namespaces to stand in for one that nobody named, best first. */
+/** Host namespaces to use if none is given, best first. */
 const STAND_INS = [DEFAULT_VCLUSTER.namespace, "vcluster", "host"];
 
 /** A configuration without problems. */
@@ -54,7 +54,7 @@ export function withEndpoints(
   return { ...loaded, config: { ...config, endpoints: { ...config.endpoints, enabled: true } } };
 }
 
-/** What a look at the files found. */
+/** Result of checking the files. */
 export interface CheckedConfiguration {
   /** Errors and warnings, in the order of the files. */
   readonly problems: readonly Problem[];
@@ -64,7 +64,7 @@ export interface CheckedConfiguration {
   readonly loaded: LoadedConfiguration | undefined;
 }
 
-/** Where problems of settings stand that nobody wrote. */
+/** Place of problems of default settings. */
 export const NO_SETTINGS = "settings (no --settings given)";
 
 /** Reads configuration and settings and finds all that is wrong with them, files that cannot be read included. */
@@ -89,12 +89,12 @@ export async function checkConfiguration(terminal: Terminal, options: Configurat
 
 /**
  * The configuration for a command that works with it. Problems and warnings of the files go to standard error; after an error
- * the answer is `undefined` and the exit code is set.
+ * the result is `undefined` and the exit code is set.
  */
 export async function loadConfiguration(context: CommandContext, options: ConfigurationOptions): Promise<LoadedConfiguration | undefined> {
   const { problems, texts, loaded } = await checkConfiguration(context.terminal, withKinds(context, options));
   for (const problem of problems) {
-    // What default settings leave open matters where addresses reach a host: to `validate` and `run`, which say it themselves.
+    // Gaps of default settings matter where addresses reach a host: in `validate` and `run`, which report them themselves.
     if (problem.file !== NO_SETTINGS) tellProblem(context.terminal, problem, problemText(problem, texts));
   }
   if (loaded === undefined) context.exit(EXIT_USAGE);
@@ -138,7 +138,7 @@ function checkSettings(file: ReadFile | undefined): SettingsResult {
 
 function checkFiles(files: readonly ReadFile[], options: CheckOptions): ConfigResult {
   const faults = files.flatMap((file) => ("fault" in file ? [unreadableProblem(file.file, file.fault)] : []));
-  // What is missing in an unreadable file would only look like further errors in the others.
+  // The missing content of an unreadable file would only cause further errors in the others.
   if (faults.length > 0) return { ok: false, problems: faults };
   const texts = files.filter((file) => "text" in file);
   const { settings, name, namespace, kinds } = options;

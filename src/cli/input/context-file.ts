@@ -1,5 +1,5 @@
 /**
- * Contexts: what the flags of a virtual cluster would say, written down once under a name.
+ * Contexts: saved values for the flags of a virtual cluster, under a name.
  *
  * @module
  */
@@ -45,7 +45,7 @@ const CONTEXTS = {
   },
 } as const satisfies ObjectSchema;
 
-/** What one context says in the place of flags. */
+/** Values of one context, used in place of flags. */
 export type SavedContext = Infer<(typeof CONTEXTS)["fields"]["contexts"]["values"]>;
 
 /** The whole file. */
@@ -54,7 +54,7 @@ export type SavedContexts = Infer<typeof CONTEXTS>;
 /** Options that are files, whose paths are kept as absolute ones. */
 export const CONTEXT_FILES: readonly (keyof SavedContext)[] = ["tenantKubeconfig", "hostKubeconfig", "config", "settings"];
 
-/** Every option that a context can stand for. */
+/** Every option that a context can set. */
 export const CONTEXT_OPTIONS = Object.keys(CONTEXT_FIELDS) as readonly (keyof SavedContext)[];
 
 /** The file: `ENDPOINT_SYNC_CONTEXTS`, or a file of the user's configuration; undefined where there is no home. */
@@ -68,7 +68,7 @@ function contextsFile(env: Terminal["env"]): string | undefined {
 /**
  * The contexts; none when there is no file.
  *
- * @throws CONFIG_FILE when the file cannot be read; CONFIG_VALUE when it is not what it should be.
+ * @throws CONFIG_FILE when the file cannot be read; CONFIG_VALUE if its content is invalid.
  */
 export async function readContexts(terminal: Pick<Terminal, "env" | "read">): Promise<SavedContexts> {
   const file = contextsFile(terminal.env);
@@ -89,7 +89,7 @@ function nothingThere(error: unknown): string {
 }
 
 /**
- * The context that commands use: the one that `ENDPOINT_SYNC_CONTEXT` names, or the current one. An empty variable stands for none.
+ * The context that commands use: the one that `ENDPOINT_SYNC_CONTEXT` names, or the current one. An empty variable selects none.
  *
  * @throws USAGE when there is no context of that name, and as {@link readContexts}.
  */

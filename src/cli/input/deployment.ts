@@ -1,5 +1,5 @@
 /**
- * What a running Deployment of this program was started with: names, files and kubeconfigs, for commands that look at the same clusters.
+ * Reads the arguments of a running Deployment of this program: names, files and kubeconfigs, for commands that look at the same clusters.
  *
  * @module
  */
@@ -22,7 +22,7 @@ import { CONTEXT_OPTIONS } from "./context-file.ts";
 
 const DEPLOYMENTS: ResourceType = { apiVersion: "apps/v1", kind: "Deployment", plural: "deployments", namespaced: true };
 
-/** How the program was started, and no file or name: what commands that look have to know as well. */
+/** Flags of the start that are neither file nor name, which inspecting commands need as well. */
 export interface StartedFlags {
   readonly services?: ServicesMode;
   readonly enableEndpoints?: boolean;
@@ -30,7 +30,7 @@ export interface StartedFlags {
   readonly adoptCluster?: string;
 }
 
-/** With a Deployment, what variables, contexts and defaults say in its place does not count: only it and the command line do. */
+/** With a Deployment, variables, contexts and defaults are ignored: only it and the command line count. */
 export function dropUnsaid(command: Command): void {
   if (command.getOptionValue("fromDeployment") === undefined) return;
   const kept = ["fromDeployment", "hostKubeconfig", "hostContext"];
@@ -42,7 +42,7 @@ export function dropUnsaid(command: Command): void {
  * The flags with what `--from-deployment` finds for those that are left out. The host is the cluster that the Deployment is in, reached
  * by --host-kubeconfig, `KUBECONFIG` or ~/.kube/config, unless the Deployment names another one.
  *
- * @throws USAGE when a flag is missing, and for a Deployment that does not run this program; what the cluster refuses.
+ * @throws USAGE when a flag is missing, and for a Deployment that does not run this program; errors of the cluster.
  */
 export async function completeFlags<Flags extends ClusterFlags>(given: Flags, { env }: Pick<Terminal, "env">): Promise<Flags> {
   const { fromDeployment } = given;
@@ -143,7 +143,7 @@ async function readTemplate(template: PodTemplate, reading: Reading): Promise<Re
   return { flags, texts };
 }
 
-/** What arguments say, and environment variables for what they leave out. */
+/** Values of arguments, and of environment variables where an argument is absent. */
 function valuesOf(container: Record<string, unknown>, { namespace }: Reading): ReadonlyMap<string, string[]> {
   const variables = new Map(recordsOf(container["env"]).map((entry) => [String(entry["name"]), variable(entry, namespace)]));
   const expanded = (text: string) => text.replace(/\$\(([^)]+)\)/g, (whole, name: string) => variables.get(name) ?? whole);

@@ -10,7 +10,7 @@ import { createInformedAccess } from "../../engine/sync/cluster/informed-access.
 import type { InformedAccess } from "../../engine/sync/cluster/informed-access.ts";
 import type { Translator } from "../../engine/translate/translator.ts";
 
-/** One of the two clusters of a syncer, with caches of its own. */
+/** One of the two clusters of a syncer, with its own caches. */
 export interface FollowedCluster {
   readonly side: "tenant" | "host";
   /** Address of the API server, for messages. */
@@ -21,7 +21,7 @@ export interface FollowedCluster {
   stop(): Promise<void>;
 }
 
-/** What everything in one process shares. */
+/** Resources shared within one process. */
 export interface Runtime {
   readonly clock: Clock;
   readonly chance: Chance;
@@ -36,23 +36,23 @@ export type KubeConfig = HttpClientOptions["kubeConfig"];
 export interface FollowClusterOptions {
   readonly side: "tenant" | "host";
   readonly kubeConfig: KubeConfig;
-  /** What of it is followed. Default everything. */
+  /** The part that is followed. Default everything. */
   readonly scope?: ListScope;
-  /** Most writes a second; no limit when left out. */
+  /** Maximum writes per second. Default: no limit. */
   readonly qps?: number | undefined;
   /** While it says no, nothing is written. Default: always yes. */
   readonly mayWrite?: (() => boolean) | undefined;
   /** Told when the cluster says that something is not allowed. */
   readonly onForbidden?: () => void;
-  /** What credential plugins inherit. */
+  /** Environment that credential plugins inherit. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
   readonly runtime: Runtime;
 }
 
-/** More than the workers of namespaces that do not answer can use up. They are opened as they are needed. */
+/** More connections than workers blocked on silent namespaces can use up. They are opened on demand. */
 const CONNECTIONS_MAX = 64;
 
-/** Prepares client and caches. Opens nothing before it is asked. */
+/** Prepares client and caches. Opens nothing yet. */
 export function followCluster(options: FollowClusterOptions): FollowedCluster {
   const { side, kubeConfig, scope = {}, qps, mayWrite, onForbidden, environment = {}, runtime } = options;
   const limits = {
@@ -79,7 +79,7 @@ export function followCluster(options: FollowClusterOptions): FollowedCluster {
   };
 }
 
-/** What has to be followed on the host: one namespace, or all of them when copies spread over several. */
+/** Scope to follow on the host: one namespace, or all of them if copies spread over several. */
 export function hostScope(translator: Translator): ListScope {
   const namespaces = translator.targetNamespaces();
   return namespaces !== "all" && namespaces.length === 1 ? { namespace: namespaces[0]! } : {};

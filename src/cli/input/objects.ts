@@ -32,7 +32,7 @@ export async function readObject(terminal: Terminal, path: string): Promise<Kube
   });
 }
 
-/** Kind and key of an object, for people: `Endpoints shop/web`. */
+/** Kind and key of an object, for messages: `Endpoints shop/web`. */
 export function displayName({ kind, metadata }: KubeObject): string {
   return [kind, [metadata.namespace, metadata.name].filter(Boolean).join("/")].filter(Boolean).join(" ");
 }
@@ -58,7 +58,7 @@ function refuseBomb(documents: readonly unknown[], path: string): void {
   documents.forEach(count);
 }
 
-/** A List as kubectl prints it, or one as an API server sends it (`EndpointsList`), whose items do not say what they are. */
+/** A List as kubectl prints it, or one as an API server sends it (`EndpointsList`), whose items have no kind. */
 function flatten(document: unknown, path: string): KubeObject[] {
   if (!isRecord(document) || typeof document["kind"] !== "string" || typeof document["apiVersion"] !== "string") {
     const hint = "Every document needs apiVersion and kind, as kubectl get -o yaml prints them";

@@ -18,7 +18,7 @@ export function settingsOption(): Option {
   return new Option("--settings <file>", "settings of the engine").env("ENDPOINT_SYNC_SETTINGS");
 }
 
-/** `--name` and `--namespace` of commands that need no cluster: names that are left out are not known, and only stand in. */
+/** `--name` and `--namespace` of commands that need no cluster: missing names are unknown, and get placeholders. */
 export function addVclusterOptions(command: Command): Command {
   const { name, namespace } = DEFAULT_VCLUSTER;
   return command.addOption(nameOption(`; ${name} when left out`)).addOption(namespaceOption(`; ${namespace} when left out`));
@@ -67,7 +67,7 @@ export function parseUrl(text: string): string {
 /**
  * Networks of proxies, separated by commas.
  *
- * @throws InvalidArgumentError for what is neither an IP address nor a network.
+ * @throws InvalidArgumentError for a text that is neither an IP address nor a network.
  */
 export function parseNetworks(text: string): readonly string[] {
   const networks = text.split(",").map((network) => network.trim());

@@ -14,11 +14,11 @@ export interface PlatformFlags {
   readonly platformTarget?: Target;
 }
 
-/** A document of keys is never so long. */
+/** Maximum length of a document of keys. */
 const DOCUMENT_BYTES_MAX = 1_000_000;
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/;
 
-/** The options that say whose tokens a cluster accepts. */
+/** The options for the platform whose tokens a cluster accepts. */
 export function addPlatformFlags(command: Command): Command {
   return command
     .option("--platform-issuer <url>", "base URL of a platform whose tokens the cluster accepts", parseIssuer)
@@ -39,9 +39,9 @@ function parseTarget(text: string): Target {
 }
 
 /**
- * Whose tokens the cluster accepts; undefined when no option says so. A file is read at once, so that one that cannot be used is told.
+ * Issuer whose tokens the cluster accepts; undefined without such options. A file is read at once, so that errors in it are reported.
  *
- * @throws USAGE when only some of the options are given, or keys would come over a network that anybody can change; those of
+ * @throws USAGE when only some of the options are given, or keys would come over an insecure network; those of
  * `readTextFile` and `readKeySet`, and CONFIG_SYNTAX when the file is no JSON.
  */
 export async function readPlatformFlags(flags: PlatformFlags, terminal: Pick<Terminal, "read">): Promise<PlatformTrust | undefined> {

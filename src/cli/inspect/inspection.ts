@@ -1,5 +1,5 @@
 /**
- * Both clusters as lists say they are, with all that tells what a syncer would make of them. Nothing is ever written.
+ * Both clusters as listed, with everything needed to derive what a syncer would do. Never writes.
  *
  * @module
  */
@@ -28,10 +28,10 @@ import { preview } from "../../engine/sync/inspect/preview.ts";
 import type { Preview } from "../../engine/sync/inspect/preview.ts";
 import { hostScope } from "../input/followed-cluster.ts";
 
-/** What of a client only reads. `get` is for namespaces, of which roles often allow no more. */
+/** The reading part of a client. `get` is for namespaces, of which roles often allow no more. */
 export type ReadClient = Pick<ClusterClient, "get" | "list">;
 
-/** What is looked at. */
+/** Scope of an inspection. */
 export interface InspectionOptions extends EngineOptions {
   readonly tenant: ReadClient;
   readonly host: ReadClient;
@@ -42,7 +42,7 @@ export interface InspectionOptions extends EngineOptions {
   readonly clock: Clock;
 }
 
-/** A tenant object that is looked at. */
+/** A tenant object that is inspected. */
 interface Looked {
   readonly namespace: string;
   readonly uid: string;
@@ -59,11 +59,11 @@ export interface Inspection {
   readonly tenantReads: ClusterReads;
   readonly hostReads: ClusterReads;
   readonly clock: Clock;
-  /** Plays the next run on both views, which can be done once; `ids` are looked at in any case. @throws API_… when a referenced object cannot be read. */
+  /** Simulates the next run on both views, which works once; `ids` are processed in any case. @throws API_… when a referenced object cannot be read. */
   preview(options?: { readonly ids?: readonly string[] }): Promise<Preview>;
   /**
-   * What the syncer that runs has told of a tenant object in Events, for it alone knows it: that its writes are slowed, since when, and
-   * until when. Nothing once that must be over, or where Events may not be read.
+   * What the running syncer has reported about a tenant object in Events, since it alone knows: that writes are slowed, since when, and
+   * until when. Nothing once that time is over, or if Events may not be read.
    */
   slowed(object: Looked): Promise<readonly Note[]>;
   /** Why `backends: auto` is looked at as `endpoints`, and what helps; undefined where it is not. */
@@ -90,7 +90,7 @@ export async function inspect(asked: InspectionOptions): Promise<Inspection> {
   }
 }
 
-/** Where slices may not be seen, `backends: auto` can do no more than `endpoints` does: that is what a syncer makes of it, too. */
+/** If slices may not be read, `backends: auto` acts as `endpoints`: a syncer treats it the same way. */
 async function withSeenSlices(options: InspectionOptions): Promise<{ options: InspectionOptions; fallback: string | undefined }> {
   const { settings = DEFAULT_SETTINGS } = options;
   if (settings.backends !== "auto") return { options, fallback: undefined };
@@ -140,7 +140,7 @@ async function slowed({ tenant, clock }: InspectionOptions, engine: Engine, { na
     throw error;
   });
   const told = events.items.map((event) => ({ at: String(event["lastTimestamp"]), message: String(event["message"]) }));
-  // Each wait is told as it begins, none is longer, and who has needed no write for a minute after it is slowed no more.
+  // Each wait is reported as it begins, none is longer, and an object that needs no write for a minute afterwards is no longer slowed.
   const longestMs = (engine.settings.loopGuard.slowestMinutes + 1) * 60_000;
   const [last] = told.filter(({ at }) => clock.now() - Date.parse(at) <= longestMs).sort((a, b) => Date.parse(b.at) - Date.parse(a.at));
   return last === undefined ? [] : [{ code, message: last.message }];
@@ -162,7 +162,7 @@ async function namespaceExists(client: ReadClient, name: string): Promise<boolea
   try {
     return (await client.get(NAMESPACES, { namespace: "", name })) !== undefined;
   } catch (error) {
-    // A role in one namespace shows no namespaces; anyone who has it knows that this one exists.
+    // A role in one namespace shows no namespaces; its existence shows that this one exists.
     if (isEngineError(error, "API_FORBIDDEN")) return true;
     throw error;
   }

@@ -1,5 +1,5 @@
 /**
- * What the commands that look at two clusters share: their options, and the way from these to an {@link Inspection}.
+ * Shared parts of the commands that inspect two clusters: their options, and the way from these to an {@link Inspection}.
  *
  * @module
  */
@@ -43,9 +43,9 @@ export function addInspectionFlags(command: Command): Command {
 }
 
 /**
- * Looks at both clusters and hands what it finds to `use`. A configuration with problems is told, and `use` not called.
+ * Inspects both clusters and passes the result to `use`. Problems of the configuration are reported, and `use` is not called.
  *
- * @throws as `run` does: what a cluster refuses, each failure with its cluster; CLUSTER_IDENTITY; CONFIG_VALUE.
+ * @throws as `run` does: errors of a cluster, each naming its cluster; CLUSTER_IDENTITY; CONFIG_VALUE.
  */
 export async function withInspection(
   context: CommandContext,
@@ -99,7 +99,7 @@ interface ReachOptions {
   readonly teardown: Teardown;
 }
 
-/** A cluster for reading, and for deleting where somebody asks for that. */
+/** Opens a cluster for reading, and for deleting on request. */
 export function reachCluster({
   side,
   kubeConfig,
@@ -128,7 +128,7 @@ export function reachCluster({
   };
 }
 
-/** Runs a command whose exit code 1 means something that it found, so that a failure must have another one. */
+/** Runs a command whose exit code 1 means findings, so that a failure must have another one. */
 export async function failingWith({ terminal, exit }: CommandContext, code: number, work: () => Promise<void>): Promise<void> {
   try {
     await work();

@@ -4,11 +4,11 @@ import type { KubeObject } from "../../kube/object/types.ts";
 import { unifiedDiff } from "../output/diff.ts";
 import { formatValue } from "../output/output.ts";
 
-/** What only the cluster writes, and what would drown the rest. */
+/** Fields that only the cluster writes, and fields that would drown the rest. */
 const ASSIGNED = ["uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink"];
 /** Holds a whole object as text, a Secret's data included. */
 const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
-/** Maps of a Secret whose values nobody is to see. */
+/** Maps of a Secret whose values are hidden. */
 const SECRET_MAPS = ["data", "stringData"];
 
 /** Two states of one object; undefined where there is none. */
@@ -17,7 +17,7 @@ export interface ShownChange {
   readonly name: string;
   readonly before: KubeObject | undefined;
   readonly after: KubeObject | undefined;
-  /** Tells whether a text is a resourceVersion that nobody knows yet. */
+  /** Tells whether a text is a resourceVersion that is not yet known. */
   readonly madeUp: (text: string) => boolean;
 }
 
@@ -33,7 +33,7 @@ export function diffOfChange({ name, before, after, madeUp }: ShownChange): stri
 
 interface Shown {
   readonly madeUp: (text: string) => boolean;
-  /** What a hidden value is compared with. */
+  /** Object that hidden values are compared with. */
   readonly unlike?: KubeObject | undefined;
 }
 
@@ -46,7 +46,7 @@ function textOf(object: KubeObject | undefined, { madeUp, unlike }: Shown): stri
   return formatValue(sorted({ ...rest, metadata: shown }), "yaml");
 }
 
-/** The version that a write will get stands in a marker of the next one. */
+/** The future version of a write is in a marker of the next one. */
 function known(key: string, value: string, madeUp: (text: string) => boolean): string {
   return key.endsWith("/object-resource-version") && madeUp(value) ? "(known after the write)" : value;
 }

@@ -8,7 +8,7 @@ import { tellWarning } from "../output/messages.ts";
 import type { Terminal } from "../process/terminal.ts";
 import type { Inspection } from "./inspection.ts";
 
-/** What readers on the host see of all Services, or of these; what cannot be known is told. */
+/** Inspects what readers on the host see of all Services, or of these; unknowns are reported. */
 export async function inspectVisibility(
   terminal: Terminal,
   { rules, tenant, host, tenantReads, hostReads, engine, clock }: Inspection,

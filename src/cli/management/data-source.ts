@@ -1,6 +1,6 @@
 /**
- * Where `platform-data` reads from, and what speaks against what is there. Reading a folder that no server has open writes nothing in it,
- * so that backups on read-only media are as good as others.
+ * Sources of `platform-data`, and their faults. Reading a folder that no server has open writes nothing in it,
+ * so backups on read-only media work as well.
  *
  * @module
  */
@@ -26,7 +26,7 @@ import { noteClosed, readServerFile, readServerText } from "./server-file.ts";
 import { namesEtcd, openStoreFromFlags, storeName } from "./store-flags.ts";
 import type { StoreFlags } from "./store-flags.ts";
 
-/** What is read, and what it says of itself. */
+/** A source of data, and what it states about itself. */
 export interface DataSource {
   readonly contents: Contents;
   readonly copy: CopyState | undefined;
@@ -34,24 +34,24 @@ export interface DataSource {
   readonly backups: ReadonlyMap<string, string>;
   /** The text of `server.json`; undefined when there is none. */
   readonly serverFile: string | undefined;
-  /** What makes `server.json` unusable. */
+  /** Why `server.json` is unusable. */
   readonly serverFault: string | undefined;
   /** How the source is called, for messages. */
   readonly place: string;
 }
 
-/** What was found when a source was looked at. */
+/** Result of checking a source. */
 export interface SourceCheck extends Findings {
-  /** What the source is. Rows of a backup whose manifest is gone are a backup all the same. */
+  /** State of the source. Rows of a backup whose manifest is missing are still a backup. */
   readonly state: "data" | CopyState["state"];
   readonly manifest: Manifest | undefined;
-  /** Why it is not what was backed up or stored, a sentence for each; they are the first of the faults. */
+  /** Why the data differ from what was backed up or stored, one sentence each; they come first among the faults. */
   readonly broken: readonly string[];
-  /** What nothing proves, a sentence for each, though nothing speaks against it. */
+  /** Facts that cannot be proven or disproven, one sentence each. */
   readonly unproven: readonly string[];
 }
 
-/** From the server that has the folder open, or else from the store itself. @throws what the source and the keys say against it. */
+/** Reads from the server that has the folder open, or else from the store itself. @throws errors of the source and the keys. */
 export async function readSource(context: CommandContext, flags: StoreFlags, cipher: KeyedCipher): Promise<DataSource> {
   const place = storeName(flags);
   const inFolder = namesEtcd(flags) ? undefined : flags.data;
@@ -65,9 +65,9 @@ export async function readSource(context: CommandContext, flags: StoreFlags, cip
 }
 
 /**
- * Opens the store of a source that no server has told of.
+ * Opens the store of a source without a running server.
  *
- * @throws CONFIG_FILE when there is nothing, or a server opens it meanwhile; what `act` throws.
+ * @throws CONFIG_FILE if there is nothing, or a server opens it meanwhile; errors of `act`.
  */
 export async function withSource<T>(
   { terminal }: CommandContext,
@@ -78,7 +78,7 @@ export async function withSource<T>(
   if (namesEtcd(flags) || flags.data === undefined) return closing(await openStoreFromFlags(flags, { terminal, cipher }), act);
   const path = join(flags.data, DATABASE_FILE);
   const before = timesOf(path);
-  // What is in a log must be brought into the file, under a lock. Without one nobody writes, and nobody has to.
+  // A log must be merged into the file, under a lock. Without a log nothing has to be written.
   if (before === undefined) {
     const details = { hint: "Name the folder of a backup, or that of management --data" };
     throw new EngineError("CONFIG_FILE", `There are no data of the management API in "${flags.data}": ${DATABASE_FILE} is missing`, {
@@ -97,7 +97,7 @@ export async function withSource<T>(
   throw new EngineError("CONFIG_FILE", `"${flags.data}" was opened by a server while it was read`, { details });
 }
 
-/** A log is there before the file says that the data are open, and until it says that they are not. @throws STORE_FAILED when it is gone. */
+/** A log exists before the file marks the data as open, and until it marks them as closed. @throws STORE_FAILED if it is missing. */
 async function demandLog(folder: string): Promise<void> {
   const kept = await readServerFile(folder).catch(() => undefined);
   const path = join(folder, DATABASE_FILE);
@@ -141,7 +141,7 @@ async function readBeside(folder: string | undefined): Promise<Pick<DataSource, 
   }
 }
 
-/** Looks at everything that was read. */
+/** Checks everything that was read. */
 export function judge({ contents, copy, backups, serverFile, serverFault }: DataSource): SourceCheck {
   const found = checkContents(contents);
   const isBackup = backups.size > 0;

@@ -16,7 +16,7 @@ export interface EncryptionKeyOptions {
   readonly terminal: Pick<Terminal, "read" | "env">;
 }
 
-/** What seals the data of the management API. */
+/** Cipher for the data of the management API. */
 export interface PlatformCipher {
   readonly cipher: Cipher & { readonly keys: SealingKeys };
   /** The key lies beside what it encrypts. */
@@ -51,7 +51,7 @@ export async function readOrMakeCipher(options: EncryptionKeyOptions & { readonl
   const { file, folder, terminal } = options;
   const path = join(folder, KEY_FILE);
   const isGiven = file !== undefined || terminal.env[ENCRYPTION_KEY_VARIABLE] !== undefined;
-  // A new key would open nothing of what is there, and look as if it did.
+  // A new key would not open the present data, but appear to.
   if (!isGiven && !(await exists(path)) && !(await exists(join(folder, DATABASE_FILE)))) {
     await writeKeptFile(path, `${Buffer.from(systemChance.bytes(ENCRYPTION_KEY_BYTES)).toString("base64")}\n`);
   }

@@ -1,7 +1,7 @@
 /**
- * What a server on etcd leaves behind where it runs: which etcd it has served, and how far that was. An etcd that was emptied, or replaced by
- * another one, says nothing of itself; without a sign the next server would begin an empty platform there. One that was restored while no
- * server ran counts from below what clients have seen; by the sign the next server knows it.
+ * Record that a server on etcd leaves where it runs: the etcd it served, and the revision reached. An etcd that was emptied, or replaced by
+ * another one, does not show that; without the record the next server would start an empty platform there. One that was restored while no
+ * server ran counts from below what clients have seen; the record shows that to the next server.
  *
  * @module
  */
@@ -20,7 +20,7 @@ interface Sign {
   readonly seen?: SeenState;
 }
 
-/** What an earlier server tells the next one. */
+/** Record from an earlier server for the next one. */
 export interface EtcdSign {
   /** Says how it is known that there were data. */
   readonly hadData: string;
@@ -28,7 +28,7 @@ export interface EtcdSign {
 }
 
 const PREFIX_DEFAULT = "/endpoint-sync/";
-/** Between two looks at how far the server is, in milliseconds. */
+/** Interval of checking the server's revision, in milliseconds. */
 const EVERY_MS = 5_000;
 /** More revisions than etcd makes between two looks. */
 const AHEAD = 20_000;
@@ -51,7 +51,7 @@ export async function readEtcdSign(kubeconfig: string): Promise<EtcdSign | undef
   return { hadData, seen: sign.seen };
 }
 
-/** What keeps the sign up to date. */
+/** Dependencies of keeping the sign up to date. */
 export interface EtcdSignOptions {
   readonly flags: StoreFlags;
   readonly store: Pick<EtcdStore, "known">;
@@ -59,7 +59,7 @@ export interface EtcdSignOptions {
   readonly logger: Logger;
 }
 
-/** Leaves the sign, and keeps it up to date until `stop`. Where that fails, it is logged once, and the server goes on. */
+/** Writes the sign, and keeps it up to date until `stop`. A failure is logged once, and the server continues. */
 export async function keepEtcdSign(
   kubeconfig: string,
   { flags: { etcd = [], etcdPrefix = PREFIX_DEFAULT }, store, clock, logger }: EtcdSignOptions,

@@ -24,7 +24,7 @@ import type { Resealable } from "../../apiserver/store/resealable.ts";
 import type { Cipher } from "../../apiserver/store/cipher.ts";
 import type { Store, StoredObject } from "../../apiserver/store/store.ts";
 
-/** What a server tells of. */
+/** Options of the socket. */
 export interface FolderSocketOptions {
   /** The folder. */
   readonly path: string;
@@ -45,10 +45,10 @@ interface Head {
 }
 
 const SOCKET = "server.sock";
-/** A request is never so long. */
+/** Maximum length of a request. */
 const REQUEST_MAX = 100;
 
-/** Answers commands until it is closed. Where there can be no such socket, that is logged, and the server goes on without it. */
+/** Answers commands until it is closed. If the socket cannot be opened, that is logged, and the server continues without it. */
 export async function serveFolder(options: FolderSocketOptions): Promise<FolderSocket> {
   const file = socketPath(options.path);
   const open = new Set<Socket>();
@@ -58,7 +58,7 @@ export async function serveFolder(options: FolderSocketOptions): Promise<FolderS
     void answer(socket, options).catch(() => socket.destroy());
   });
   try {
-    // What is there is of a process that has ended: the database is ours.
+    // The socket is from a process that has ended: this process owns the database.
     await rm(file, { force: true });
     server.listen(file);
     await once(server, "listening");
@@ -74,7 +74,7 @@ export async function serveFolder(options: FolderSocketOptions): Promise<FolderS
   };
 }
 
-/** Paths of sockets are short, so one that is near is told from here. */
+/** Socket paths must be short, so a nearby one is given relative to the working folder. */
 function socketPath(folder: string): string {
   const [absolute, near] = [join(folder, SOCKET), relative("", join(folder, SOCKET))];
   return near.length < absolute.length ? near : absolute;

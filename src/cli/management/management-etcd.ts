@@ -20,7 +20,7 @@ export interface EtcdFlags extends StoreFlags {
   /** In seconds; 0 means for as long as it takes. */
   readonly etcdRecoveryTimeout?: number;
   readonly publicUrl?: string;
-  /** Start with what is left where data are missing. Default false: that is refused. */
+  /** Start with the remaining data if some are missing. Default false: that is refused. */
   readonly acceptDataLoss?: boolean;
 }
 
@@ -34,7 +34,7 @@ const MINUTE_MS = 60_000;
 const LOOPBACK = /^(localhost|127\.[0-9.]+|\[::1\])$/;
 const PLAIN =
   "The way to etcd is not encrypted: who stands on it reads the names of objects, and changes what is written; name https addresses";
-/** Longer than anybody waits, and shorter than the longest timer. */
+/** Longer than any useful wait, and shorter than the longest timer. */
 const COMPACTION_MAX = 10_000;
 
 /** Reads `--etcd-compaction-interval`. @throws InvalidArgumentError when it is no number of minutes. */
@@ -47,7 +47,7 @@ export function parseCompaction(text: string): number {
 /**
  * Opens the etcd that the options name, as a store that several servers share. Its encryption keys are given: there is no place beside it.
  *
- * @throws CONFIG_FILE when there is no key; what etcd and the files say against it; STORE_FAILED for a copy that is not whole, or data that
+ * @throws CONFIG_FILE when there is no key; errors of etcd and the files; STORE_FAILED for a copy that is not whole, or data that
  *   are gone.
  */
 export async function openSharedStore(

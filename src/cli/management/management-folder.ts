@@ -23,7 +23,7 @@ import type { Terminal } from "../process/terminal.ts";
 
 /** Where the management API keeps what must survive its process. */
 export interface ManagementFolder {
-  /** Everything in it is encrypted on the disk. Closing it throws CONFIG_FILE when that cannot be remembered; it is closed all the same. */
+  /** Everything in it is encrypted on the disk. Closing it throws CONFIG_FILE if that cannot be recorded; it is closed anyway. */
   readonly store: Store & Resealable;
   readonly path: string;
   readonly cipher: Cipher;
@@ -45,7 +45,7 @@ export interface ManagementFolderOptions {
   readonly name: string;
   /** File with the encryption keys; without it, and without the variable, a key is made and kept in the folder. */
   readonly encryptionKeyFile?: string;
-  /** Start with what is left where data are missing. Default false: that is refused. */
+  /** Start with the remaining data if some are missing. Default false: that is refused. */
   readonly acceptDataLoss?: boolean;
   readonly memory?: StoreMemory;
   readonly terminal: Pick<Terminal, "read" | "env">;
@@ -104,7 +104,7 @@ function signOfData(folder: string, hasServerFile: boolean): string | undefined 
   return (readRevisionFile(folder) ?? 1) > 1 ? `${REVISION_FILE} says that a server has written` : undefined;
 }
 
-/** Before it is closed: a log that is gone would be missed by the next start, and one that is there harms nobody. */
+/** Before it is closed: the next start would miss a log that is gone, while an extra one does no harm. */
 function noteWhenClosed(store: Store, folder: string): void {
   const close = store.close.bind(store);
   store.close = async () => {

@@ -91,7 +91,7 @@ function quotaOf({ maxObjectsPerOwner, maxBytesPerOwner }: ManagementFlags): Man
 
 const LOOPBACK = /^(localhost|127\.[0-9.]+|::1)$/;
 
-/** Serves until the process is asked to stop. @throws what the files and the port say against it. */
+/** Serves until the process is asked to stop. @throws errors of the files and the port. */
 export async function runManagement(context: CommandContext, flags: ManagementFlags): Promise<void> {
   const { terminal } = context;
   const { name, kubeconfig = `${name}.kubeconfig` } = flags;
@@ -152,7 +152,7 @@ interface Measuring {
   stop(): Promise<void>;
 }
 
-/** Nothing is counted that nobody can ask for. */
+/** Metrics are counted only if they can be scraped. */
 async function startMeasuring({ metricsAddress }: ManagementFlags, logger: Logger): Promise<Measuring> {
   if (metricsAddress === "") return { metrics: noMetrics, stop: async () => {} };
   const metrics = createMetrics(METRIC_HELP);
@@ -204,7 +204,7 @@ async function openFolder(
   });
 }
 
-/** What goes on beside the serving: values are sealed with the first key, and commands are answered. */
+/** Starts the work beside serving: values are resealed with the first key, and commands are answered. */
 async function startUpkeep(folder: ManagementFolder, logger: Logger): Promise<{ stop(): Promise<void> }> {
   const resealing = startResealing({ store: folder.store, clock: systemClock, logger });
   const socket = await serveFolder({ ...folder, logger });
@@ -271,7 +271,7 @@ async function readAdminKey(terminal: Terminal, { adminKeyFile }: ManagementFlag
   throw new EngineError("CONFIG_VALUE", `"${adminKeyFile}" holds no access key: wanted one word of printable ASCII`);
 }
 
-/** A certificate that nobody else vouches for is what its clients have to trust. */
+/** Clients must trust a self-signed certificate itself. */
 async function givenCertificate(terminal: Terminal, { tlsCert, tlsKey }: ManagementFlags): Promise<Pick<ManagementOptions, "tls">> {
   if (tlsCert === undefined || tlsKey === undefined) return {};
   const [certPem, keyPem] = [await terminal.read(tlsCert), await terminal.read(tlsKey)];
@@ -293,7 +293,7 @@ interface Followed {
   readonly auditLog: AuditLog;
 }
 
-/** A configuration with errors is told, and the old one stays. */
+/** Errors in the configuration are reported, and the old one stays. */
 function follow(terminal: Terminal, file: string, { text, logger, metrics, management, auditLog }: Followed) {
   metrics.count("management_config_reload_failures_total", {}, 0);
   return followConfigFile({
@@ -315,10 +315,10 @@ function follow(terminal: Terminal, file: string, { text, logger, metrics, manag
   });
 }
 
-/** So many problems of a file stand in the condition; the log has all. */
+/** Maximum number of a file's problems in the condition; the log has all. */
 const TOLD_MAX = 10;
 
-/** What there is to see first. */
+/** The first thing to look at. */
 const TEAMS_PATH = "/kubernetes/management/apis/management.platform/v1/teams";
 
 interface Told {
@@ -328,7 +328,7 @@ interface Told {
   readonly adminKeyFile: string | undefined;
 }
 
-/** The key is shown once: nobody can read it later. */
+/** The key is shown once: it cannot be read later. */
 async function tellWhere(terminal: Terminal, { management, kubeconfig, folder, adminKeyFile }: Told): Promise<void> {
   const { url, adminKey, adminKeyEnd } = management;
   if (folder?.keyIsBeside) terminal.err("The encryption key is kept beside the data. Keep it elsewhere with --encryption-key-file");

@@ -1,5 +1,5 @@
 /**
- * Backup, restoration and check of what the management API keeps. Each ends with what was found when the result was read again.
+ * Backup, restoration and check of what the management API keeps. Each ends with a check of the result.
  *
  * @module
  */
@@ -42,7 +42,7 @@ export interface RestoreFlags extends PlatformDataFlags {
   readonly withoutManifest?: boolean;
 }
 
-/** Copies what a server has, or has left, into a new folder. @throws what the source, the folder and the keys say against it. */
+/** Copies a server's data into a new folder. @throws errors of the source, the folder and the keys. */
 export async function backUp(context: CommandContext, folder: string, flags: PlatformDataFlags): Promise<void> {
   const cipher = await cipherOf(context, flags, flags.data);
   const source = await readSource(context, flags, cipher);
@@ -55,7 +55,7 @@ export async function backUp(context: CommandContext, folder: string, flags: Pla
   await tellFindings(context, { data: folder, ...(flags.output && { output: flags.output }) }, { cipher });
 }
 
-/** Copies a backup to where servers start with it. @throws what the backup, the target and the keys say against it. */
+/** Copies a backup to where servers start with it. @throws errors of the backup, the target and the keys. */
 export async function restore(context: CommandContext, folder: string, flags: RestoreFlags): Promise<void> {
   const cipher = await cipherOf(context, flags, flags.data);
   const source = await readSource(context, { data: folder }, cipher);
@@ -79,7 +79,7 @@ export async function checkData(context: CommandContext, backup: string | undefi
   await tellFindings(context, where, { cipher: await cipherOf(context, flags, where.data), wanted: backup && "backup" });
 }
 
-/** Tells which key seals how much. @throws what the data and the keys say against it. */
+/** Tells which key seals how much. @throws errors of the data and the keys. */
 export async function tellKeys(context: CommandContext, flags: PlatformDataFlags): Promise<void> {
   const cipher = await cipherOf(context, flags, flags.data);
   const seals = await sealedBy(context, flags, cipher);
@@ -100,10 +100,10 @@ async function sealedBy(context: CommandContext, flags: PlatformDataFlags, ciphe
   });
 }
 
-/** So many faults stand in a message; `check` tells all. */
+/** Maximum number of faults in a message; `check` shows all. */
 const TOLD_MAX = 5;
 
-/** Demands of what is to be backed up that it is all there. What is wrong with single objects is no reason to have no backup of them. */
+/** Requires that the data to back up are complete. Faults of single objects do not prevent a backup. */
 function demandWhole({ terminal }: CommandContext, source: DataSource): void {
   const { broken, unproven } = judge(source);
   if (unproven.length > 0) terminal.err(unprovenWarning(source.place, unproven));
@@ -112,7 +112,7 @@ function demandWhole({ terminal }: CommandContext, source: DataSource): void {
   throw new EngineError("STORE_FAILED", `Cannot back up ${source.place}: ${inShort(broken)}`, { details });
 }
 
-/** Demands of what is to be restored that it is a backup, and the one that was made; or says what nothing proves. */
+/** Requires that the source of a restoration is an unchanged backup; or reports what cannot be proven. */
 function demandProven({ terminal }: CommandContext, source: DataSource, { withoutManifest = false }: RestoreFlags): void {
   const { state, broken, unproven } = judge(source);
   const all = state === "data" ? [NO_BACKUP, ...broken] : broken;
@@ -150,7 +150,7 @@ interface Writing {
 const WRITES_PER_SECOND = 1;
 const AHEAD_MIN = 2_000;
 
-/** How many revisions clients may have seen since a backup was made, at a guess; etcd can be raised by no more than so many in any time. */
+/** Estimated number of revisions that clients may have seen since a backup; etcd can be raised by no more in any time. */
 function revisionsSince(madeAt: string | undefined, now: number): number {
   const seconds = madeAt === undefined ? 0 : (now - Date.parse(madeAt)) / 1_000;
   return Math.max(AHEAD_MIN, Math.ceil(seconds * WRITES_PER_SECOND) || 0);
@@ -190,18 +190,18 @@ async function beginFolder(folder: string, text: string | undefined): Promise<vo
   throw new EngineError("USAGE", `There is something in "${folder}" already: ${SERVER_FILE}`, { details });
 }
 
-/** Certificate and port, so that kubeconfigs go on working. Etcd has none. Where data are already, their own file stays. */
+/** Certificate and port, so that kubeconfigs keep working. Etcd has none. Existing data keep their own file. */
 async function putServerFile(folder: string, text: string | undefined, isThere: boolean): Promise<void> {
   const file = join(folder, SERVER_FILE);
   if (isThere && (text === undefined || (await exists(file)))) return;
-  // One that is there is of a copy that was not finished.
+  // An existing one is from an unfinished copy.
   if (text === undefined) await rm(file, { force: true });
   else await writeKeptFile(file, text);
 }
 
 interface Telling {
   readonly cipher: KeyedCipher;
-  /** What it must be. Default: a backup or data. */
+  /** Required kind. Default: a backup or data. */
   readonly wanted?: string | undefined;
 }
 

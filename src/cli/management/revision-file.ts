@@ -35,7 +35,7 @@ export function readRevisionFile(folder: string): number | undefined {
   }
 }
 
-/** Refuses a database that is behind what its folder has come to, and remembers nothing. For those who only read. */
+/** Refuses a database that is behind its folder's revision, and records nothing. For readers. */
 export function demandProgress(folder: string): Progress {
   return {
     opened(found) {
@@ -48,8 +48,8 @@ export function demandProgress(folder: string): Progress {
 }
 
 /**
- * Remembers what a server comes to. With `acceptDataLoss` a database that is behind is taken, and counts on from far above what anybody may
- * have seen. Where the file cannot be written it is behind, which refuses nothing that is whole.
+ * Records the revision that a server reaches. With `acceptDataLoss` a database that is behind is accepted, and continues far above any
+ * revision clients may have seen. Where the file cannot be written it is behind, which refuses nothing that is whole.
  */
 export function keepProgress(folder: string, acceptDataLoss: boolean): Progress {
   const path = join(folder, REVISION_FILE);
@@ -62,7 +62,7 @@ export function keepProgress(folder: string, acceptDataLoss: boolean): Progress 
       try {
         write(path, revision);
       } catch {
-        // Writes go on without it.
+        // Writes continue without it.
       }
     },
   };

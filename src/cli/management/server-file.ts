@@ -1,5 +1,5 @@
 /**
- * What a server keeps beside its data: certificate and port. That it is there says that a server has run on the folder, and `open` that one
+ * State that a server keeps beside its data: certificate and port. Its presence means that a server has run on the folder, `open` that one
  * runs, or was killed: then the database has a log beside it, which holds what was written last.
  *
  * @module
@@ -14,7 +14,7 @@ import { readKeptFile, writeKeptFile } from "../files/kept-file.ts";
 /** The name of the file. */
 export const SERVER_FILE = "server.json";
 
-/** What is in the file. */
+/** Content of the file. */
 export interface KeptServer extends ServerCertificate {
   readonly port: number;
   /** A server has the data open, or has not closed them. Default false. */
@@ -22,7 +22,7 @@ export interface KeptServer extends ServerCertificate {
 }
 
 /**
- * What a folder keeps; undefined when there is none.
+ * Reads the state of a folder; undefined if there is none.
  *
  * @throws CONFIG_FILE when it cannot be read, or holds something else.
  */
@@ -36,14 +36,14 @@ export async function writeServerFile(folder: string, kept: KeptServer): Promise
   await writeKeptFile(join(folder, SERVER_FILE), formatServer(kept));
 }
 
-/** The text of the file as it is in a copy, which no server has open; undefined when there is none, or it cannot be read. */
+/** The text of the file in a copy that no server has open; undefined if there is none, or it cannot be read. */
 export async function readServerText(folder: string): Promise<string | undefined> {
   const text = await readFile(join(folder, SERVER_FILE), "utf8").catch(() => undefined);
   const kept = text === undefined ? undefined : parse(text);
   return isKept(kept) && kept.open !== undefined ? formatServer({ ...kept, open: false }) : text;
 }
 
-/** Notes that no server has the data open any more, where the file says that one has. @throws CONFIG_FILE when that fails. */
+/** Marks the data as closed, if the file marks them as open. @throws CONFIG_FILE when that fails. */
 export async function noteClosed(folder: string): Promise<void> {
   const text = await readFile(join(folder, SERVER_FILE), "utf8").catch(() => "");
   const kept = parse(text);

@@ -44,11 +44,11 @@ export interface OpenStoreOptions {
   readonly cipher: Cipher;
   /** The revision of a folder that has nothing in it; etcd counts by itself. Default 1. */
   readonly firstRevision?: number;
-  /** Told when etcd is lost and found again. Default: nobody. */
+  /** Logs loss and recovery of etcd. Default: no logs. */
   readonly logger?: Logger;
-  /** Default: nobody counts. */
+  /** Default: nothing is counted. */
   readonly metrics?: Metrics;
-  /** Whether what is in etcd may be gone on with; see `EtcdStoreOptions`. */
+  /** Whether etcd's contents are acceptable; see `EtcdStoreOptions`. */
   readonly admit?: EtcdStoreOptions["admit"];
   readonly seen?: EtcdStoreOptions["seen"];
   /** See `EtcdTimes`. */
@@ -100,7 +100,7 @@ export function storeName({ data, etcdPrefix }: StoreFlags): string {
 /**
  * Opens the store that the options name: etcd, or the database in a folder, which is made when it is not there. The folder must exist.
  *
- * @throws USAGE for options that contradict each other or name nothing; what the store and the files say against it.
+ * @throws USAGE for options that contradict each other or name nothing; errors of the store and the files.
  */
 export async function openStoreFromFlags(flags: StoreFlags, options: OpenStoreOptions): Promise<Store> {
   const { cipher, firstRevision, logger, metrics, admit, seen, recoverMs } = options;

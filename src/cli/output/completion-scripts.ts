@@ -5,7 +5,7 @@
  */
 import type { Command, Option } from "commander";
 
-/** What follows a flag. */
+/** Value that follows a flag. */
 type Value = "none" | "file" | readonly string[];
 
 interface Flag {
@@ -15,7 +15,7 @@ interface Flag {
   readonly meaning: string;
 }
 
-/** What may follow the words of one command. */
+/** Completions for the words of one command. */
 export interface CommandWords {
   /** The words that lead there, separated by spaces; empty for the program itself. */
   readonly path: string;

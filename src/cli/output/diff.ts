@@ -10,7 +10,7 @@ const CONTEXT = 3;
 const DIFFERENCES_MAX = 2_000;
 
 /**
- * What turns one text into another, as a unified diff with three lines of context; "" when they are equal. A text that there is
+ * The changes from one text to another, as a unified diff with three lines of context; "" when they are equal. A text that there is
  * not is "", and has no lines.
  *
  * @example

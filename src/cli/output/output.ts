@@ -22,7 +22,7 @@ export function formatObjects(objects: readonly unknown[], format: OutputFormat)
 
 /**
  * A text that cannot move a terminal's cursor or turn the reading direction: such characters become JSON's escapes. Names in
- * files and messages of servers are other people's text.
+ * files and messages of servers are untrusted text.
  *
  * @example
  * visible("\u001b[2Jweb"); // "\\u001b[2Jweb"

@@ -2,7 +2,7 @@ import { Option } from "commander";
 import type { SyncedKind } from "../../engine/reconcile/rules/rules.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** What a command gets besides its own options. */
+/** Context of a command besides its own options. */
 export interface CommandContext {
   readonly terminal: Terminal;
   /** Sets the exit code; 0 when a command sets none. */

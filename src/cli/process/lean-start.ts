@@ -5,7 +5,7 @@
  * @module
  */
 
-/** What of a process decides how it is started. `process` is one. */
+/** The parts of a process that decide how it is started. `process` is one. */
 export interface StartedProcess {
   readonly argv: readonly string[];
   readonly execArgv: readonly string[];
@@ -13,18 +13,18 @@ export interface StartedProcess {
   readonly execPath: string;
   /** Undefined where the system cannot replace a process. */
   readonly execve?: ((file: string, args: readonly string[], env: NodeJS.ProcessEnv) => never) | undefined;
-  /** There when a process of Node has forked this one: what it says would not reach a replaced one. */
+  /** Present if a Node process has forked this one: its messages would not reach a replaced process. */
   readonly send?: unknown;
 }
 
-/** What a process with little memory is started with. */
+/** Settings for a process with little memory. */
 export const LEAN = {
   /**
    * Megabytes of half the room for short-lived objects: left alone, V8 takes up to 16 and never gives any back. And a way to collect
    * garbage once: a process that does little after its start never gets to it.
    */
   options: ["--max-semi-space-size=2", "--expose-gc"],
-  /** Pools that glibc takes memory from. Left alone, each thread gets one, and what was ever taken from it is hardly given back. */
+  /** Pools that glibc takes memory from. By default each thread gets one, and its memory is hardly ever returned. */
   env: { MALLOC_ARENA_MAX: "1" },
 } as const;
 
@@ -45,7 +45,7 @@ export function startLean(started: StartedProcess): void {
 }
 
 /**
- * Gives back to the system what the start has left: texts and lists of both clusters, and what V8 keeps for more of them. It stops the
+ * Returns leftover memory of the start to the system: texts and lists of both clusters, and V8's reserve for more of them. It stops the
  * process for some 50 ms with 1,000 objects. Does nothing in a process that was not started lean.
  */
 export function giveBack({ gc }: { readonly gc?: NodeJS.GCFunction | undefined } = globalThis): void {

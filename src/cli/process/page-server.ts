@@ -36,7 +36,7 @@ export async function startPageServer(page: string, { port = 0 }: { readonly por
 
 type Headers = Readonly<Record<string, string>>;
 
-/** What a page cannot say of itself is added: that nobody may frame it. */
+/** Adds the header that a page cannot set itself: framing is forbidden. */
 function headersOf(page: string): Headers {
   const policy = /<meta http-equiv="Content-Security-Policy" content="([^"]+)"/.exec(page)?.[1];
   if (policy === undefined) throw new EngineError("USAGE", "Cannot serve a page that states no Content-Security-Policy");

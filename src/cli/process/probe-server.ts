@@ -3,19 +3,19 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { EngineError, messageOf } from "../../base/errors.ts";
 
-/** What a probe answers: "ok", if need be with remarks, or the reason why not. */
+/** Answer of a probe: "ok", possibly with remarks, or the reason why not. */
 export type ProbeAnswer = () => "ok" | { readonly remarks: readonly string[] } | { readonly reason: string };
 
 /** A small HTTP server for kubelets and scrapers. */
 export interface ProbeServer {
   /** Where it listens, with the port that was found for `:0`. */
   readonly address: string;
-  /** What it answers. */
+  /** Paths that it answers. */
   readonly paths: readonly string[];
   stop(): Promise<void>;
 }
 
-/** Paths and what they answer. */
+/** Paths and their answers. */
 export interface ProbeServerOptions {
   /** `:8081`, `127.0.0.1:0`, `[::1]:9090`. */
   readonly address: string;

@@ -4,7 +4,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import { readVersion } from "./version.ts";
 
-/** How often the event loop is asked to be on time, in milliseconds. */
+/** Interval of measuring the event loop's delay, in milliseconds. */
 const RESOLUTION_MS = 10;
 const NANOSECONDS = 1e9;
 

@@ -2,7 +2,7 @@
 const OLDEST = { major: 22, minor: 19 };
 
 /**
- * What to tell people whose Node is too old, or undefined if it is not. Without it they would meet a syntax error, or a failure
+ * Message for users whose Node is too old, or undefined if it is not. Without it they would see a syntax error, or a failure
  * in the middle of the work.
  *
  * @example

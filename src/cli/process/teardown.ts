@@ -1,9 +1,9 @@
 import { delay } from "../../base/clock.ts";
 import type { Clock } from "../../base/clock.ts";
 
-/** What has to be ended when a command ends, last opened first. */
+/** Cleanup at the end of a command, last opened first. */
 export interface Teardown {
-  /** Remembers how to end what was just opened. */
+  /** Registers how to close a resource that was just opened. */
   add(end: () => Promise<void> | void): void;
   /** Ends everything, also what stands behind a failure, and throws the first of the failures. */
   run(): Promise<void>;
@@ -28,7 +28,7 @@ export function createTeardown(): Teardown {
   };
 }
 
-/** Waits for `ending`, but no longer than `limitMs`: what comes after may help it along, as closing a connection does. */
+/** Waits for `ending`, but no longer than `limitMs`: later steps may help it along, as closing a connection does. */
 export async function atMost(clock: Clock, limitMs: number, ending: Promise<void>): Promise<void> {
   const ended = new AbortController();
   try {

@@ -21,7 +21,7 @@ export interface Terminal {
   /**
    * The text of a file; `-` is standard input.
    *
-   * @throws CONFIG_FILE, CONFIG_SYNTAX as `readTextFile`; USAGE when standard input is asked for a second time.
+   * @throws CONFIG_FILE, CONFIG_SYNTAX as `readTextFile`; USAGE if standard input is read a second time.
    */
   read(path: string): Promise<string>;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -31,10 +31,10 @@ export interface Terminal {
   readonly colours: boolean;
   /**
    * Aborts at the first SIGINT or SIGTERM. From the first call on these signals no longer end the process by themselves, but
-   * the second one does, and so does a stop that takes too long. Commands that end by themselves never ask for it.
+   * the second one does, and so does a stop that takes too long. Commands that end by themselves never use it.
    */
   stopSignal(): AbortSignal;
-  /** Asks the person at the terminal and answers their line; undefined when nobody is there to ask. */
+  /** Asks the person at the terminal and answers their line; undefined if the session is not interactive. */
   readonly ask: ((question: string) => Promise<string>) | undefined;
   /** Calls `listener` at every SIGHUP, which no longer ends the process then. Returns a function that ends that. */
   onHangUp(listener: () => void): () => void;
@@ -87,7 +87,7 @@ export function showsColours({ isTTY }: { readonly isTTY?: boolean }, env: Termi
   return isTTY === true && !env["NO_COLOR"] && env["TERM"] !== "dumb";
 }
 
-/** On standard error, so that what is asked does not end up in a file. */
+/** On standard error, so that the question does not end up in a file. */
 async function askPerson(question: string): Promise<string> {
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   try {
@@ -97,7 +97,7 @@ async function askPerson(question: string): Promise<string> {
   }
 }
 
-/** A reader that went away, as `head` does, ends what runs; what is still written goes nowhere. A full disk is a failure. */
+/** A reader that goes away, as `head` does, stops the command; later output is discarded. A full disk is a failure. */
 function surviveClosedPipes(stop: AbortController): void {
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code === "EPIPE") return stop.abort();
@@ -116,7 +116,7 @@ function listenForStop(stop: AbortController): void {
       if (asked) process.exit(code);
       asked = true;
       stop.abort();
-      // Fires only if the process still lives by then: the timer alone does not keep it alive.
+      // Fires only if the process is still alive: the timer alone does not keep it alive.
       systemClock.schedule(GRACE_MS, () => {
         process.stderr.write(`Not stopped after ${GRACE_MS / 1000} s: ended\n`);
         process.exit(code);

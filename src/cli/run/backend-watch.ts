@@ -1,6 +1,6 @@
 /**
- * Whether readers on the host see the backends, beside a sidecar at work. It looks at the caches that are there and lists EndpointSlices
- * some time after something was copied: at rest it asks nothing.
+ * Watches, beside a running sidecar, whether readers on the host see the backends. It reads the existing caches and lists EndpointSlices
+ * some time after a copy was written: at rest it sends no requests.
  *
  * @module
  */
@@ -22,12 +22,12 @@ import type { LoadedConfiguration } from "../input/configuration.ts";
 import type { FollowedCluster, Runtime } from "../input/followed-cluster.ts";
 import type { ServicesMode } from "../../engine/reconcile/rules/rules.ts";
 
-/** Looks so long after the start, and at most as often afterwards, in milliseconds: copies and mirrors have settled by then. */
+/** Delay of the first check, and minimum interval of later ones, in milliseconds: by then copies and mirrors have settled. */
 const EVERY_MS = 30_000;
-/** Services whose invisible backends are told each on a line of its own. */
+/** Services whose invisible backends are each reported on a line of their own. */
 const TOLD_MAX = 10;
 
-/** What the watch needs of the sidecar. */
+/** Dependencies of the watch. */
 export interface BackendWatchOptions {
   readonly tenant: Pick<FollowedCluster, "client"> & { readonly access: Pick<FollowedCluster["access"], "source"> };
   readonly host: BackendWatchOptions["tenant"] & Pick<FollowedCluster, "scope">;
@@ -46,7 +46,7 @@ export interface BackendWatch {
   stop(): Promise<void>;
 }
 
-/** Warns of Services whose backends nobody on the host sees, each once while that lasts, in the log, as a gauge and as Events. Never fails. */
+/** Warns of Services whose backends are invisible on the host, once while it lasts, in the log, as a gauge and as Events. Never fails. */
 export function watchBackends(loaded: LoadedConfiguration, options: BackendWatchOptions): BackendWatch {
   const watch = new RunningWatch(loaded, options);
   const work = watch.run();
@@ -60,7 +60,7 @@ export function watchBackends(loaded: LoadedConfiguration, options: BackendWatch
   };
 }
 
-/** Who refuses once is not asked again. */
+/** A client that refuses once is not asked again. */
 const NO_READS: ReadCluster["reads"] = { list: () => Promise.resolve([]) };
 
 class RunningWatch {
@@ -96,11 +96,11 @@ class RunningWatch {
     const { clock, logger } = this.#options.runtime;
     const { signal } = this.#ended;
     let heard: (() => void)[] | undefined;
-    // Who may not list the host's slices is told once, and not asked again.
+    // Missing permission to list the host's slices is reported once, and not checked again.
     while (!signal.aborted && !this.#unknown.has("host")) {
       await delay(clock, EVERY_MS, signal);
       if (signal.aborted || !this.#due || !this.#options.ready()) continue;
-      // Before the sidecar works, nobody has opened the caches.
+      // Before the sidecar works, the caches are not open.
       heard ??= this.#hear();
       this.#due = false;
       try {
@@ -113,7 +113,7 @@ class RunningWatch {
     for (const end of heard ?? []) end();
   }
 
-  /** Copies that come or change, and Services of the tenant: those may have slices alone, which nobody follows. */
+  /** Copies that come or change, and Services of the tenant: those may have slices alone, which are not followed. */
   #hear(): (() => void)[] {
     const { tenant, host } = this.#options;
     const due = () => void (this.#due = true);
@@ -178,7 +178,7 @@ class RunningWatch {
     }
     if (this.#unknown.has("host")) return;
     metrics.gauge("endpoint_sync_invisible_services", invisible.length);
-    // What was found is looked at again until it is over.
+    // A finding is checked again until it is over.
     if (invisible.length > 0) this.#due = true;
     const news = invisible.filter(({ tenant: key }) => !this.#told.has(formatKey(key)));
     for (const { tenant: key, host, note } of news.slice(0, TOLD_MAX))
@@ -199,7 +199,7 @@ class RunningWatch {
   }
 }
 
-/** What is copied does not depend on patches, and without them nobody pays for a sandbox. */
+/** The set of copies does not depend on patches, and without them no sandbox is needed. */
 function withoutPatches(loaded: LoadedConfiguration): LoadedConfiguration {
   return { ...loaded, config: withSync(loaded.config, loaded.kinds, (sync) => ({ ...sync, patches: [] })) };
 }

@@ -14,7 +14,7 @@ import type { Runtime } from "../input/followed-cluster.ts";
 
 /** After the start there is other work to do first, in milliseconds. */
 const START_MS = 5_000;
-/** So long, and so many values, at a time; then everybody else has their turn for the pause. */
+/** Time and values per slice; then other work proceeds for the pause. */
 const SLICE_MS = 2;
 const SLICE_VALUES = 10;
 const PAUSE_MS = 20;
@@ -22,10 +22,10 @@ const PAUSE_MS = 20;
 /** Values to try for each patch, and steps in which that must be done. */
 const RUNS = 100;
 const FUEL = 2_000_000;
-/** No single evaluation may take longer than a millisecond or so; what needs more is left to `validate --laws`. */
+/** No single evaluation may take longer than a millisecond or so; longer ones are left to `validate --laws`. */
 const EVALUATION_FUEL = 100_000;
 
-/** What the check needs of the sidecar. */
+/** Dependencies of the check. */
 export interface LawWatchOptions {
   readonly runtime: Pick<Runtime, "clock" | "logger">;
   /** The sidecar does its work. */
@@ -63,7 +63,7 @@ export function watchLaws(loaded: LoadedConfiguration, options: LawWatchOptions)
   };
 }
 
-/** A reference is the engine's own pair, and what has no way back can only answer its own result. */
+/** A reference is the engine's own pair, and a patch without a way back can only see its own result. */
 function isWorthwhile({ config, kinds }: LoadedConfiguration): boolean {
   const patches = kinds.flatMap((kind) => syncOf(config, kind).patches);
   return patches.some(
@@ -73,7 +73,7 @@ function isWorthwhile({ config, kinds }: LoadedConfiguration): boolean {
 
 interface Watching extends LawWatchOptions {
   readonly stop: AbortSignal;
-  /** What is at odds and was told, by its texts. */
+  /** Breaches that were reported, by their texts. */
   readonly told: Set<string>;
 }
 
@@ -127,7 +127,7 @@ interface Telling {
   readonly formatLawSteps: (steps: readonly LawStep[]) => string;
 }
 
-/** Tells what is new, and forgets what is mended, so that it is told again when it comes back. */
+/** Reports new breaches, and forgets fixed ones, so that they are reported again if they come back. */
 function tell(breaches: readonly LawBreach[], { loaded: { config }, logger, told, formatLawSteps }: Telling): void {
   const found = breaches
     .filter(({ verdict }) => verdict === "oscillates")

@@ -11,8 +11,8 @@ export interface ProblemOutput {
 }
 
 /**
- * Tells problems of a configuration as the log is told: as lines of the log where these are JSON, so that every line is, and otherwise in the words of
- * `validate`, one line each.
+ * Reports problems of a configuration in the format of the log: as log lines if these are JSON, so that every line is, and otherwise as
+ * `validate` does, one line each.
  *
  * @example
  * const tell = createProblemTeller({ terminal, logger, format: "json" });

@@ -1,5 +1,5 @@
 /**
- * Whether the sidecar does its work, and what is in the way.
+ * Readiness of the sidecar, and the obstacles to it.
  *
  * @module
  */
@@ -11,40 +11,40 @@ import type { Permission } from "../../engine/sync/cluster/permissions.ts";
 import type { FollowedCluster, Runtime } from "../input/followed-cluster.ts";
 import type { ProbeAnswer } from "../process/probe-server.ts";
 
-/** Permissions are asked for again after this time, in milliseconds. */
+/** Interval of checking permissions again, in milliseconds. */
 export const REVIEW_INTERVAL_MS = 5 * 60_000;
-/** The same after a review that could not be finished, or that found something missing: somebody is about to mend it. */
+/** The same after a review that could not be finished, or that found something missing: an operator is about to fix it. */
 export const REVIEW_SOON_MS = 30_000;
 /** A refused request leads to a review, but not more often than this. */
 export const REVIEW_PAUSE_MS = 5_000;
 
-/** What readiness is made of. */
+/** Dependencies of readiness. */
 export interface SyncerReadinessOptions {
   readonly clusters: readonly Pick<FollowedCluster, "side" | "client" | "access">[];
-  /** What the present configuration needs. */
+  /** Permissions that the present configuration needs. */
   permissions(): readonly Permission[];
   /** True when the work can be done. */
   prepared(): boolean;
   /** Objects of which a cluster has said otherwise than its lists for a while. They are reported, and make nothing unready: a restart would not help. */
   contradicted?(): readonly string[];
-  /** What of the clusters is out of sight, and since when: a line for each. Default nothing. */
+  /** Clusters that are out of sight, and since when: a line for each. Default nothing. */
   outOfSight?(): readonly string[];
   /** Services whose backends readers on the host do not all see. They are reported, and make nothing unready: the copies are current. */
   invisible?(): readonly string[];
   readonly runtime: Runtime;
 }
 
-/** Answers `/readyz`. */
+/** The answer to `/readyz`. */
 export interface Readiness {
   readonly probe: ProbeAnswer;
-  /** Begins to ask for permissions; before that, none is missing. */
+  /** Starts to check permissions; before that, none is missing. */
   start(): void;
-  /** Asks for permissions soon: a cluster has refused a request, or others are needed now. */
+  /** Checks permissions soon: a cluster has refused a request, or others are needed now. */
   askAgain(): void;
   stop(): void;
 }
 
-/** Asks nothing before {@link Readiness.start}. */
+/** Checks nothing before {@link Readiness.start}. */
 export function createSyncerReadiness(options: SyncerReadinessOptions): Readiness {
   return new WatchedReadiness(options);
 }
@@ -131,7 +131,7 @@ class WatchedReadiness implements Readiness {
       this.#found(await this.#ask(permissions()));
       this.#schedule(this.#missing.length === 0 ? REVIEW_INTERVAL_MS : REVIEW_SOON_MS);
     } catch (error) {
-      // What was found before still holds, as far as anybody knows.
+      // The earlier result is assumed to still hold.
       runtime.logger.debug("Cannot ask for permissions", { error: messageOf(error) });
       this.#schedule(REVIEW_SOON_MS);
     } finally {
@@ -140,7 +140,7 @@ class WatchedReadiness implements Readiness {
     }
   }
 
-  /** Those that are missing. One request at a time for each cluster: nobody is in a hurry. */
+  /** Those that are missing. One request at a time for each cluster: there is no hurry. */
   async #ask(permissions: readonly Permission[]): Promise<readonly Permission[]> {
     const missing = await Promise.all(
       this.#options.clusters.map(async ({ side, client }) => {

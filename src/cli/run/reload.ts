@@ -11,7 +11,7 @@ import type { Terminal } from "../process/terminal.ts";
 /** How often the files are read again, in milliseconds. Mounted files have no events that can be relied on. */
 const POLL_MS = 5_000;
 
-/** What is followed and where it goes. */
+/** Files that are followed, and the receiver of changes. */
 export interface ReloadOptions {
   readonly terminal: Pick<Terminal, "read" | "onHangUp">;
   readonly files: ConfigurationOptions;
@@ -25,7 +25,7 @@ export interface ReloadOptions {
 }
 
 /**
- * Reads the configuration again when the text of a file has changed and is the same for a whole interval, and at SIGHUP at once. One with errors is told
+ * Reads the configuration again when the text of a file has changed and is the same for a whole interval, and at SIGHUP at once. Errors are logged
  * and counted, once per text, and the old one stays. Returns a function that ends it.
  */
 export function watchConfiguration(options: ReloadOptions): () => Promise<void> {
@@ -39,7 +39,7 @@ class ConfigurationWatch {
   readonly #files: readonly string[];
   /** Digest of the texts that were taken last, or refused; undefined before that. */
   #seen: string | undefined;
-  /** Digest of other texts that the last look found: who writes a file in place may be in the middle of it. */
+  /** Digest of changed texts found by the last check: an in-place write may still be in progress. */
   #found: string | undefined;
   #work: Promise<void> = Promise.resolve();
   #timer: Timer | undefined;

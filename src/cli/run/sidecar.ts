@@ -69,7 +69,7 @@ export interface SidecarOptions extends ClusterFlags {
   readonly logLevel: LogLevel;
 }
 
-/** Writes that are under way when it stops may take so long, in milliseconds; then their connections are closed. */
+/** Time for writes in progress when it stops, in milliseconds; then their connections are closed. */
 const WRITES_MS = 10_000;
 
 /** Syncs two clusters until a stop signal. */
@@ -99,7 +99,7 @@ function withBackends(loaded: LoadedConfiguration, { backends }: Pick<Syncer, "b
   return { ...loaded, settings: { ...loaded.settings, backends } };
 }
 
-/** Reads the files again when they change or at SIGHUP, and hands the syncer what they say then. */
+/** Reads the files again when they change or at SIGHUP, and passes the new configuration to the syncer. */
 function followConfiguration(terminal: Terminal, { options, loaded }: Parts, { syncer, readiness, runtime, laws, backends }: Working) {
   const scope = hostScope(createTranslatorFor(loaded));
   return watchConfiguration({
@@ -108,7 +108,7 @@ function followConfiguration(terminal: Terminal, { options, loaded }: Parts, { s
     ...runtime,
     tell: problemTeller(terminal, options, runtime.logger),
     async apply(changed) {
-      // What is followed of the host is decided at the start.
+      // The scope followed on the host is decided at the start.
       if (!jsonEqual(hostScope(createTranslatorFor(changed)), scope))
         throw new EngineError("CONFIG_VALUE", "Cannot change which host namespaces are followed while the syncer runs", {
           details: { hint: "Restart it with the new configuration" },
@@ -126,7 +126,7 @@ function followConfiguration(terminal: Terminal, { options, loaded }: Parts, { s
   });
 }
 
-/** What a sidecar is made of. */
+/** Parts of a sidecar. */
 interface Parts {
   readonly options: SidecarOptions;
   readonly loaded: LoadedConfiguration;
@@ -211,7 +211,7 @@ interface Electing {
 
 /**
  * With clients of their own: renewals neither wait for writes nor for `--host-qps`. The Lease tells whether the host can be reached; the
- * tenant is asked as often.
+ * tenant is checked as often.
  */
 function joinElection(terminal: Terminal, { loaded, kubeConfigs, teardown }: Parts, { runtime, sights }: Electing): LeaderElection {
   const times = loaded.settings.leaderElection;
@@ -268,7 +268,7 @@ function followBoth({ env }: Terminal, { options, loaded, kubeConfigs }: Parts, 
   };
 }
 
-/** Starts what kubelets and scrapers ask; one server when both addresses are the same. */
+/** Starts the servers for kubelets and scrapers; one server if both addresses are the same. */
 async function serve({ options, teardown }: Parts, { ready, metrics, runtime }: Served): Promise<void> {
   const { metricsAddress, healthAddress } = options;
   const alive = (): ReturnType<ProbeAnswer> => "ok";
@@ -294,7 +294,7 @@ interface Working {
   readonly runtime: Runtime;
   /** Undefined with `--no-laws`. */
   readonly laws: LawWatch | undefined;
-  /** Undefined where no Endpoints are read: what is copied is what is seen. */
+  /** Undefined where no Endpoints are read: copies are then all that readers see. */
   readonly backends: BackendWatch | undefined;
 }
 

@@ -1,5 +1,5 @@
 /**
- * What this process sees of the two clusters: since when one cannot be reached or followed, for `/readyz`, and whether another process
+ * Reachability of both clusters from here: since when one cannot be reached or followed, for `/readyz`, and whether another process
  * should lead that sees more, for the election.
  *
  * @module
@@ -13,20 +13,20 @@ import type { FollowedCluster, Runtime } from "../input/followed-cluster.ts";
 
 /** Times of a sight, in milliseconds. */
 export interface SightTimes {
-  /** A cluster that has not answered or cannot be followed for so long is out of sight. */
+  /** Time without an answer, or without being followed, after which a cluster is out of sight. */
   readonly lostAfterMs: number;
-  /** A cluster that has answered for so long without a failure is in clear sight. */
+  /** Time without a failure after which a cluster is in clear sight. */
   readonly clearAfterMs: number;
 }
 
-/** One cluster, as this process sees it. Told of each question that somebody asks it anyway. */
+/** One cluster, as this process sees it. Updated by every request that is made anyway. */
 export interface ClusterSight extends Reach {
   readonly sight: Sight;
   /** A line for each thing that is out of sight, with the time since when. */
   lost(): readonly string[];
 }
 
-/** What is looked at. */
+/** A cluster to observe. */
 export type SeenCluster = Pick<FollowedCluster, "side"> & {
   readonly access: Pick<FollowedCluster["access"], "lost" | "retryNow" | "identity">;
 };
@@ -40,7 +40,7 @@ class WatchedCluster implements ClusterSight {
   readonly #cluster: SeenCluster;
   readonly #times: SightTimes;
   readonly #clock: Runtime["clock"];
-  /** Monotonic time of the first question since the last answer. */
+  /** Monotonic time of the first request since the last answer. */
   #unansweredMs: number | undefined;
   /** Monotonic time of the first answer since the last failure. */
   #answeringMs: number | undefined;
@@ -104,22 +104,22 @@ class WatchedCluster implements ClusterSight {
 
 const RANK: Readonly<Record<Sight, number>> = { clear: 0, unsteady: 1, blind: 2 };
 
-/** What can be done with all of them: as much as with the one that is seen least. */
+/** The sight of all clusters: that of the one seen least. */
 export function leastOf(clusters: readonly Pick<ClusterSight, "sight">[]): Sight {
   return clusters.map(({ sight }) => sight).reduce((least, sight) => (RANK[sight] > RANK[least] ? sight : least), "clear");
 }
 
-/** How a cluster is asked. */
+/** How a cluster is probed. */
 export interface ClusterProbe {
   readonly reach: Reach;
-  /** Rejects when nobody answers. */
+  /** Rejects if there is no answer. */
   readonly ask: () => Promise<unknown>;
   /** Between two questions, in milliseconds. */
   readonly everyMs: number;
   readonly runtime: Pick<Runtime, "clock">;
 }
 
-/** Asks again and again, until the function that it answers is called. A refusal is an answer. */
+/** Probes repeatedly, until the returned function is called. A refusal counts as an answer. */
 export function keepAsking({ reach, ask, everyMs, runtime: { clock } }: ClusterProbe): () => Promise<void> {
   const stop = new AbortController();
   const asking = (async () => {

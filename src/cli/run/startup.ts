@@ -1,6 +1,6 @@
 /**
- * What must hold before a syncer starts. A cluster that does not answer is waited for, since sidecars often start before the
- * API server beside them; whatever waiting does not change ends the start.
+ * Checks before a syncer starts. A cluster that does not answer is waited for, since sidecars often start before the
+ * API server beside them; errors that waiting does not fix end the start.
  *
  * @module
  */
@@ -14,7 +14,7 @@ import type { FollowedCluster, Runtime } from "../input/followed-cluster.ts";
 /** Dense in the first seconds: the API server beside a sidecar starts at the same time. */
 const BACKOFF = { initialMs: 250, maximumMs: 15_000, factor: 1.15, jitter: 0.2 };
 
-/** Kinds that are read on both sides, if nobody says which. */
+/** Kinds that are read on both sides by default. */
 const USUALLY_READ = [SERVICES, ENDPOINTS];
 
 /** The certificate of the server does not fit the kubeconfig. */
@@ -28,7 +28,7 @@ const CERTIFICATE_FAULTS = new Set([
   "CERT_HAS_EXPIRED",
 ]);
 
-/** What a start needs. */
+/** Dependencies of a start. */
 export interface StartupOptions {
   readonly tenant: FollowedCluster;
   readonly host: FollowedCluster;
@@ -40,8 +40,8 @@ export interface StartupOptions {
 }
 
 /**
- * Waits until both clusters answer and let themselves be read, and checks that they are two; a host namespace that is missing
- * is only told, since it can be created later. Resolves early when `stop` aborts.
+ * Waits until both clusters answer and can be read, and checks that they are two; a host namespace that is missing
+ * is only reported, since it can be created later. Resolves early when `stop` aborts.
  *
  * @throws API_UNAUTHORIZED, API_FORBIDDEN and others when a cluster refuses; API_UNAVAILABLE when its certificate cannot be trusted.
  * @throws CONFIG_VALUE when both sides are the same cluster.
@@ -59,7 +59,7 @@ export async function awaitClusters(options: StartupOptions): Promise<void> {
   }
 }
 
-/** Waits until `attempt` succeeds; resolves early when `stop` aborts. @throws what a repetition would not change. */
+/** Waits until `attempt` succeeds; resolves early when `stop` aborts. @throws errors that a repetition would not change. */
 export async function whileUnreachable(
   cluster: FollowedCluster,
   attempt: () => Promise<void>,
@@ -112,7 +112,7 @@ export async function refuseSameCluster({ tenant, host }: Record<"tenant" | "hos
 async function warnOfMissingNamespace({ host, runtime }: StartupOptions): Promise<void> {
   const { namespace } = host.scope;
   if (namespace === undefined || (await look(host, namespace)).seen !== "absent") return;
-  runtime.logger.warn("The host namespace does not exist; nothing is copied before somebody creates it", { namespace });
+  runtime.logger.warn("The host namespace does not exist; nothing is copied until it is created", { namespace });
 }
 
 /** A namespace; a role for one namespace only does not let us see any. */

@@ -69,7 +69,7 @@ endpoint-sync test
 After a change of the patches, \`endpoint-sync test init\` writes tests of new ones and keeps the others.
 `;
 
-/** Writes a small project: what {@link initTests} writes, with settings, an object and a README. Nothing is overwritten. */
+/** Writes a small project: the files of {@link initTests}, with settings, an object and a README. Nothing is overwritten. */
 export async function initProject(context: CommandContext, folder: string): Promise<void> {
   const files = { [CONFIG]: FIRST_CONFIG, [SETTINGS]: FIRST_SETTINGS, "endpoints.yaml": FIRST_OBJECT, "README.md": FIRST_README };
   for (const [name, text] of Object.entries(files)) await make(context.terminal, { file: join(folder, name), text });

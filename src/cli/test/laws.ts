@@ -1,5 +1,5 @@
 /**
- * The laws of patches on the command line: how a report is told, and which of it is a problem of the configuration.
+ * The laws of patches on the command line: the text of a report, and its problems of the configuration.
  *
  * @module
  */
@@ -31,14 +31,14 @@ export async function checkConfigurationLaws(
 }
 
 /**
- * What of a report is wrong with the configuration: a pair that oscillates is an error, one that drifts a warning, and so are lists
+ * Problems of the configuration in a report: a pair that oscillates is an error, one that drifts a warning, and so are lists
  * whose patches do that only together. `texts` are the files by name, in the order in which later ones win.
  */
 export function lawProblems(laws: LawReport, texts: readonly { readonly file: string; readonly text: string }[]): readonly Problem[] {
   const report = new Report();
   const places = patchPlaces(texts);
   for (const { list, patches, verdict, counterExample } of breachesOf(laws)) {
-    // What happens between several patches is told at the last of them.
+    // An interaction of several patches is reported at the last of them.
     const patch = patches.at(-1)!;
     const field = indexPath(fieldPath(fieldPath("sync.toHost", list), "patches"), patch);
     const at = places({ list, patch, side: "reverseExpression" });
@@ -52,7 +52,7 @@ export function lawProblems(laws: LawReport, texts: readonly { readonly file: st
   return report.problems;
 }
 
-/** Laws that are told below a patch although they decide no verdict. */
+/** Laws that are reported below a patch although they decide no verdict. */
 const NOTES: Partial<Record<LawName, string>> = { typeKept: "changes its type", deterministic: "is not deterministic" };
 
 /** Only what came back can hold or not. */
@@ -76,7 +76,7 @@ export function idleAcceptanceProblems(
   return report.problems;
 }
 
-/** One patch a line with its verdict, and what else people may want to know of it below. */
+/** One patch a line with its verdict, and further notes below. */
 export function formatLawReport({ pairs, lists, seed }: LawReport): string {
   const lines = pairs.flatMap((pair) => [
     `${pair.list}.patches[${pair.patch}] ${pair.path}: ${pair.verdict}, ${meaningOf(pair.verdict)}${evidenceOf(pair)}${pair.cutShort ? " (as far as the fuel went)" : ""}`,

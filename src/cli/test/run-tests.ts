@@ -21,7 +21,7 @@ export interface RunTestsOptions {
   readonly coverage?: boolean;
 }
 
-/** What files are run with. */
+/** Tools for running files. */
 export interface RunTools {
   readonly terminal: Pick<Terminal, "read" | "err">;
   readonly engines: EngineCache;
@@ -30,7 +30,7 @@ export interface RunTools {
 }
 
 /**
- * Runs test files one after the other and tells each once it has run; files without a test that the filter wants are left out.
+ * Runs test files one after the other and reports each once it has run; files without a test that matches the filter are left out.
  *
  * @throws CONFIG_FILE when a golden file cannot be written.
  */

@@ -15,14 +15,14 @@ export interface SkeletonFile {
   readonly text: string;
 }
 
-/** What the first tests are made for. */
+/** Input of the first tests. */
 export interface SkeletonOptions {
   readonly loaded: LoadedConfiguration;
   /** The test file; the files of its objects come beside it. */
   readonly file: string;
   /** The configuration, and the settings if there are some, as the test file names them. */
   readonly names: { readonly config: string; readonly settings?: string };
-  /** Reads what is there already. */
+  /** Reads existing files. */
   read(file: string): Promise<string>;
 }
 
@@ -40,7 +40,7 @@ interface SkeletonTest {
 const PLACES_MAX = 5;
 
 /**
- * A test for every patch, and the objects that it is shown with: what the patch makes of these objects now is what the test
+ * A test for every patch, and the objects that it is shown with: the current result of the patch for these objects is what the test
  * expects. One that needs another value is skipped, and says so.
  */
 export async function skeletonOf(options: SkeletonOptions): Promise<SkeletonFile[]> {
@@ -49,7 +49,7 @@ export async function skeletonOf(options: SkeletonOptions): Promise<SkeletonFile
   try {
     const samples = samplesFor(loaded);
     const tests = samples.flatMap(({ list, patches, object }) => {
-      // A second patch of one path cannot be told from the first by its path.
+      // A second patch of one path cannot be distinguished from the first by its path.
       const paths = new Set(patches.map(({ path }) => compilePath(path).canonical));
       return [...paths].map((path) => testOf(list, path, object, patcher));
     });

@@ -56,7 +56,7 @@ function exitCodeOf({ totals }: TestReport): number {
   return totals.failed + totals.error > 0 ? EXIT_FAILED : 0;
 }
 
-/** What is to be said of coverage below the threshold. */
+/** Message for coverage below the threshold. */
 function lowCoverage({ totals: { coverage } }: TestReport, threshold: number | undefined): string | undefined {
   if (coverage === undefined || threshold === undefined || Math.min(coverage.patches, coverage.branches) >= threshold) return undefined;
   return `Coverage is below ${threshold}%: ${percent(coverage.patches)} of the patches and ${percent(coverage.branches)} of their branches ran`;

@@ -16,14 +16,14 @@ import { oneLine } from "./reporters/result-text.ts";
 import { runTests } from "./run-tests.ts";
 import type { RunTestsOptions } from "./run-tests.ts";
 
-/** Editors write a file in several steps; what follows within this time belongs together, in milliseconds. */
+/** Editors write a file in several steps; writes within this time belong together, in milliseconds. */
 const SETTLE_MS = 30;
 /** Names that a message lists. */
 const NAMES_MAX = 3;
-/** Moves the cursor to the upper left corner and clears what is below. */
+/** Moves the cursor to the upper left corner and clears the screen below. */
 const CLEAR = "\u001b[H\u001b[J";
 
-/** What is watched and how it is told. */
+/** Files that are watched, and how results are reported. */
 export interface WatchTestsOptions {
   readonly terminal: Terminal;
   /** Files, folders and globs, as for `discoverTests`. */
@@ -34,7 +34,7 @@ export interface WatchTestsOptions {
   readonly kinds?: readonly SyncedKind[];
 }
 
-/** What is not as it was at the last look. */
+/** Differences since the last check. */
 interface Difference {
   readonly changed: readonly string[];
   readonly appeared: readonly string[];
@@ -45,7 +45,7 @@ interface Difference {
  * Runs all tests, and then again and again those that depend on what changed, until a stop signal. The sum at the end of each run
  * counts every file as it last ran.
  *
- * @throws USAGE when something named does not exist at the start, or the system watches no more folders.
+ * @throws USAGE if a named file does not exist at the start, or the system watches no more folders.
  */
 export async function watchTests(options: WatchTestsOptions): Promise<void> {
   const watch = new TestWatch(options);
@@ -61,14 +61,14 @@ class TestWatch {
   readonly #stop: AbortSignal;
   readonly #stamps = new FileStamps();
   readonly #folders = new FolderWatch((path) => this.#happened(path));
-  /** What a test file has read when it last ran, by test file. */
+  /** Files that a test file read when it last ran, by test file. */
   readonly #reads = new Map<string, Set<string>>();
   readonly #ran = new Map<string, RanSuite>();
   #engines: EngineCache;
   #discovery: Discovery = { files: [], folders: [] };
   /** Whether files may have come or gone. */
   #stale = true;
-  /** Ends the wait for an event; undefined while nobody waits. */
+  /** Ends the wait for an event; undefined while none is pending. */
   #wake: (() => void) | undefined;
   #awake = false;
 
@@ -142,14 +142,14 @@ class TestWatch {
     for (const file of removed) this.#forget(file);
     const concerned = (file: string) => appeared.includes(file) || changed.some((name) => this.#reads.get(file)?.has(name) === true);
     const files = this.#discovery.files.filter(concerned);
-    // Engines of a configuration that was changed are of no more use.
+    // Engines of a changed configuration are no longer used.
     if (without(changed, this.#discovery.files).length > 0) this.#renewEngines();
     for (const file of files) this.#forget(file);
     const read = (name: string, suite: string) => this.#read(name, suite);
     for (const file of files) this.#reads.set(file, new Set());
     const ran = await runTests(files, run, { terminal, engines: this.#engines, read }, (suite) => reporting.suite(suite));
     for (const one of ran) this.#ran.set(one.suite.file, one);
-    // What a run has written itself is no change.
+    // Files written by the run itself are no change.
     if (run.update === true) for (const { suite } of ran) for (const { file } of suite.writes) await this.#stamps.note(file);
     this.#stamps.keep(new Set([...this.#reads.values()].flatMap((names) => [...names])));
     await reporting.end(reportOf([...this.#ran.values()].sort((left, right) => (left.suite.file < right.suite.file ? -1 : 1))));

@@ -10,14 +10,14 @@ export interface ClusterController {
   stop(): void;
 }
 
-/** What a controller works with. */
+/** Dependencies of a controller. */
 export interface ClusterControllerOptions {
   readonly registry: Registry;
   readonly store: Store;
   readonly logger: Logger;
 }
 
-/** The controller whose watches feed a worker. It stops them before the worker, which then hears of nothing more. */
+/** The controller whose watches feed a worker. It stops them before the worker, which then gets no more keys. */
 export function createClusterController(worker: KeyWorker, watches: readonly StoreWatch[]): ClusterController {
   return {
     settled: worker.settled,

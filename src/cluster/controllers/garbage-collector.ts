@@ -15,8 +15,8 @@ import type { Ownership } from "./ownership.ts";
 
 /**
  * Deletes objects once all their owners are gone, makes owners that are deleted in the foreground wait for them, and frees
- * them from owners that leave orphans. An owner is who has the name and the uid; of kinds that this server does not know it
- * never says that somebody is gone. Source: the garbage collector of the controller manager.
+ * them from owners that leave orphans. An owner is identified by name and uid; owners of kinds that this server does not know
+ * are never considered gone. Source: the garbage collector of the controller manager.
  */
 export async function startGarbageCollector({ registry, store, logger }: ClusterControllerOptions): Promise<ClusterController> {
   const ownership = createOwnership();
@@ -60,7 +60,7 @@ function leavesOrphans(object: KubeObject): boolean {
   return isTerminating(object) && object.metadata.finalizers?.includes(ORPHAN_FINALIZER) === true;
 }
 
-/** Whose state may be another one after an event. */
+/** Keys whose state may have changed by an event. */
 function affected(ownership: Ownership, { type, object, previous }: StoreEvent): readonly string[] {
   const uid = object.metadata.uid!;
   if (type === "deleted") ownership.remove(object);

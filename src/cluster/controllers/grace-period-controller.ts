@@ -8,14 +8,14 @@ import { createClusterController } from "./controller.ts";
 import type { ClusterController, ClusterControllerOptions } from "./controller.ts";
 import { createKeyWorker } from "./key-worker.ts";
 
-/** What this controller works with. */
+/** Dependencies of this controller. */
 export interface GracePeriodOptions extends ClusterControllerOptions {
   readonly clock: Clock;
 }
 
 /**
  * Ends objects whose grace period is over, as a node does with its Pods once their containers have stopped. Nothing runs
- * here, so the time that an object asked for is the time that it gets.
+ * here, so an object gets exactly the time it requested.
  */
 export async function startGracePeriodController({ registry, store, logger, clock }: GracePeriodOptions): Promise<ClusterController> {
   const ending = new Map<string, { readonly object: KubeObject; readonly timer: Timer }>();
@@ -64,7 +64,7 @@ async function end(registry: Registry, object: KubeObject): Promise<void> {
   }
 }
 
-/** Milliseconds until an object ends; undefined while it is not asked to, or when it has no time of its own. */
+/** Milliseconds until an object ends; undefined while it is not being deleted, or if it has no grace period. */
 function timeLeft({ metadata }: KubeObject, clock: Clock): number | undefined {
   const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = metadata;
   if (typeof deletionTimestamp !== "string" || deletionGracePeriodSeconds === 0) return undefined;

@@ -9,11 +9,11 @@ export interface KeyWorker {
   stop(): void;
 }
 
-/** What a worker does with its keys. */
+/** Options of a worker. */
 export interface KeyWorkerOptions {
   readonly name: string;
   readonly logger: Logger;
-  /** Brings what the key names into its wanted state. Another writer in between is no failure: the key comes back. */
+  /** Brings what the key names into its wanted state. Another writer in between is no failure: the key is retried. */
   readonly reconcile: (key: string) => Promise<void>;
 }
 

@@ -1,9 +1,9 @@
 import type { KubeObject } from "../../kube/object/types.ts";
 
-/** Who belongs to whom, kept up to date with the store. */
+/** Index of owners and dependents, kept up to date with the store. */
 export interface Ownership {
   get(uid: string): KubeObject | undefined;
-  /** The objects whose references name this one as an owner that they may have: one of no namespace, or of their own. */
+  /** The objects whose references name this one as a permitted owner: a cluster-scoped one, or one in their namespace. */
   dependentsOf(owner: KubeObject): readonly KubeObject[];
   /** The objects that name this uid, rightly or not. */
   claimantsOf(uid: string): readonly KubeObject[];

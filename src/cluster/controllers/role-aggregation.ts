@@ -50,13 +50,13 @@ async function writeRules(registry: Registry, role: AggregatedRole, rules: reado
   try {
     await registry.update(CLUSTER_ROLES, { namespace: "", name: role.metadata.name! }, { ...role, rules }, { fieldManager: MANAGER });
   } catch (error) {
-    // A role that is gone needs no rules.
+    // A deleted role needs no rules.
     if (!isEngineError(error, "API_NOT_FOUND")) throw error;
   }
 }
 
 /**
- * The rules of all roles that are not made of others themselves, as far as selectors lead to them. What the rules of aggregated
+ * The rules of all roles that are not aggregated themselves, as far as selectors lead to them. What the rules of aggregated
  * parts are at the moment does not count: roles that select each other in a circle would pass them on forever.
  */
 function aggregatedRules(role: AggregatedRole, roles: readonly KubeObject[]): readonly PolicyRule[] {

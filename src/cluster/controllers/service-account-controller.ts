@@ -37,7 +37,7 @@ async function ensureAccount(registry: Registry, namespace: string): Promise<voi
     const body: Pick<KubeObject, "metadata"> = { metadata: { name: DEFAULT_ACCOUNT } };
     await registry.create(SERVICE_ACCOUNTS, namespace, body);
   } catch (error) {
-    // The account is there, or its namespace has begun to go in between.
+    // The account exists, or its namespace has begun to terminate in between.
     if (!isEngineError(error, "API_ALREADY_EXISTS", "API_NOT_FOUND", "API_FORBIDDEN")) throw error;
   }
 }

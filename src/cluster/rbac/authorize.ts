@@ -5,15 +5,15 @@ import { MASTERS } from "./resources.ts";
 import { ruleAllows } from "./rules.ts";
 
 const REFUSED: AccessDecision = { allowed: false, reason: "" };
-/** The rules of anyone who may do everything. */
+/** Rules that allow everything. */
 export const EVERYTHING: readonly PolicyRule[] = [
   { verbs: ["*"], apiGroups: ["*"], resources: ["*"] },
   { verbs: ["*"], nonResourceURLs: ["*"] },
 ];
 
 /**
- * Decides by the grants that a user has where the request goes. Anyone who is in `system:masters` needs none. Nothing ever
- * takes a grant away, so their order does not matter to what is allowed.
+ * Decides by the grants of a user in the request's namespace. Members of `system:masters` need none. Nothing ever
+ * revokes a grant, so their order does not affect the decision.
  *
  * @example
  * authorize({ name: "jane", groups: [] }, { verb: "get", path: "/metrics" }, []); // { allowed: false, reason: "" }

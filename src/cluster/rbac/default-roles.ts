@@ -10,7 +10,7 @@ const EVERYTHING = ["*"];
 const core = (verbs: readonly string[], ...resources: string[]): PolicyRule => ({ verbs, apiGroups: [""], resources });
 const inGroup = (group: string, verbs: readonly string[], ...resources: string[]): PolicyRule => ({ verbs, apiGroups: [group], resources });
 
-/** Secrets are not part of it: anyone who reads the token of a ServiceAccount can act as it. */
+/** Secrets are not part of it: a reader of a ServiceAccount's token can act as it. */
 const VIEW: readonly PolicyRule[] = [
   core(READ, "configmaps", "endpoints", "pods", "serviceaccounts", "services", "services/status"),
   core(READ, "bindings", "events", "limitranges", "namespaces/status", "pods/log", "pods/status", "resourcequotas"),
@@ -30,7 +30,7 @@ const VIEW: readonly PolicyRule[] = [
   inGroup("policy", READ, "poddisruptionbudgets", "poddisruptionbudgets/status"),
 ];
 
-/** Endpoints can only be read: who writes them redirects other people's traffic (CVE-2021-25740; so since Kubernetes 1.22). */
+/** Endpoints can only be read: writing them can redirect other users' traffic (CVE-2021-25740; so since Kubernetes 1.22). */
 const EDIT: readonly PolicyRule[] = [
   core(READ, "pods/attach", "pods/exec", "pods/portforward", "pods/proxy", "secrets", "services/proxy"),
   core(["impersonate"], "serviceaccounts"),
@@ -72,7 +72,7 @@ const RULES: Readonly<Record<string, readonly PolicyRule[]>> = {
 const AGGREGATE_TO = "rbac.authorization.k8s.io/aggregate-to-";
 const aggregatedTo = (name: string) => ({ [AGGREGATE_TO + name]: "true" });
 
-/** The ClusterRoles that are made of others, and that anyone who adds kinds to a cluster adds rules to. Each is part of the one above it. */
+/** The aggregated ClusterRoles, to which authors of new kinds add rules. Each is part of the one above it. */
 const AGGREGATED: Readonly<Record<string, StringMap>> = {
   admin: {},
   edit: aggregatedTo("admin"),

@@ -1,5 +1,5 @@
 /**
- * Nobody gives away what he does not have. Source: the escalation checks of Kubernetes' RBAC storage.
+ * Users cannot grant permissions that they do not have. Source: the escalation checks of Kubernetes' RBAC storage.
  *
  * @module
  */
@@ -31,7 +31,7 @@ export interface PermissionWrite {
 export type PermitWrite = (write: PermissionWrite) => void;
 
 /**
- * For roles: anyone who has the rules, or the verb `escalate` on the role, may write them. Rules that are to be gathered from other
+ * For roles: a user who has the rules, or the verb `escalate` on the role, may write them. Rules that are aggregated from other
  * roles may be any, so only who may do everything has or takes away an `aggregationRule`.
  */
 export function createRolePermit(policy: Policy): PermitWrite {
@@ -52,12 +52,12 @@ const FULL_AUTHORITY: readonly PolicyRule[] = [
   { verbs: ["*"], nonResourceURLs: ["*"] },
 ];
 
-/** What of a role gives permissions. */
+/** The parts of a role that grant permissions. */
 function powers(role: KubeObject): unknown {
   return [rulesIn(role), role["aggregationRule"]];
 }
 
-/** For bindings: anyone who has the rules of the role, or the verb `bind` on it, may give it. */
+/** For bindings: a user who has the rules of the role, or the verb `bind` on it, may grant it. */
 export function createBindingPermit(policy: Policy): PermitWrite {
   return ({ type, user, object, old }) => {
     const { roleRef, subjects, metadata } = object as Binding;
@@ -100,7 +100,7 @@ function demandHeld({ policy, user, type, object, rules }: Demand): void {
 }
 
 /**
- * What `wanted` allows and `held` does not: one rule for each resource and name, with all its verbs.
+ * Permissions of `wanted` that `held` lacks: one rule for each resource and name, with all its verbs.
  *
  * @example
  * missingRules([], [{ verbs: ["get", "list"], apiGroups: [""], resources: ["pods"] }]); // the same rule

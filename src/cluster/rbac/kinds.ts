@@ -83,7 +83,7 @@ const ROLE_REF = described(numbered(ROLE_REF_FIELDS, { apiGroup: 1, kind: 2, nam
 const RULES = always(list(POLICY_RULE));
 const BINDING = { subjects: list(SUBJECT), roleRef: mandatory(ROLE_REF) };
 
-/** Roles and bindings, for namespaces and for the whole cluster. What they give away is measured by `policy`. */
+/** Roles and bindings, for namespaces and for the whole cluster. Their grants are checked by `policy`. */
 export function createRbacKinds(policy: Policy): readonly ResourceDefinition[] {
   return [
     role(policy, {

@@ -4,12 +4,12 @@ import type { UserInfo } from "../../apiserver/types/user-info.ts";
 import type { Store, StoreEvent } from "../../apiserver/store/store.ts";
 import { CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, RBAC_GROUP, ROLE_BINDINGS, ROLES } from "./resources.ts";
 
-/** Somebody to whom a role is given. */
+/** A subject to which a role is granted. */
 export interface Subject {
   readonly kind: string;
   readonly apiGroup?: string;
   readonly name: string;
-  /** Of a ServiceAccount; the binding's own when left out. */
+  /** Of a ServiceAccount. Default: the binding's own. */
   readonly namespace?: string;
 }
 
@@ -26,15 +26,15 @@ export interface Binding extends KubeObject {
   readonly roleRef: RoleRef;
 }
 
-/** What a binding gives to a user: the rules of its role, and how people are told of it. */
+/** Grant of a binding to a user: the rules of its role, and its description for people. */
 export interface Grant {
   readonly rules: readonly PolicyRule[];
   readonly reason: string;
 }
 
-/** All roles and bindings, ready to be asked. */
+/** All roles and bindings, indexed for look-ups. */
 export interface Policy {
-  /** What a user has in a namespace; "" is what he has everywhere. Bindings whose role is missing give nothing. */
+  /** Grants of a user in a namespace; "" for those that apply everywhere. Bindings whose role is missing grant nothing. */
   grantsOf(user: UserInfo, namespace: string): Iterable<Grant>;
   /** The rules of a role, seen from a namespace; undefined when there is none. */
   rulesOf(roleRef: Pick<RoleRef, "kind" | "name">, namespace: string): readonly PolicyRule[] | undefined;
@@ -42,7 +42,7 @@ export interface Policy {
 }
 
 /**
- * A policy that follows a store: whatever was written before a question is part of its answer.
+ * A policy that follows a store: every earlier write is visible in a look-up.
  *
  * @example
  * const policy = await followPolicy(store);
@@ -76,7 +76,7 @@ interface Bound {
 class PolicyIndex {
   /** Rules by namespace and name; the namespace of ClusterRoles is "". */
   readonly #rules = new Map<string, readonly PolicyRule[]>();
-  /** By place and subject, then by binding: what a question looks up and what an event replaces. */
+  /** By place and subject, which requests look up, then by binding, which events replace. */
   readonly #bound = new Map<string, Map<string, Bound>>();
 
   follow({ type, object, previous }: StoreEvent): void {

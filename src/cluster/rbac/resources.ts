@@ -18,5 +18,5 @@ export const CLUSTER_ROLE_BINDINGS = rbac("ClusterRoleBinding", "clusterrolebind
 
 /** Their bearers may do everything, whatever roles say. */
 export const MASTERS = "system:masters";
-/** The group of everybody who is known. */
+/** The group of all authenticated users. */
 export const AUTHENTICATED = "system:authenticated";

@@ -1,5 +1,5 @@
 /**
- * What a single rule allows. Source: the evaluation helpers of Kubernetes' RBAC authorizer.
+ * Evaluates a single rule. Source: the evaluation helpers of Kubernetes' RBAC authorizer.
  *
  * @module
  */
@@ -9,7 +9,7 @@ const ALL = "*";
 const NOTHING: readonly string[] = [];
 
 /**
- * Tells whether a rule allows a request. Where the rule's namespace is, is not its own affair.
+ * Tells whether a rule allows a request. The namespace of the rule is checked elsewhere.
  *
  * @example
  * ruleAllows({ verbs: ["get"], nonResourceURLs: ["/healthz/*"] }, { verb: "get", path: "/healthz/etcd" }); // true
@@ -37,7 +37,7 @@ function resourceMatches(pattern: string, resource: string, subresource: string)
   return pattern === `${resource}/${subresource}` || pattern === `${ALL}/${subresource}`;
 }
 
-/** Only a `*` at the end stands for more than itself. */
+/** Only a `*` at the end is a wildcard. */
 function pathMatches(pattern: string, path: string): boolean {
   return pattern === ALL || pattern === path || (pattern.endsWith(ALL) && path.startsWith(pattern.replace(/\*+$/, "")));
 }

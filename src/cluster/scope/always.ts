@@ -1,9 +1,9 @@
 import type { Attributes } from "../../apiserver/access/authorization.ts";
 
-/** What clients read before they do anything, with everything below it. */
+/** Paths that clients read before they do anything, with everything below. */
 const OPEN_PATHS = ["/api", "/apis", "/healthz", "/livez", "/openapi", "/readyz", "/version"];
 
-/** Resources by which somebody asks about himself. */
+/** Resources by which users ask about themselves. */
 const SELF_REVIEWS = new Set([
   "authentication.k8s.io/selfsubjectreviews",
   "authorization.k8s.io/selfsubjectaccessreviews",
@@ -11,8 +11,8 @@ const SELF_REVIEWS = new Set([
 ]);
 
 /**
- * Tells whether no scope limits this request: reading what the API is made of and whether it is well, and asking about oneself.
- * The authorizer may refuse it all the same.
+ * Tells whether no scope limits this request: reading discovery and health, and reviews of one's own permissions.
+ * The authorizer may still refuse it.
  *
  * @example
  * alwaysAllowed({ verb: "get", path: "/version" }); // true

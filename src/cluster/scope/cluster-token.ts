@@ -1,14 +1,14 @@
 /**
- * What a token for a cluster says: written by the platform that signs it, read by the clusters that accept it. Both keep to
- * this page, and neither needs the other to run.
+ * Claims of a token for a cluster: written by the platform that signs it, read by the clusters that accept it. Both keep to
+ * this module, and neither needs the other to run.
  *
  * @module
  */
 import type { AccessScope } from "./types.ts";
 
-/** Whom the platform answers for, in the claim `platform` of a token. Groups and roles are those of the moment of signing. */
+/** The identity in the claim `platform` of a token. Groups and roles are those of the moment of signing. */
 export interface PlatformClaim {
-  /** The platform's user; of `user`, `team` and `subject` at most one is there. */
+  /** The platform's user; of `user`, `team` and `subject` at most one is present. */
   readonly user?: string;
   readonly team?: string;
   readonly subject?: string;
@@ -17,14 +17,14 @@ export interface PlatformClaim {
   readonly clusterRoles: readonly string[];
   /** All of them have to allow a request; none limits nothing. */
   readonly scopes: readonly AccessScope[];
-  /** Name of the access key with which the token was asked for. */
+  /** Name of the access key that requested the token. */
   readonly accessKey?: string;
 }
 
 /** Longest token that clusters look at, in characters: with its request it has to fit into the 16 KiB that servers read of headers. */
 export const TOKEN_LENGTH_MAX = 12_288;
 
-/** How tokens may be signed; whatever else a token says of its own signature is not asked. */
+/** How tokens may be signed; other claims of a token about its signature are ignored. */
 export const TOKEN_ALGORITHMS = ["ES256", "RS256"] as const;
 
 /** One of {@link TOKEN_ALGORITHMS}. */

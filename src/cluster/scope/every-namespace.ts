@@ -4,7 +4,7 @@ import type { Attributes } from "../../apiserver/access/authorization.ts";
 const EVERY_NAMESPACE = "\0";
 
 /**
- * The request as scopes have to judge it. One across all namespaces names none, like one for what is in no namespace, which a rule for
+ * The request as scopes have to judge it. One across all namespaces names none, like one for cluster-scoped objects, which a rule for
  * the namespace "" means; but it reaches further.
  *
  * @example

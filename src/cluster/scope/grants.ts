@@ -9,9 +9,9 @@ import type { Pattern } from "./patterns/pattern.ts";
 import { resourcePattern } from "./patterns/resource-pattern.ts";
 import type { AccessScope, RuleVirtualCluster, ScopeResources, ScopeRole, ScopeRule, Target } from "./types.ts";
 
-/** What scopes need to know of the platform. */
+/** Settings of the platform that scopes depend on. */
 export interface ScopeOptions {
-  /** What stands before the name of a project in the name of its namespace; Config's `projectNamespacePrefix`. Default `p-`. */
+  /** Prefix of a project's namespace; Config's `projectNamespacePrefix`. Default `p-`. */
   readonly projectNamespacePrefix?: string;
 }
 
@@ -43,7 +43,7 @@ const EVERY_RESOURCE: readonly Box[] = [[ALL, ALL, ALL, ALL, ALL, ALL]];
 const EVERY_PATH: readonly Box[] = [[ALL, ALL]];
 const EVERYTHING = { resources: EVERY_RESOURCE, paths: EVERY_PATH };
 
-/** What is allowed without a scope. */
+/** Grants without a scope. */
 export const UNLIMITED: readonly ScopeGrant[] = [
   { kind: "management", places: HERE, ...EVERYTHING },
   { kind: "cluster", places: [[ALL, ALL, ALL]], ...EVERYTHING },
@@ -51,7 +51,7 @@ export const UNLIMITED: readonly ScopeGrant[] = [
 ];
 
 /**
- * What a scope allows, beside what is always allowed. Entries that cannot allow anything are left out.
+ * Grants of a scope, beside what is always allowed. Entries that cannot allow anything are left out.
  *
  * @example
  * grantsOf({ clusters: [{ cluster: "c1" }] }); // everything in c1
@@ -68,7 +68,7 @@ export function grantsOf(scope: AccessScope, options: ScopeOptions = {}): ScopeG
   ];
 }
 
-/** What a role allows: the command line reads what is managed, or of it what belongs to the listed projects. */
+/** Grants of a role: the command line reads the managed objects, or those of the listed projects. */
 export function roleGrants({ role = "", projects = [], virtualClusters = [] }: ScopeRole, options: ScopeOptions = {}): ScopeGrant[] {
   if (!PLATFORM_CLI_ROLES.includes(role)) return [];
   const unlimited = projects.length === 0 && virtualClusters.length === 0;
@@ -131,7 +131,7 @@ function pairs(entries: readonly (readonly [project: string, name: string])[]): 
   );
 }
 
-/** What a rule allows: requests that have to be like everything it lists. */
+/** Grants of a rule: requests that match everything it lists. */
 export function ruleGrants(rule: ScopeRule, options: ScopeOptions = {}): ScopeGrant[] {
   const deeds = { resources: resourceBoxes(rule), paths: pathBoxes(rule) };
   return rulePlaces(rule, options).map((where) => ({ ...where, ...deeds }));

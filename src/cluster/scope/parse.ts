@@ -5,7 +5,7 @@ import type { AccessScope } from "./types.ts";
 class NoScope extends Error {}
 
 /**
- * Reads a scope from its JSON text; undefined when it is none. A field that is not known makes it none: it may be a limit, which
+ * Reads a scope from its JSON text; undefined if it is invalid. An unknown field makes it invalid: it may be a limit, which
  * must not get lost.
  *
  * @example

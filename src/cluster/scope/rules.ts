@@ -1,5 +1,5 @@
 /**
- * What scopes leave of the rules that somebody has, for those who ask what they may do. Whether a request is allowed is decided
+ * Rules of a user within their scopes, for users who ask what they may do. Whether a request is allowed is decided
  * elsewhere, by the scopes themselves.
  *
  * @module
@@ -18,7 +18,7 @@ import type { Target } from "./types.ts";
 /** Where the rules are to hold. */
 export interface RulesPlace extends ScopeOptions {
   readonly target: Target;
-  /** "" for what is in none. */
+  /** "" for cluster-scoped objects. */
   readonly namespace: string;
 }
 
@@ -26,7 +26,7 @@ const EVERYTHING: readonly string[] = [WILDCARD];
 const NOTHING: readonly string[] = [];
 
 /**
- * What is left of a user's rules within all of his scopes: the same rules when he has none.
+ * A user's rules within all of their scopes: the same rules if there are none.
  *
  * @example
  * rulesWithin([{ verbs: ["*"], apiGroups: ["*"], resources: ["*"] }], user, { target, namespace: "shop" });
@@ -96,7 +96,7 @@ function meetAll(left: readonly PolicyRule[], right: readonly PolicyRule[]): Pol
   return left.flatMap((one) => right.flatMap((other) => meetOf(one, other)));
 }
 
-/** What two rules allow both; nothing when there is no such thing. */
+/** Intersection of two rules; empty if there is none. */
 function meetOf(one: PolicyRule, other: PolicyRule): PolicyRule[] {
   const verbs = common(one.verbs, other.verbs, sameOrAll);
   const paths = common(one.nonResourceURLs ?? NOTHING, other.nonResourceURLs ?? NOTHING, pathMeet);

@@ -15,7 +15,7 @@ import type { AccessScope, Target } from "./types.ts";
 
 /** A scope that is ready to decide. */
 export interface CompiledScope {
-  /** Whether the scope lets a request pass; anyone who makes it needs the right besides. */
+  /** Tells whether the scope allows a request; its caller needs the permission as well. */
   allows(target: Target, attributes: Attributes): boolean;
 }
 
@@ -48,7 +48,7 @@ function grantAllows(grant: ScopeGrant, target: Target, attributes: Attributes):
   return grant.resources.some((box) => isIn(box, [verb, group, resource, subresource, namespace, name]));
 }
 
-/** The coordinates of a target, "" for what it does not name. */
+/** The coordinates of a target, "" for unnamed ones. */
 function placeOf(target: Target): readonly string[] {
   switch (target.kind) {
     case "management":
@@ -67,7 +67,7 @@ function isIn(box: Box, point: readonly string[]): boolean {
 const CACHE = new TextCache<CompiledScope>({ entries: 1000, characters: 4_000_000 });
 
 /**
- * The scopes that limit a user, in order; none when nothing limits him. A text that is no scope allows nothing, because one that is
+ * The scopes that limit a user, in order; none if the user is unlimited. A text that is no scope allows nothing, because one that is
  * not understood must not open anything.
  */
 export function scopesOf(user: UserInfo, options: ScopeOptions = {}): readonly CompiledScope[] {
@@ -75,7 +75,7 @@ export function scopesOf(user: UserInfo, options: ScopeOptions = {}): readonly C
   return texts.map((text) => CACHE.get(`${JSON.stringify(options)} ${text}`, () => compileScope(parseScope(text) ?? {}, options)));
 }
 
-/** Tells whether all scopes that limit a user let a request pass. */
+/** Tells whether all scopes that limit a user allow a request. */
 export function allowedByScopes(user: UserInfo, target: Target, attributes: Attributes, options: ScopeOptions = {}): boolean {
   return scopesOf(user, options).every((scope) => scope.allows(target, attributes));
 }

@@ -52,7 +52,7 @@ const SCOPE_RULE = entry("AccessScopeRule", "What requests have to be like. An e
   virtualClusters: [list(RULE_VIRTUAL_CLUSTER), "Virtual clusters, to which requests have to go. Empty does not restrict."],
 });
 
-/** What an access scope looks like in the published API. Its fields are left out when they are empty. */
+/** Shape of an access scope in the published API. Empty fields are left out. */
 export const ACCESS_SCOPE = entry("AccessScope", "What a credential may reach. With no entry it reaches nothing.", {
   roles: [list(SCOPE_ROLE), "Roles that the credential has."],
   projects: [list(SCOPE_PROJECT), "Projects that the credential reaches."],

@@ -1,5 +1,5 @@
 /**
- * What an access key or a token may reach. Absent, it limits nothing; present, one of its entries has to allow a request.
+ * Scope of an access key or a token. Absent, it limits nothing; present, one of its entries has to allow a request.
  *
  * @module
  */
@@ -48,11 +48,11 @@ export interface ScopeCluster {
   readonly cluster?: string;
 }
 
-/** What requests have to be like; an empty list, or none, does not restrict. */
+/** Conditions on requests; an empty or absent list does not restrict. */
 export interface ScopeRule {
   readonly verbs?: readonly string[];
   readonly resources?: readonly ScopeResources[];
-  /** "" stands for what is in no namespace. */
+  /** "" selects cluster-scoped objects. */
   readonly namespaces?: readonly string[];
   /** Paths that are no resources; `*` may be the whole last step. */
   readonly nonResourceURLs?: readonly string[];
@@ -73,7 +73,7 @@ export interface ScopeResources {
   readonly resourceNames?: readonly string[];
 }
 
-/** A virtual cluster as scope rules name it; empty fields stand for all. */
+/** A virtual cluster as scope rules name it; empty fields match all. */
 export interface RuleVirtualCluster {
   readonly name?: string;
   /** Namespace of the project to which the virtual cluster belongs. */

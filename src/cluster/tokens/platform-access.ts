@@ -1,6 +1,6 @@
 /**
- * What bearers of a platform's tokens may do in a cluster: what roles and bindings give to their names and groups, besides that what
- * the token itself gives, and of all this only what its scopes allow.
+ * Permissions of bearers of a platform's tokens in a cluster: those that roles and bindings grant to their names and groups, and those that
+ * the token itself gives, all limited by its scopes.
  *
  * @module
  */
@@ -18,7 +18,7 @@ import { EVERYTHING } from "../rbac/authorize.ts";
 import type { Grant, Policy } from "../rbac/policy.ts";
 import { CLUSTER_ROLES, RBAC_GROUP } from "../rbac/resources.ts";
 
-/** The platform's administrators, when nobody says otherwise. */
+/** Default administrators of the platform. */
 const ADMINISTRATORS: readonly string[] = ["platform:admins"];
 
 const NOTHING: readonly string[] = [];
@@ -47,7 +47,7 @@ function* ofGroups({ groups }: UserInfo, administrators: readonly string[]): Gen
   if (group !== undefined) yield { rules: EVERYTHING, reason: `the group ${JSON.stringify(group)} administers the platform` };
 }
 
-/** What scopes are held against. */
+/** Target that scopes are checked against. */
 export interface ScopedTrust extends Pick<PlatformTrust, "target" | "projectNamespacePrefix"> {
   /** Tells which resources of the cluster are in namespaces. */
   readonly isNamespaced: (group: string, resource: string) => boolean;
@@ -60,9 +60,9 @@ function optionsOf({ projectNamespacePrefix }: Pick<ScopedTrust, "projectNamespa
 const OUT_OF_SCOPE: AccessDecision = { allowed: false, reason: "the scope of the token does not allow it" };
 
 /**
- * An authorizer that allows bearers of scoped tokens no more than their scopes do here. What leads out of a scope is refused
- * whatever the scope says: nobody who is limited acts as somebody else, and nobody who is limited within this cluster writes roles or
- * bindings or makes tokens of ServiceAccounts, whose bearers would not be limited.
+ * An authorizer that allows bearers of scoped tokens no more than their scopes do here. Requests that lead out of a scope are refused
+ * whatever the scope says: limited users cannot impersonate, and users limited within this cluster cannot write roles or
+ * bindings or make tokens of ServiceAccounts, whose bearers would not be limited.
  */
 export function withinScopes(authorizer: Authorizer, trust: ScopedTrust): Authorizer {
   const { target, isNamespaced } = trust;
@@ -89,7 +89,7 @@ function staysWithin(user: UserInfo, target: Target, attributes: Attributes): bo
 
 const GIVING: readonly string[] = ["create", "update", "patch"];
 
-/** Whether a request can make somebody who is not limited able to do more. */
+/** Tells whether a request can give an unlimited user more permissions. */
 function handsOn({ verb, group, resource, subresource }: ResourceAttributes): boolean {
   if (group === RBAC_GROUP) return GIVING.includes(verb);
   return group === "" && resource === "serviceaccounts" && subresource === "token";

@@ -17,7 +17,7 @@ export interface PublicKey {
 
 /** The platform's keys, as far as they are known. */
 export interface PlatformKeys {
-  /** The key of that id; undefined when there is none, also not after a look at the source. */
+  /** The key of that id; undefined if there is none, even after reading the source. */
   find(kid: string): Promise<PublicKey | undefined>;
 }
 
@@ -70,7 +70,7 @@ class FollowedKeys implements PlatformKeys {
   async find(kid: string): Promise<PublicKey | undefined> {
     const now = this.#options.clock.monotonic();
     if (!this.#known.has(kid)) await this.#readAgain(now);
-    // Nobody waits for that: the platform may be slow to answer, or gone.
+    // Not awaited: the platform may be slow to answer, or gone.
     else if (now - this.#freshAt >= KEYS_FRESH_MS) void this.#readAgain(now);
     return this.#known.get(kid);
   }
@@ -80,7 +80,7 @@ class FollowedKeys implements PlatformKeys {
     await this.read();
   }
 
-  /** Reads the source, once for all who ask meanwhile. Never rejects. */
+  /** Reads the source, once for all concurrent callers. Never rejects. */
   read(): Promise<void> {
     return (this.#reading ??= this.#readOnce().finally(() => (this.#reading = undefined)));
   }

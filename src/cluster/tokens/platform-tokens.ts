@@ -1,6 +1,6 @@
 /**
- * Tokens that a platform has signed, and whom they stand for in this cluster. The platform is not asked: what it has published
- * before is enough.
+ * Verifies tokens that a platform has signed, and maps them to users of this cluster. The platform is not asked: its published
+ * keys are enough.
  *
  * @module
  */
@@ -33,33 +33,33 @@ export interface PlatformTrust {
   readonly audience?: string;
   /** The platform's published keys (a JWKS document), or how to read them. */
   readonly keys: object | KeySource;
-  /** Which cluster, or virtual cluster, this one is to the platform: what the scopes of tokens are held against. */
+  /** This cluster, or virtual cluster, as the platform knows it; the scopes of tokens are checked against it. */
   readonly target: Target;
   /** Members of these groups may do everything, as far as their tokens' scopes reach. Default: `platform:admins`. */
   readonly administrators?: readonly string[];
-  /** What stands before the name of a project in the name of its namespace; scopes name some by that. Default `p-`. */
+  /** Prefix of a project's namespace; scopes refer to some namespaces by it. Default `p-`. */
   readonly projectNamespacePrefix?: string;
 }
 
-/** What the tokens are checked with. */
+/** Dependencies of the token check. */
 export interface PlatformTokensOptions {
   readonly trust: PlatformTrust;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** Knows whom the tokens of a platform name, and when they end. */
+/** Identifies the users of a platform's tokens, and when these expire. */
 export interface PlatformTokens extends Pick<Tokens, "identify"> {
   /** When the token ends that proved this user, in milliseconds since 1970; undefined for users that came otherwise. */
   endOf(user: UserInfo): number | undefined;
 }
 
-/** Key of a user's `extra` under which a cluster shows whose key a token is. */
+/** Key of a user's `extra` that names the owner of a token's key. */
 const EXTRA_ACCESS_KEY = "platform/access-key";
 /** The same for the cluster roles that a token gives. */
 export const EXTRA_CLUSTER_ROLES = "platform/cluster-roles";
 
-/** The clock of the platform may be ahead by so much. The end of a token is its end: nobody waits any longer. */
+/** Tolerated lead of the platform's clock, in seconds. Expiry has no tolerance. */
 export const CLOCK_AHEAD_SECONDS_MAX = 30;
 
 /** Names and groups that mean something to Kubernetes itself; no platform gives them. */
@@ -78,7 +78,7 @@ const PLATFORM_CLAIM = fields({
 const LISTS: readonly (keyof PlatformClaim)[] = ["groups", "clusterRoles", "scopes"];
 
 /**
- * What tokens of a platform prove.
+ * Verifies tokens of a platform.
  *
  * @throws CONFIG_VALUE when the platform's keys are given and cannot be used.
  * @example
@@ -162,7 +162,7 @@ function isTime(value: unknown): value is number {
 }
 
 /**
- * The user for whom proven claims stand. What this version does not know might be a limit, so it is refused.
+ * The user of verified claims. Unknown claims might be limits, so they are refused.
  *
  * @throws API_UNAUTHORIZED when the claims do not say who it is.
  */

@@ -11,14 +11,14 @@ import type { TokenAlgorithm } from "../scope/cluster-token.ts";
 import { repeatedFields } from "../../apiserver/http/body/repeated-fields.ts";
 import { unauthorized } from "../../apiserver/types/status.ts";
 
-/** What a token says of itself; nothing of it is proven. */
+/** Unverified content of a token. */
 export interface TokenParts {
   readonly algorithm: TokenAlgorithm;
   readonly kid: string;
   readonly payload: JsonObject;
 }
 
-/** Objects and lists that may lie in each other; a scope's rules take nine. */
+/** Maximum nesting of objects and lists; a scope's rules take nine. */
 const DEPTH_MAX = 16;
 const KEY_ID_LENGTH_MAX = 256;
 /** Keys by value or by address, certificates, extensions, compression: there is no need for any, so there is no way for any. */
@@ -28,7 +28,7 @@ const HEADER_MEMBERS: readonly string[] = ["alg", "kid", "typ"];
  * Reads a token of three parts without trusting it.
  *
  * @throws API_UNAUTHORIZED for a text that is longer than {@link TOKEN_LENGTH_MAX}, is no such token, has a member twice, is nested
- * too deeply, asks for another algorithm, or has anything in its header but `alg`, `kid` and `typ`.
+ * too deeply, requests another algorithm, or has anything in its header but `alg`, `kid` and `typ`.
  */
 export function openToken(token: string): TokenParts {
   if (token.length > TOKEN_LENGTH_MAX) throw unauthorized(`the token is longer than ${TOKEN_LENGTH_MAX} characters`);
@@ -86,7 +86,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** Tells whether more than `levels` objects and lists lie in each other. */
+/** Tells whether objects and lists are nested deeper than `levels`. */
 function isDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== "object" || value === null) return false;
   return levels === 0 || Object.values(value).some((member) => isDeeper(member, levels - 1));

@@ -1,5 +1,5 @@
 /**
- * What the setting `backends` and the sections `endpoints` and `endpointSlices` of `sync.toHost` mean together.
+ * Combines the setting `backends` with the sections `endpoints` and `endpointSlices` of `sync.toHost`.
  *
  * @module
  */
@@ -9,10 +9,10 @@ import { syncOf } from "./config.ts";
 import type { Config } from "./config.ts";
 import type { Settings } from "./settings.ts";
 
-/** What stands on the host for the backends of a Service. */
+/** Kind of object on the host that carries the backends of a Service. */
 export type BackendsMode = Settings["backends"];
 
-/** What becomes of each kind. */
+/** Handling of each kind. */
 export interface SyncedBackends {
   /** Endpoints are copied. */
   readonly endpoints: boolean;
@@ -30,7 +30,7 @@ type Sections = Pick<Config, "endpoints" | "endpointSlices">;
 
 /**
  * Every combination, which `docs/guides/sync-endpoint-slices.md` shows as a table. `endpoints.enabled: false` means no backends, whatever the
- * setting says; by itself the section `endpointSlices` means what it says.
+ * setting says; on its own the section `endpointSlices` applies as written.
  *
  * @example
  * syncedBackends("slices", config).readsEndpoints; // false
@@ -56,7 +56,7 @@ export interface ReadKind {
   readonly enabled: boolean;
 }
 
-/** What decides which kinds are read. */
+/** Settings that decide which kinds are read. */
 export interface ReadKindsOptions {
   readonly kinds: readonly SyncedKind[];
   readonly backends: BackendsMode;
@@ -84,7 +84,7 @@ export function readKinds({ kinds, backends, config, services }: ReadKindsOption
   return [...first, ...others.map((kind) => ({ kind, enabled: true }))];
 }
 
-/** Tells that the setting asks for slices and the section refuses them. */
+/** Reports that the setting requires slices and the section disables them. */
 export function refusesSlices(mode: BackendsMode, { endpointSlices }: Pick<Sections, "endpointSlices">): boolean {
   return mode !== "endpoints" && endpointSlices.configured && !endpointSlices.enabled;
 }

@@ -1,7 +1,7 @@
 import { formatIp, networkOf, parseIp, width } from "../../kube/object/endpoints/ip.ts";
 
 /**
- * What is wrong with a CIDR (`10.0.0.0/8`, `fd00::/8`; without a length it is one address), as the rest of a sentence, or
+ * Validates a CIDR (`10.0.0.0/8`, `fd00::/8`; without a length it is one address): the error as the rest of a sentence, or
  * `undefined`. Canonical text only, as in address policies at run time: `010.0.0.1` is 10.0.0.1 to some programs and 8.0.0.1
  * to others.
  *

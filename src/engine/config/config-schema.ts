@@ -1,6 +1,6 @@
 /**
  * The shape of `vcluster.yaml`, as far as the engine reads it. The rest of the file belongs to the virtual cluster and
- * passes through untouched, and what it reads of the sections here stays valid.
+ * passes through untouched, and the parts that it reads here stay valid.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * `vcluster.yaml` → what the engine does, or everything that is wrong with the file, found before anything starts.
+ * `vcluster.yaml` → the engine's configuration, or every problem of the file, found before anything starts.
  *
  * @module
  */
@@ -57,7 +57,7 @@ export interface Config {
   readonly namespaces: NamespaceSync;
   readonly secrets: ResourceSync;
   readonly configMaps: ResourceSync;
-  /** The whole file over the defaults of every section the engine knows: what `context.vcluster.config` shows. */
+  /** The whole file over the defaults of every section the engine knows, as in `context.vcluster.config`. */
   readonly merged: JsonObject;
 }
 
@@ -72,7 +72,7 @@ export interface ConfigText {
   readonly file: string;
 }
 
-/** What the checks go by beside the file. */
+/** Input of the checks beside the file. */
 export interface ConfigOptions {
   /** Name of the file for positions, when one text is given. Default "vcluster.yaml", and "<object>" for objects. */
   readonly file?: string;
@@ -116,7 +116,7 @@ export function parseConfig(texts: string | readonly ConfigText[], options: Conf
   const files = typeof texts === "string" ? [{ text: texts, file: options.file ?? "vcluster.yaml" }] : texts;
   const report = new Report();
   const nodes = files.map(({ text, file }) => readYaml(text, { file, report })).map((node) => node && checkRoot(node, report));
-  // What is missing in an unreadable file would only look like further errors in the others.
+  // The missing content of an unreadable file would only cause further errors in the others.
   if (nodes.includes(undefined)) return { ok: false, problems: sortProblems(report.problems) };
   const readable = nodes.filter((node) => node !== undefined);
   const root = readable.reduce(mergeNodes, objectToNode({}, { file: options.file ?? "vcluster.yaml", report }));

@@ -16,7 +16,7 @@ export interface VclusterIdentity {
   readonly namespace: string;
 }
 
-/** Longest text before the `*` of a pattern, `${name}` filled in. The rest is room for what the `*` stands for. */
+/** Longest text before the `*` of a pattern, `${name}` filled in. The rest is room for the text that `*` matches. */
 const PREFIX_MAX = 32;
 
 const PLACEHOLDER = "${name}";

@@ -19,7 +19,7 @@ export type SettingsResult =
   | { readonly ok: true; readonly settings: Settings; readonly warnings: readonly Problem[] }
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
-/** What an empty settings file means. */
+/** Settings of an empty file. */
 export const DEFAULT_SETTINGS = deepFreeze(defaultOf(SETTINGS_SCHEMA)) as Settings;
 
 /**
@@ -83,7 +83,7 @@ function checkCidrs(node: Node, report: Report): void {
 
 /** The rules of client-go: a leader stops before others begin, and has time for a second attempt. */
 function checkElection(node: Node | undefined, { settings, report }: { settings: Settings | undefined; report: Report }): void {
-  // Of the wrong type it is none, and that is told already.
+  // A value of the wrong type counts as absent; it is reported already.
   const times = settings?.leaderElection as Partial<Settings["leaderElection"]> | undefined;
   if (node === undefined || times === undefined) return;
   const { leaseDurationSeconds = Infinity, renewDeadlineSeconds = 1, retryPeriodSeconds = 0 } = times;

@@ -11,11 +11,11 @@ export interface SharedNamespace {
 }
 
 const NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
-/** What a `*` may stand for, of which one is tried that no other entry speaks of. */
+/** Texts that a `*` may stand for; one is tried that no other entry mentions. */
 const RESTS = [..."z0123456789abcdefghijklmnopqrstuvwxy"];
 
 /**
- * An example of two tenant namespaces that two of the mappings would put into one host namespace; undefined when there are none. What
+ * An example of two tenant namespaces that two of the mappings would put into one host namespace; undefined if there are none. What
  * a third mapping takes to another place is no example.
  *
  * @example

@@ -17,7 +17,7 @@ import type { SyntaxStep, SyntaxProblem } from "./syntax.ts";
 import { adviseOnToken } from "./lints/token-advice.ts";
 import { findWarnings } from "./lints/warnings.ts";
 
-/** An expression that runs but hardly does what was meant. Line and column count from 1. */
+/** A lint finding: an expression that runs but probably does not do what was meant. Line and column count from 1. */
 export interface ExpressionWarning {
   readonly message: string;
   readonly line: number;
@@ -43,7 +43,7 @@ export interface CheckOptions {
 const MAXIMUM_BYTES = 16 * 1024;
 
 /**
- * What was found of the texts that were checked last, those of a configuration with some hundred patches. Its expressions are checked when
+ * Findings for the texts that were checked last, those of a configuration with some hundred patches. Its expressions are checked when
  * it is read and when they are compiled, which happens in the sandbox that runs them, for one sandbox cannot run what another compiled.
  */
 const CHECKED = new Map<string, CheckedExpression>();

@@ -43,7 +43,7 @@ export function placesOfOffsets(text: string, offsets: readonly number[]): TextP
 }
 
 /**
- * What stands around a place, on one line, with `▸` at the place itself.
+ * Excerpt around a place, on one line, with `▸` at the place itself.
  *
  * @example
  * excerptOf("value.map(x => x)", { line: 1, column: 10 }); // "value.map▸(x => x)"
@@ -55,7 +55,7 @@ export function excerptOf(text: string, place: TextPosition): string {
   return `${before}▸${line.slice(at, to)}${to < line.length ? "…" : ""}`.trim();
 }
 
-/** ` at line 1, column 10`, and what stands there when the message does not quote the whole expression on one line anyway. */
+/** ` at line 1, column 10`, and the text there unless the message quotes the whole expression on one line anyway. */
 export function showPlace(text: string, place: TextPosition): string {
   const { line, column } = place;
   const inSight = text.length <= QUOTED_MAX && !LINE_END.test(text);

@@ -1,5 +1,5 @@
 /**
- * What of JavaScript expressions do not have, and what to write instead.
+ * Parts of JavaScript that expressions lack, and what to write instead.
  *
  * @module
  */
@@ -74,7 +74,7 @@ export const SCOPE: ReadonlySet<string> = new Set([
   ...["isFinite", "isNaN", "parseFloat", "parseInt", "undefined", "unescape"],
 ]);
 
-/** What is wrong with a node of an otherwise correct tree; offsets count as the tree's do. */
+/** The fault of a node in an otherwise correct tree; offsets count as the tree's do. */
 export function refuseNode({ node, depth, inFunction }: SyntaxStep): SyntaxProblem | undefined {
   const offset = node.start;
   if (depth > EXPRESSION_DEPTH_MAX) return { message: `it is nested deeper than ${EXPRESSION_DEPTH_MAX}`, offset };

@@ -1,14 +1,14 @@
 /**
  * Which names an expression declares and which it uses.
  *
- * Scopes are not told apart: a name that is declared anywhere counts as declared everywhere. That is enough for warnings.
+ * Scopes are not distinguished: a name that is declared anywhere counts as declared everywhere. That is enough for warnings.
  *
  * @module
  */
 import type { AnyNode, Pattern } from "acorn";
 import type { SyntaxStep } from "./syntax.ts";
 
-/** Tells whether an identifier stands for a variable, not for a member, a key or a label. */
+/** Tells whether an identifier is a variable, not a member, a key or a label. */
 export function isReference({ node, parent }: SyntaxStep): boolean {
   if (parent === undefined) return true;
   if (parent.type === "MemberExpression") return parent.object === node || parent.computed;

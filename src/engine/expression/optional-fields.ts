@@ -31,12 +31,12 @@ const OVER_ELEMENTS: ReadonlySet<string> = new Set([
   "forEach",
 ]);
 
-/** What is known at one place of the tree. */
+/** Knowledge at one place of the tree. */
 interface Around {
   readonly shapes: KnownShapes;
   /** Parameters of callbacks. */
   readonly names: ReadonlyMap<string, KnownShape>;
-  /** What was tested before this place is reached, the outermost first. */
+  /** Tests that precede this place, the outermost first. */
   readonly tests: readonly Stretch[];
 }
 
@@ -46,7 +46,7 @@ interface Stretch {
   readonly end: Offset;
 }
 
-/** What is found in one text. */
+/** State of the search in one text. */
 interface Search {
   readonly uses: Use[];
   /** Where each name stands, in source order. */
@@ -125,7 +125,7 @@ function visit(node: AnyNode, around: Around, found: Search & { readonly isResul
       below(node.right, tested(node.left), found.isResult);
       return;
     case "SequenceExpression":
-      // What the parts before assigned may have filled in what was absent.
+      // Assignments in earlier parts may have filled in absent values.
       node.expressions.forEach((part, index) => {
         below(part, afterOthers(node.expressions, part), found.isResult && index === node.expressions.length - 1);
       });
@@ -137,7 +137,7 @@ function visit(node: AnyNode, around: Around, found: Search & { readonly isResul
       for (const child of childrenOf(node)) below(child, child === node.test ? around : tested(node.test));
       return;
     case "TryStatement":
-      // Somebody has thought of failure.
+      // The author has handled failure.
       return;
     case "MemberExpression":
       visitMember(node, around, found);
@@ -193,18 +193,18 @@ function present(shape: KnownShape | undefined): KnownField | undefined {
   return shape && { shape, optional: false };
 }
 
-/** What is known inside a function that a list's method calls with its elements. */
+/** Knowledge inside a function that a list's method calls with its elements. */
 function insideCallback(callee: AnyNode, argument: AnyNode, around: Around): Around {
   if (argument.type !== "ArrowFunctionExpression" || argument.params[0]?.type !== "Identifier") return around;
   const names = new Map(around.names);
   const list =
     callee.type === "MemberExpression" && OVER_ELEMENTS.has(memberName(callee) ?? "") ? fieldOf(callee.object, around)?.shape : undefined;
   names.set(argument.params[0].name, list?.kind === "list" ? list.items : UNKNOWN);
-  // `filter(x => x.y).map(x => x.y.z)`: what an earlier callback asked for is there.
+  // `filter(x => x.y).map(x => x.y.z)`: a field that an earlier callback tested is present.
   return { ...around, names, tests: [...around.tests, { start: callee.start, end: callee.end }] };
 }
 
-/** Whether the last name of a chain occurs in what was tested before. */
+/** Tells whether the last name of a chain occurs in an earlier test. */
 function isTested(chain: MemberExpression, { tests }: Around, { places }: Search): boolean {
   const offsets = places.get(memberName(chain) ?? "") ?? [];
   return tests.some(({ start, end }) => (offsets[firstFrom(offsets, start)] ?? end) < end);

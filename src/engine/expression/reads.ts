@@ -1,7 +1,7 @@
 /**
  * Which parts of `context` an expression can see, so that only these have to be brought into the sandbox.
  *
- * The answer may name too much, never too little: whatever is not plainly a chain of named members makes it "all".
+ * The result may name too much, never too little: whatever is not plainly a chain of named members makes it "all".
  *
  * @module
  */
@@ -16,7 +16,7 @@ export type Reads = readonly (readonly string[])[] | "all";
  * The members of `context` that the nodes can read.
  *
  * A path that is called loses its last name: a method sees the object it is called on. A declaration of the name `context` counts as a
- * use of all of it, so that nobody has to tell scopes apart.
+ * use of all of it, so that scopes need not be distinguished.
  */
 export function findReads(steps: readonly SyntaxStep[]): Reads {
   const paths: (readonly string[])[] = [];
@@ -34,8 +34,8 @@ export function findReads(steps: readonly SyntaxStep[]): Reads {
 }
 
 /**
- * The names from `context` to `node`; undefined when `node` is no such chain. Collects the nodes of the chain in `inner`: what holds
- * for the whole chain is all that has to be known of them.
+ * The names from `context` to `node`; undefined when `node` is no such chain. Collects the nodes of the chain in `inner`: facts that hold
+ * for the whole chain suffice for them.
  */
 function staticPath(node: AnyNode, inner: Set<AnyNode>): string[] | undefined {
   const names: string[] = [];

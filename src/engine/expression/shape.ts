@@ -1,4 +1,4 @@
-/** What is known of a value. */
+/** Known shape of a value. */
 export type KnownShape =
   /** Text, number or boolean; or nothing is known. */
   | { readonly kind: "scalar" }
@@ -15,10 +15,10 @@ export interface KnownField {
   readonly optional: boolean;
 }
 
-/** What an expression starts from. */
+/** Shapes that an expression starts from. */
 export interface KnownShapes {
   readonly value: KnownShape;
-  /** Of `context.virtualObject`, which is there. */
+  /** Of `context.virtualObject`, which is present. */
   readonly virtualObject: KnownShape;
   /** Of `context.hostObject`. */
   readonly hostObject: KnownField;

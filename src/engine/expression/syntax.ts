@@ -1,5 +1,5 @@
 /**
- * The border to acorn: text → syntax tree, and what may not stand in the tree.
+ * The border to acorn: text → syntax tree, and constructs that the tree must not contain.
  *
  * @module
  */
@@ -22,10 +22,10 @@ const BEFORE = '"use strict";(';
 /** The line end closes a line comment at the end of the text. */
 const AFTER = "\n)";
 
-/** What nests deeper than this could overflow the stack of anyone who walks or compiles it. */
+/** Maximum nesting. Deeper trees could overflow the stack of code that walks or compiles them. */
 export const EXPRESSION_DEPTH_MAX = 200;
 
-/** Each try parses the text once more. */
+/** Each try parses the text again. */
 const UNOPENED_TRIES = 20;
 
 const OPTIONS: Options = { ecmaVersion: 2023, sourceType: "script", allowHashBang: false };
@@ -33,13 +33,13 @@ const OPTIONS: Options = { ecmaVersion: 2023, sourceType: "script", allowHashBan
 /** A tree whose offsets count from the start of {@link text}, not of the expression. */
 export interface ParsedExpression {
   readonly root: Expression;
-  /** What was parsed: the expression in its enclosure. */
+  /** The parsed text: the expression in its enclosure. */
   readonly text: string;
   /** Where the expression starts in it. */
   readonly start: Offset;
 }
 
-/** The tree of `text` as one expression, or what is wrong with it. */
+/** The tree of `text` as one expression, or its syntax problem. */
 export function parseExpression(text: string): ParsedExpression | SyntaxProblem {
   const tooDeep = findDeepParenthesis(text);
   if (tooDeep !== undefined) return tooDeep;
@@ -59,7 +59,7 @@ export function parseExpression(text: string): ParsedExpression | SyntaxProblem 
 
 /**
  * The parenthesis that nests too deeply. Parentheses leave no trace in the tree, and how many the parser bears depends on the
- * machine, but the answer must not. Those in strings are counted too: nobody will miss two hundred of them.
+ * machine, but the answer must not. Those in strings are counted too: two hundred of them are never needed.
  */
 function findDeepParenthesis(text: string): SyntaxProblem | undefined {
   let depth = 0;
@@ -103,7 +103,7 @@ function enclosedExpression(tree: Program): Expression | undefined {
   return statement.expression.start >= BEFORE.length ? statement.expression : undefined;
 }
 
-/** The first closing parenthesis that has no opening one: the text before it is complete. Looks at the first few only. */
+/** The first closing parenthesis that has no opening one: the text before it is complete. Checks the first few only. */
 function unopened(text: string): SyntaxProblem | undefined {
   let at = -1;
   for (let tries = 0; tries < UNOPENED_TRIES; tries += 1) {
@@ -120,7 +120,7 @@ export interface SyntaxStep {
   readonly node: AnyNode;
   readonly parent: AnyNode | undefined;
   readonly depth: number;
-  /** Whether it stands in a function that has its own `arguments`. */
+  /** Tells whether it is in a function that has its own `arguments`. */
   readonly inFunction: boolean;
 }
 

@@ -2,13 +2,13 @@
  * Applies a list of patches to one object, in one direction.
  *
  * Guarantees:
- * - Pure: the same object, patches, options and engine give the same answer; nothing given is modified.
+ * - Pure: the same object, patches, options and engine give the same result; no input is modified.
  * - Nothing but matched values changes, and nothing is created but inside a matched value. What did not change is shared; if
  *   nothing changed, the very object comes back.
- * - Protected fields and markers are what they were.
+ * - Protected fields and markers are unchanged.
  * - A failing patch is an outcome, never an exception, and touches only its own value or what stands around it.
  *
- * Assumption: the object is JSON data as an API server answers it.
+ * Assumption: the object is JSON data as an API server returns it.
  *
  * @module
  */
@@ -37,11 +37,11 @@ export interface ApplyPatchesOptions extends ObjectLimits {
   /** "toHost": list order, `expression`. "toTenant": reverse order, `reverseExpression`. */
   readonly direction: Direction;
   readonly engine: PatchEngine;
-  /** What expressions see beside their value; the path is added for every value. */
+  /** Context of expressions beside their value; the path is added for every value. */
   readonly context: Omit<PatchContext, "path">;
   readonly names: NameRules;
   /**
-   * What happens to a value whose patch fails on the way to the host. "keep-last" (default): a label or annotation keeps the
+   * Handling of a value whose patch fails on the way to the host. "keep-last" (default): a label or annotation keeps the
    * value last written or is left out, a list loses the nearest element, any other field is left out. "skip-patch": the value
    * stays as it was before the patch. "block-object": as skip-patch, and the object must not be written.
    */
@@ -58,7 +58,7 @@ export interface PatchedObject {
   readonly object: KubeObject;
   /** One record per patch, in the order in which they ran. */
   readonly outcomes: Outcome[];
-  /** What the object refers to, in document order per patch. */
+  /** References of the object, in document order per patch. */
   readonly references: FoundReference[];
   /** True when a patch failed and `onError` is "block-object": the object must not be written. */
   readonly blocked: boolean;
@@ -122,7 +122,7 @@ export function* applyPatchesInPieces(
   return endWork(work);
 }
 
-/** What has come of the patches so far. */
+/** Result of the patches so far. */
 interface Work {
   readonly run: Run;
   readonly opened: ReturnType<typeof openObject>;
@@ -197,7 +197,7 @@ function endPatch(work: Work, { patch, step, patched }: { patch: CompiledPatch; 
 /** The new value of one match (null deletes it), or undefined if there is nothing to do. */
 type Rewrite = (value: unknown, path: string) => RewrittenReference | undefined;
 
-/** What the patch does in this direction, or undefined for nothing. */
+/** The patch's rewrite in this direction, or undefined if none. */
 function rewriteOf({ reference, expression, reverseExpression }: CompiledPatch, run: Run, tally: Tally): Rewrite | undefined {
   const { direction, names, sourceNamespace, namespace: tenantNamespace } = run;
   if (reference !== undefined) {
@@ -213,7 +213,7 @@ function evaluate(expression: CompiledExpression, { value, path }: { value: unkn
   const spend = ({ fuel = 0, charged = fuel, contextCharged }: Partial<PricedValue>) => {
     tally.fuel += fuel;
     run.budget.spendFuel(charged + (run.contextPaid === expression ? 0 : (contextCharged ?? 0)));
-    // What stopped the engine has taken the context along.
+    // A stopped engine has lost the context.
     run.contextPaid = contextCharged === undefined ? undefined : expression;
   };
   let evaluated: PricedValue;

@@ -1,6 +1,6 @@
 import { EngineError } from "../../base/errors.ts";
 
-/** What all evaluations for one object may cost together, over all its patches and matches. */
+/** Cost limits of all evaluations for one object, over all its patches and matches. */
 export interface ObjectLimits {
   /** Once this much fuel is spent, further evaluations are EXPRESSION_FUEL. Default 30 million. */
   readonly fuelMax?: number;
@@ -15,13 +15,13 @@ export interface ObjectLimits {
 /** The defaults of {@link ObjectLimits}. */
 export const OBJECT_LIMITS: Required<ObjectLimits> = { fuelMax: 30_000_000, resultMax: 8 * 1024 * 1024 };
 
-/** What is left of an object's limits. */
+/** Remainder of an object's limits. */
 export interface Budget {
   /** @throws EXPRESSION_FUEL when no fuel is left. */
   checkFuel(): void;
   /** Counts the fuel of an evaluation, failed or not. */
   spendFuel(fuel: number): void;
-  /** @throws EXPRESSION_RESULT when `result` is more than what is left. It is not counted then. */
+  /** @throws EXPRESSION_RESULT if `result` exceeds the rest. It is not counted then. */
   takeResult(result: unknown): void;
 }
 

@@ -76,7 +76,7 @@ function compileReference(definition: ReferenceDefinition, index: number): Compi
   return { definition, ...relative("name"), ...relative("namespace"), ...relative("kind"), ...relative("apiVersion") };
 }
 
-/** Adds what the lower rooms cannot know: which patch, which field. */
+/** Adds what lower modules cannot know: the patch and the field. */
 function withPlace<Value>(index: number, field: string, compile: () => Value): Value {
   try {
     return compile();

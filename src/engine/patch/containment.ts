@@ -1,5 +1,5 @@
 /**
- * What becomes of a value whose patch fails. Failing has to stay local: the rest of the object is synced.
+ * Contains the failure of a patch on a value. Failing has to stay local: the rest of the object is synced.
  *
  * Source of the rule: `onError` in the settings. Its default keep-last never lets an unpatched value through to the host, where
  * it could mean something else:
@@ -18,7 +18,7 @@ import type { MetadataPlace, ValueRole } from "./place.ts";
 import { isInList } from "./place.ts";
 import type { OnError } from "./types.ts";
 
-/** Stands for a value that failed inside a list, until {@link dropLeftOut} takes the list element out. */
+/** Placeholder for a value that failed inside a list, until {@link dropLeftOut} removes the list element. */
 export const LEFT_OUT: unique symbol = Symbol("LEFT_OUT");
 
 /** The value that a place has after a failure: `value` itself, an empty map, REMOVE or LEFT_OUT. */
@@ -38,7 +38,7 @@ export function containFailure(place: ValueRole, value: unknown, policy: { direc
   }
 }
 
-/** Takes out every list element that holds a LEFT_OUT and no nearer list around it. Shares what it does not change. */
+/** Removes every list element that contains a LEFT_OUT without a nearer list around it. Shares unchanged parts. */
 export function dropLeftOut(value: unknown): unknown {
   if (Array.isArray(value)) return dropFromList(value);
   if (!isRecord(value)) return value;

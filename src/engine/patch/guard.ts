@@ -1,5 +1,5 @@
 /**
- * What a patch may write. Two things are guarded, whatever an expression returns:
+ * Guards the writes of patches. Two things are guarded, whatever an expression returns:
  *
  * - Protected fields and markers are put back, and the attempt is recorded.
  * - A value that would make the API server refuse the whole object because of its labels or annotations is a failure of that
@@ -16,7 +16,7 @@ import type { MapField, ValueRole } from "./place.ts";
 import { PROTECTED_METADATA } from "./place.ts";
 import type { PatchFailure } from "./types.ts";
 
-/** A value that may be written (REMOVE: the place is emptied), with what was put back in it. */
+/** A value that may be written (REMOVE: the place is emptied), with the restored parts. */
 export interface Guarded {
   readonly value: unknown;
   readonly denied: readonly PatchFailure[];
@@ -27,7 +27,7 @@ const NOTHING_DENIED: readonly PatchFailure[] = [];
 /**
  * Checks the result of a patch for one place. `before` is the value that the place has; a result of null deletes it.
  *
- * @throws EXPRESSION_RESULT when the result cannot stand at that place.
+ * @throws EXPRESSION_RESULT if the result is not allowed at that place.
  * @example
  * guardResult({ role: "field", path: "spec.x" }, { before: 1, result: null, markerPrefix: "sync.platform/" }).value; // REMOVE
  */

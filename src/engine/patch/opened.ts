@@ -2,7 +2,7 @@ import { jsonEqual } from "../../base/json.ts";
 import type { KubeObject, StringMap } from "../../kube/object/types.ts";
 import { isMarkerKey } from "../translate/markers.ts";
 
-/** An object as patches see it, with what is put back afterwards. */
+/** An object as patches see it, with the parts that are restored afterwards. */
 export interface Opened {
   /** As it came. */
   readonly original: KubeObject;

@@ -16,10 +16,10 @@ export function openTally(): Tally {
   return { matches: 0, changed: 0, fuel: 0, errors: [], denied: [] };
 }
 
-/** What an expression threw can be as long as its memory; a record is for people. */
+/** A thrown text can be as long as the expression's memory; a record is for people. */
 const MESSAGE_LENGTH_MAX = 1000;
 
-/** The record of what was thrown at `place`. A broken invariant, or anything but an EngineError, is a bug and thrown on. */
+/** The record of an error at `place`. A broken invariant, or anything but an EngineError, is a bug and rethrown. */
 export function patchFailureOf(error: unknown, place: string): PatchFailure {
   if (!isEngineError(error) || error.code === "INTERNAL") throw error;
   const { code, message } = error;

@@ -4,7 +4,7 @@ import type { Segment } from "../path/path.ts";
 /** The two maps of an object's metadata that patches may change. */
 export type MapField = "labels" | "annotations";
 
-/** What a matched value is to the object it stands in; `path` is its concrete path. */
+/** Role of a matched value in its object; `path` is its concrete path. */
 export type ValueRole =
   /** A field that the engine owns, or a part of one; and the object itself. */
   | { readonly role: "protected"; readonly path: string }
@@ -19,10 +19,10 @@ export type ValueRole =
 /** A place whose last written value can be kept. */
 export type MetadataPlace = Extract<ValueRole, { role: "map" | "entry" }>;
 
-/** What identifies the kind of an object; no patch changes it. */
+/** Fields that identify the kind of an object; no patch changes them. */
 const PROTECTED_FIELDS: readonly string[] = ["apiVersion", "kind"];
 
-/** What an API server or the engine decides in metadata; no patch changes it. */
+/** Metadata that an API server or the engine decides; no patch changes it. */
 export const PROTECTED_METADATA: readonly string[] = [
   "name",
   "namespace",
@@ -39,7 +39,7 @@ export const PROTECTED_METADATA: readonly string[] = [
 // Values elsewhere need no parsing of their paths.
 const NEEDS_A_LOOK = /^(?:metadata|apiVersion|kind|\$)/;
 
-// Nor do those of labels and annotations, all of them or one, unless its key holds what has to be escaped.
+// Nor do those of labels and annotations, all of them or one, unless its key needs escaping.
 const MAP_OR_ENTRY = /^metadata\.(labels|annotations)(?:\.([\w-][\w/:-]*)|\["([^"\\]+)"\])?$/;
 
 /**
@@ -67,7 +67,7 @@ function mapOrEntry(path: string, field: MapField, key: string | undefined): Met
 
 /**
  * {@link roleOf} for the matches of one path. Most values that patches match are addresses, hundreds in one object: where the path
- * begins with a name that decides the role, no text is looked at, and so none is put together from its pieces.
+ * begins with a name that decides the role, no text is examined, and so none is concatenated.
  *
  * @example
  * placesOf(compilePath("subsets[*].addresses[*].ip").segments)("subsets[0].addresses[3].ip").role; // "field"

@@ -2,7 +2,7 @@
  * Reference patches: a value that names another object gets the name that this object has on the other side.
  *
  * Forward the name follows from a rule; back it comes from the mapping, because host names cannot be parsed. Names are checked
- * before anybody looks for the object: they come from the tenant and end up in request paths.
+ * before the object is looked up: they come from the tenant and end up in request paths.
  *
  * @module
  */
@@ -63,7 +63,7 @@ function rewriteSelector(value: unknown, { direction, names }: ReferenceSite): R
   return { value: names.labelSelector(value, direction) };
 }
 
-/** The name, or undefined when there is none: the field is absent, null or empty. */
+/** The name, or undefined if there is none: the field is absent, null or empty. */
 function readName(reference: CompiledReference, value: unknown): string | undefined {
   if (value === null || value === "") return undefined;
   if (reference.name === undefined) {
@@ -118,7 +118,7 @@ function wrongValue(why: string): EngineError {
   return new EngineError("REFERENCE_VALUE", `Cannot translate a reference: ${why}`);
 }
 
-/** The message may become an Event in the tenant cluster, where host names are nobody's business. */
+/** The message may become an Event in the tenant cluster, where host names must not be disclosed. */
 function unmapped(host: ObjectKey, why: string): EngineError {
   return new EngineError("REFERENCE_UNMAPPED", `Cannot translate the reference back: ${why}`, { details: { host: formatKey(host) } });
 }

@@ -4,7 +4,7 @@ import type { ObjectKey } from "../../kube/object/key.ts";
 import type { Direction } from "./patch-definition.ts";
 import type { ResourceType } from "../../kube/object/resource.ts";
 
-/** What `context` holds in an expression. Spelled as the specification spells it. */
+/** Content of `context` in an expression. Spelled as the specification spells it. */
 export interface PatchContext {
   readonly vcluster: { readonly name: string; readonly namespace: string; readonly config: unknown };
   /** The host object, or null if there is none (yet). */
@@ -22,7 +22,7 @@ export interface PatchScope {
   readonly context: PatchContext;
 }
 
-/** Whatever the engine made of an expression's text; opaque here. */
+/** The engine's compiled form of an expression; opaque here. */
 export type CompiledExpression = object;
 
 /** A value with its price. */
@@ -31,32 +31,32 @@ export interface PricedValue {
   readonly value: unknown;
   /** The expression's own steps. */
   readonly fuel: number;
-  /** What it takes from the fuel of the object, the context aside. Default: its own steps. */
+  /** Fuel charged to the object, without the context. Default: its own steps. */
   readonly charged?: number;
-  /** What bringing in the context takes, which an object pays once per expression. Default 0. */
+  /** Fuel for bringing in the context, which an object pays once per expression. Default 0. */
   readonly contextCharged?: number;
 }
 
 /**
- * What patches need of an expression engine. The sandbox fits as it is.
+ * Expression engine as patches need it. The sandbox fits as it is.
  *
- * `evaluate` throws an EngineError with an `EXPRESSION_…` code, and tells in `details` what the failed run took if it knows: `fuel`,
+ * `evaluate` throws an EngineError with an `EXPRESSION_…` code, and reports in `details` the cost of the failed run if known: `fuel`,
  * `charged` and `contextCharged`, as of a value.
  */
 export interface PatchEngine {
   compile(text: string): CompiledExpression;
   evaluate(expression: CompiledExpression, scope: PatchScope): PricedValue;
-  /** Tells whether the expression can see anything of `context.hostObject`. Left out, every one can. */
+  /** Tells whether the expression can see anything of `context.hostObject`. Default: every one can. */
   readsHostObject?(expression: CompiledExpression): boolean;
 }
 
-/** What happens to a value whose patch fails on the way to the host: see {@link PatchOptions} in `apply.ts`. */
+/** Handling of a value whose patch fails on the way to the host: see {@link PatchOptions} in `apply.ts`. */
 export type OnError = "keep-last" | "skip-patch" | "block-object";
 
 /**
- * What became of one patch on one object.
+ * Outcome of one patch on one object.
  *
- * `applied`: at least one value changed. `noChange`: values matched and stayed what they were. `noMatch`: the path found
+ * `applied`: at least one value changed. `noChange`: values matched and stayed the same. `noMatch`: the path found
  * nothing. `noExpression`: the patch has nothing for this direction. `denied`: the result touched a protected field, which was
  * restored (other values may have changed). `error`: at least one value failed (others may have changed).
  */
@@ -81,7 +81,7 @@ export interface Outcome {
   readonly matches: number;
   /** Values that are different now. A value that failed is not counted. */
   readonly changed: number;
-  /** What the evaluations cost. */
+  /** Fuel of the evaluations. */
   readonly fuel: number;
   /** Of the first failure, as `message` and `place` are. */
   readonly code?: Code;

@@ -75,7 +75,7 @@ interface Attempt {
   readonly corrections: number;
 }
 
-/** Segments that lead further than the attempt's, all the way if any correction does; nothing when there is none. */
+/** Segments that lead further than the attempt's, all the way if any correction does; empty if there is none. */
 function mend({ segments, reach, root, corrections }: Attempt): readonly Segment[] | undefined {
   const depth = reach.steps.length;
   if (depth === segments.length || corrections === 0) return undefined;
@@ -90,7 +90,7 @@ function mend({ segments, reach, root, corrections }: Attempt): readonly Segment
   return further;
 }
 
-/** The path with its segment at `depth` replaced by what the node there could have been asked for. */
+/** The path with its segment at `depth` replaced by what the node there could have been addressed by. */
 function candidates(segments: readonly Segment[], { node, depth }: { node: unknown; depth: number }): Segment[][] {
   const [head, failed, rest] = [segments.slice(0, depth), segments[depth]!, segments.slice(depth + 1)];
   if (failed.kind === "wildcard") return [];

@@ -9,7 +9,7 @@
 import { isRecord } from "../../base/json.ts";
 import type { PathStep } from "./syntax/segment.ts";
 
-/** What an update answers to have the matched member or element removed. */
+/** Result of an update that removes the matched member or element. */
 export const REMOVE: unique symbol = Symbol("REMOVE");
 
 /** The own member `key` of an object, else `undefined`. */
@@ -41,7 +41,7 @@ export function withChild(node: unknown, step: PathStep, value: unknown): unknow
   return value === REMOVE ? list.toSpliced(step, 1) : list.with(step, value);
 }
 
-/** `node` with some of its children replaced or removed; itself when all of them are what they were. */
+/** `node` with some of its children replaced or removed; itself if all of them are unchanged. */
 export function withChildren(node: unknown, children: readonly (readonly [PathStep, unknown])[]): unknown {
   const changed = children.filter(([step, value]) => !Object.is(value, childAt(node, step)));
   if (changed.length === 0) return node;

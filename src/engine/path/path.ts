@@ -1,5 +1,5 @@
 /**
- * Paths select what a patch changes: `metadata.annotations["example.com/x"]`, `subsets[*].addresses[*].ip`.
+ * Paths select the values that a patch changes: `metadata.annotations["example.com/x"]`, `subsets[*].addresses[*].ip`.
  *
  * The door of this room: other rooms import from here only.
  *
@@ -7,7 +7,7 @@
  * - Own properties only. Strings are never indexed, `length` is never special, no prototype is read or written.
  * - Nothing is created: a path that is not found matches nothing, which is no error. A `null` leaf is found.
  * - Matches are taken before any change is decided, in document order.
- * - Documents are never modified and never cloned; an update shares what it did not change.
+ * - Documents are never modified and never cloned; an update shares unchanged parts.
  *
  * Not guaranteed: document order of an object is that of `Object.keys`, which moves names that are integers to the front.
  *
@@ -42,9 +42,9 @@ export interface Path {
   /** All matches in document order, as they are now. */
   find(root: unknown): Match[];
   /**
-   * The document with every match replaced by what `change` answers: JSON data, or REMOVE for taking the member or element out
-   * (elements go after all were decided, so no index shifts). Copy-on-write: the same reference comes back when every answer is the
-   * very value it was asked about. Removing the whole object leaves `undefined`. What `change` throws is passed on.
+   * The document with every match replaced by the result of `change`: JSON data, or REMOVE to remove the member or element
+   * (elements are removed after all were decided, so no index shifts). Copy-on-write: the same reference is returned if every result is the
+   * matched value itself. Removing the whole object leaves `undefined`. Errors of `change` are passed on.
    */
   update(root: unknown, change: Change): unknown;
 }

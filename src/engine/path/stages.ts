@@ -7,7 +7,7 @@ import type { Segment } from "./syntax/segment.ts";
  * not one per segment: `subsets[*].addresses[*].ip` has three stages.
  */
 export interface Stage {
-  /** What is selected from the node that the stage before reached: the node itself, one child, or every child. */
+  /** Selection from the node that the previous stage reached: the node itself, one child, or every child. */
   readonly select: "itself" | "index" | "wildcard";
   /** The index when `select` is "index", else 0. */
   readonly index: number;

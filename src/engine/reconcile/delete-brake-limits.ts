@@ -1,4 +1,4 @@
-/** When so many tenant objects are missing that their absence is more likely a mistake than a wish. */
+/** Limits beyond which missing tenant objects are more likely a mistake than intended. */
 export interface DeleteBrakeLimits {
   /** More than this share of the copies of one kind, in percent. Default 30. */
   readonly percent: number;
@@ -6,12 +6,12 @@ export interface DeleteBrakeLimits {
   readonly count: number;
 }
 
-/** The limits when nobody sets others. */
+/** The default limits. */
 export const DEFAULT_DELETE_BRAKE_LIMITS: DeleteBrakeLimits = { percent: 30, count: 20 };
 
 /** One kind's copies on the host. */
 export interface Absences {
-  /** Copies whose tenant object a list did not have. What an event said to be deleted does not count. */
+  /** Copies whose tenant object a list did not have. Deletions reported by events do not count. */
   readonly absent: number;
   /** All of our copies. */
   readonly copies: number;

@@ -1,11 +1,11 @@
 /**
  * One reconcile as a step machine: a state and the answer to its request give the next state and the next request. All of it is
  * data. Nothing here waits, reads a clock or talks to a cluster, so that a reconcile can be stopped between any two steps, and
- * played again from its answers.
+ * replayed from its answers.
  *
  * ```
- * begin ─► get the source, if the cache is behind the copy or the plan rests on what a cache knows of it ─► plan
- *       ─► get the Services, if the plan rests on what a cache knows of them ─► plan
+ * begin ─► get the source, if the cache is behind the copy or the plan rests on the cached source ─► plan
+ *       ─► get the Services, if the plan rests on cached Services ─► plan
  *       ─► each operation in order: get the source, if its state matters ─► create | update | delete
  *       ─► report ─► done
  * ```
@@ -23,17 +23,17 @@ import { planInPieces } from "./plan.ts";
 import type { Note, Operation, Plan, PlanInput } from "./plan-types.ts";
 import type { Rules } from "./rules/rules.ts";
 
-/** Decides what to do about one key: `plan`, or what stands in for it. */
+/** Decides what to do about one key: `plan`, or a replacement of it. */
 export type Planner = (rules: Rules, input: PlanInput) => Plan;
 
-/** What a reconcile begins with. */
+/** Input of a reconcile. */
 export interface Start {
   readonly input: PlanInput;
-  /** The version of the source at which host edits had been undone too often: at this version none is undone any more. */
+  /** Source version at which host edits were undone too often: at this version none is undone any more. */
   readonly stoppedAt?: string | undefined;
-  /** Somebody has deleted the copy too often: it must not come back for so many milliseconds. Default 0. */
+  /** Milliseconds for which a copy that was deleted too often must not come back. Default 0. */
   readonly recreationWaitMs?: number;
-  /** The object is written too often: a plan that writes to the copy only, or to the source too, waits so long. Default 0. */
+  /** Milliseconds that a plan waits because its object is written too often: one for the copy only, or for the source too. Default 0. */
   readonly writeWaitMs?: number;
   readonly flowWaitMs?: number;
   readonly slowed?: SlowedTimes;
@@ -41,12 +41,12 @@ export interface Start {
   readonly outdatedTimes: number;
 }
 
-/** What a reconcile asks for. */
+/** Request of a reconcile. */
 export type Request =
   /** The object itself, not a cache's idea of it. Left out, `resource` is the kind that is reconciled. */
   | { readonly type: "get"; readonly side: "tenant" | "host"; readonly key: ObjectKey; readonly resource?: ResourceType }
   | { readonly type: "write"; readonly operation: Operation }
-  /** Tell people, as Events on `object`. Whatever the answer is, it changes nothing. */
+  /** Inform users, by Events on `object`. The answer changes nothing. */
   | { readonly type: "report"; readonly object: KubeObject; readonly notes: readonly Note[] }
   | { readonly type: "done"; readonly ending: Ending };
 
@@ -61,43 +61,43 @@ export type Ending =
 
 /** The answer to a request. */
 export type Response =
-  /** What was found, or what is stored now. */
+  /** The object found, or the one stored now. */
   | { readonly type: "object"; readonly object: KubeObject }
   /** There is no such object (any more). */
   | { readonly type: "absent" }
   /** The write did not happen, because the object is not as it was when the operation was planned. */
   | { readonly type: "outdated"; readonly reason: string }
-  /** The write cannot succeed before something else changes; without a note, nobody needs to know why. */
+  /** The write cannot succeed before something else changes; without a note, the reason need not be reported. */
   | { readonly type: "refused"; readonly note?: Note }
-  /** There is no answer, so that what was asked may or may not have happened. */
+  /** There is no answer, so the request may or may not have been carried out. */
   | { readonly type: "failed"; readonly error: unknown };
 
 /** Where a reconcile is. */
 export interface ReconcileState {
   readonly phase: "confirming-source" | "confirming-copy" | "confirming-services" | "confirming-removal" | "writing" | "reporting" | "done";
   readonly start: Start;
-  /** What the plan was made of. */
+  /** Input of the plan. */
   readonly input: PlanInput;
   /** Clusters whose Service was read live, for the input. */
   readonly servicesRead: readonly ("host" | "tenant")[];
   readonly planned: Plan;
   /** The last write was answered with the object as it was before: the cluster has not stored it. */
   readonly unstored?: boolean;
-  /** What the tenant cluster said to a write of host edits, which the plan therefore leaves where they are. */
+  /** The tenant cluster's refusal of a write of host edits, which the plan therefore leaves pending. */
   readonly refused?: { readonly notes: readonly Note[]; readonly ending: Ending | undefined };
   /** The operation that is under way. */
   readonly index: number;
   /** The input as the operations so far have changed it. */
   readonly written: PlanInput;
-  /** What there is to say by now: the plan's notes, and those of refused operations. */
+  /** Notes so far: the plan's notes, and those of refused operations. */
   readonly notes: readonly Note[];
   /** A plan of {@link written} would have no operations. */
   readonly complete: boolean;
-  /** How it ends once people are told, if that is not by what was carried out. */
+  /** The ending after the report, if it does not follow from the operations. */
   readonly ending?: Ending;
 }
 
-/** A state with what it waits for. */
+/** A state with its pending request. */
 export interface Step {
   readonly state: ReconcileState;
   readonly request: Request;
@@ -109,9 +109,9 @@ const OUTDATED_RETRY_MS = 50;
 const OUTDATED_RETRY_MAX_MS = 10_000;
 /** Notes of what may end without a change that any cache would tell. */
 const LOOKED_AT_AGAIN: ReadonlySet<Note["code"]> = new Set(["HOST_NAMESPACE_MISSING", "API_INVALID", "DELETE_BRAKE"]);
-/** What stands in the way is looked at again after this time, in milliseconds, in case that it vanishes unseen. */
+/** Delay before an obstacle is checked again, in milliseconds, in case it vanishes unseen. */
 const UNSEEN_RETRY_MS = 60_000;
-/** What was not stored is written again after this time, in milliseconds; where that goes on, the brake on writes slows it down. */
+/** Delay before a write that was not stored is repeated, in milliseconds; the write limiter slows further repetitions. */
 const UNSTORED_RETRY_MS = 1_000;
 
 /** The two functions of the machine. Both stop wherever something else may have its turn: see {@link finish}. */
@@ -131,7 +131,7 @@ export interface Machine {
  * while (request.type !== "done") ({ state, request } = finish(machine.next(rules, state, await send(request))));
  */
 export function createMachine(planner?: Planner): Machine {
-  /** Makes sure that the plan rests on what is, and not on what a cache takes for it; then carries it out. */
+  /** Makes sure that the plan rests on the present state, not on a stale cache; then carries it out. */
   function* decide(rules: Rules, known: Known, input: PlanInput): Generator<undefined, Step> {
     const plan = planner === undefined ? yield* planInPieces(rules, input) : planner(rules, input);
     const state = planned(known, input, plan);
@@ -187,7 +187,7 @@ export function createMachine(planner?: Planner): Machine {
   };
 }
 
-/** What is known before there is a plan. */
+/** State before there is a plan. */
 type Known = Pick<ReconcileState, "start" | "servicesRead" | "refused">;
 
 function planned({ start, servicesRead, refused }: Known, input: PlanInput, plan: Plan): ReconcileState {
@@ -212,20 +212,20 @@ function isRefusedFlow({ planned, index, input }: ReconcileState, response: Resp
   return isFlow && (response.type === "failed" || (response.type === "refused" && response.note !== undefined));
 }
 
-/** Tells that the plan rests on the source, and that only a cache has told of it so far. */
+/** Tells that the plan rests on the source, and that only a cache has reported it so far. */
 function restsOnSource({ planned, input }: ReconcileState): boolean {
   return planned.restsOnSource === true && planned.operations.length > 0 && input.sourceConfirmed !== true;
 }
 
 /**
- * A copy that somebody deleted comes back while its source cannot be asked: nobody else takes it away meanwhile, since that would
- * take an answer too. A cache that is behind the copy is never believed.
+ * A deleted copy comes back while its source cannot be asked: no other syncer removes it meanwhile, since that would
+ * need an answer too. A cache that is behind the copy is never believed.
  */
 function mayBelieveCache({ planned }: ReconcileState, error: unknown): boolean {
   return planned.state !== "stale" && isEngineError(error, "API_UNAVAILABLE");
 }
 
-/** Reads the next Service on which the plan rests and that only a cache has told of so far; undefined when there is none. */
+/** Reads the next Service on which the plan rests and that only a cache has reported so far; undefined when there is none. */
 function askService({ kind, translator }: Rules, state: ReconcileState): Step | undefined {
   const { planned, input, servicesRead } = state;
   const side = planned.restsOnServices?.find((candidate) => !servicesRead.includes(candidate));
@@ -271,7 +271,7 @@ export interface SlowedTimes {
 
 const OFTEN = "The object is written again and again though it does not change in its own cluster";
 
-/** What a plan is told as that waits because its object is written too often. */
+/** Note of a plan that waits because its object is written too often. */
 export function writesSlowed(times: SlowedTimes | undefined): Note {
   const told = times === undefined ? "" : `: slowed since ${toSecond(times.sinceMs)}, next write by ${toSecond(times.untilMs)}`;
   return { code: "WRITES_SLOWED", message: `${OFTEN}; it is written less and less often until that ends${told}` };
@@ -285,7 +285,7 @@ function write(state: ReconcileState, operation: Operation): Step {
   return { state: { ...state, phase: "writing" }, request: { type: "write", operation } };
 }
 
-/** A cache that lags must not take away what its cluster wants to be there. */
+/** A stale cache must not remove what its cluster wants to keep. */
 function removalAnswered(state: ReconcileState, response: Response): Step {
   if (response.type === "failed") return fail(state, response.error);
   const operation = state.planned.operations[state.index]!;
@@ -303,7 +303,7 @@ function writeAnswered(rules: Rules, state: ReconcileState, response: Response):
     case "outdated":
       return outdated(state);
     case "refused":
-      // What comes next may rest on it: an old copy goes only when the new one is there.
+      // The next operation may rely on it: an old copy is deleted only when the new one exists.
       return report(response.note === undefined ? state : withNote(state, response.note));
     case "object":
     case "absent": {
@@ -319,7 +319,7 @@ function withNote(state: ReconcileState, note: Note): ReconcileState {
   return { ...state, notes: [...state.notes, note] };
 }
 
-/** What both sides look like after a write. */
+/** State of both sides after a write. */
 function after(input: PlanInput, operation: Operation, response: Response): PlanInput {
   if (response.type === "object") return { ...input, [operation.side]: response.object };
   const isHost = operation.action === "delete" && input.host !== undefined && sameKey(operation.key, keyOf(input.host));
@@ -340,7 +340,7 @@ function settled(state: ReconcileState): Ending {
   return { result: "settled", ...((refused || hasUnseenService(state)) && { requeueAfterMs: UNSEEN_RETRY_MS }) };
 }
 
-/** A cache tells nobody that a Service is gone which it has never had; a list may have left it out. */
+/** A cache reports no deletion of a Service that it has never had; a list may have left it out. */
 function hasUnseenService({ start, input, servicesRead }: ReconcileState): boolean {
   return servicesRead.some((side) => serviceIn(start.input, side) === undefined && serviceIn(input, side) !== undefined);
 }
@@ -358,7 +358,7 @@ function outdated(state: ReconcileState): Step {
   return { state: { ...state, phase: "reporting", ending }, request: { type: "report", object: state.input.tenant, notes } };
 }
 
-/** After so many outdated reconciles in a row, which is about 20 s, people are told. */
+/** After this many outdated reconciles in a row, about 20 s, users are informed. */
 export const CONTRADICTIONS_TOLD = 9;
 
 const CACHE_CONTRADICTED: Note = {
@@ -372,13 +372,13 @@ function end(state: ReconcileState, ending: Ending): Step {
   return { state: { ...state, phase: "done" }, request: { type: "done", ending } };
 }
 
-/** Tells whether the next operation brings back what somebody has deleted too often. */
+/** Tells whether the next operation brings back a copy that was deleted too often. */
 function isHeldBack({ start, planned, index }: ReconcileState): boolean {
   const operation = planned.operations[index];
   return operation !== undefined && isCopying(operation) && (start.recreationWaitMs ?? 0) > 0;
 }
 
-/** How long the plan waits because its object is written too often; what has begun is finished. */
+/** How long the plan waits because its object is written too often; a plan that has begun is finished. */
 function slowedMs({ start: { writeWaitMs = 0, flowWaitMs = 0 }, planned: { operations }, index }: ReconcileState): number {
   if (index > 0 || operations.length === 0) return 0;
   return operations.some(({ side }) => side === "tenant") ? flowWaitMs : writeWaitMs;
@@ -389,12 +389,12 @@ export function isCopying({ action, side }: Operation): boolean {
   return action === "create" && side === "host";
 }
 
-/** Tells whether an operation only undoes what somebody did on the host. */
+/** Tells whether an operation only undoes an edit on the host. */
 export function isRestoration(operation: Operation): boolean {
   return operation.action === "update" && operation.restores === true;
 }
 
-/** What tells one state of the source from all others, as text. */
+/** Identity of a state of the source, as text. */
 export function sourceVersion(tenant: KubeObject | undefined): string {
   return `${tenant?.metadata.uid}/${tenant?.metadata.resourceVersion}`;
 }

@@ -6,12 +6,12 @@ import type { FoundReference, Outcome } from "../patch/types.ts";
 import type { ToHostInput } from "./convert/to-host.ts";
 import type { Surroundings } from "./rules/rules.ts";
 
-/** Everything a plan looks at. */
+/** Input of a plan. */
 export interface PlanInput extends Surroundings {
   /** The tenant key that is reconciled. */
   readonly key: ObjectKey;
   readonly tenant: KubeObject | undefined;
-  /** The object at the host key, no matter whose it is. */
+  /** The object at the host key, whatever its owner. */
   readonly host: KubeObject | undefined;
   /** Copies of this tenant object at other host keys, from before its namespace was mapped again. */
   readonly orphans?: readonly KubeObject[];
@@ -25,7 +25,7 @@ export interface PlanInput extends Surroundings {
   readonly copyConfirmed?: boolean;
   /** True when the tenant cluster has just refused what host edits come to: they stay on the host, and wait. */
   readonly editsWait?: boolean;
-  /** True when this process has seen the copy, the last time or when it came back, and somebody else has deleted it. */
+  /** True when this process has seen the copy, the last time or when it came back, and another client has deleted it. */
   readonly vanished?: boolean;
 }
 
@@ -51,23 +51,23 @@ export type Operation =
       readonly preconditions: DeletePreconditions;
       readonly reason: string;
       /**
-       * What a live read of the source has to find before the delete: nothing ("absent"), or the very version that the plan was
+       * Required result of a live read of the source before the delete: nothing ("absent"), or the very version that the plan was
        * made of ("unchanged"). The source is the tenant object of the planned key, for all but references. "none": the source
        * has no say in it.
        */
       readonly confirm: "absent" | "unchanged" | "none";
     };
 
-/** What must be known of the tenant object before a delete. */
+/** Required knowledge of the tenant object before a delete. */
 export type Confirm = Extract<Operation, { action: "delete" }>["confirm"];
 
-/** Something that people should know: shown in `why` and, unless it is a passing state, as an Event on the tenant object. */
+/** Information for users: shown in `why` and, unless it is a passing state, as an Event on the tenant object. */
 export interface Note {
   readonly code: Code;
   readonly message: string;
 }
 
-/** What the plan amounts to. */
+/** Result of the plan. */
 export type PlanState =
   /** The copy exists and is right once the operations are done. */
   | "copied"
@@ -79,10 +79,10 @@ export type PlanState =
   | "left"
   /** The object cannot be copied as it is. */
   | "refused"
-  /** The cached tenant object is older than what was copied already. */
+  /** The cached tenant object is older than the copied version. */
   | "stale";
 
-/** The answer of {@link plan}. */
+/** The result of {@link plan}. */
 export interface Plan {
   readonly state: PlanState;
   readonly hostKey: ObjectKey | undefined;
@@ -95,7 +95,7 @@ export interface Plan {
    * planned again.
    */
   readonly restsOnServices?: readonly ("host" | "tenant")[];
-  /** The operations make so much of the tenant object being there: it is read live first, and all is planned again. Default false. */
+  /** The operations depend on the presence of the tenant object: it is read live first, and the plan is made again. Default false. */
   readonly restsOnSource?: boolean;
   /**
    * Edits of the copy are left alone, because later ones have reached the tenant: the copy is read live first, and all is planned
@@ -116,7 +116,7 @@ export function deletion(host: KubeObject, reason: string, confirm: Confirm): Op
   return { action: "delete", side: "host", key: { namespace, name }, preconditions, reason, confirm };
 }
 
-/** Deletes a copy that cannot be changed into what it should be. */
+/** Deletes a copy that cannot be changed into the desired one. */
 export function recreation(host: KubeObject): Operation {
   return deletion(host, "A field that cannot be changed differs; the copy is recreated", "unchanged");
 }

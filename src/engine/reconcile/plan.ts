@@ -1,5 +1,5 @@
 /**
- * What to do about one tenant object, decided from both sides' present state alone. Pure: it reads nothing else and writes
+ * Plans the operations for one tenant object, decided from both sides' present state alone. Pure: it reads nothing else and writes
  * nothing; operations are data.
  *
  * @module
@@ -75,7 +75,7 @@ function* planAtHostKey(rules: Rules, input: PlanInput): Generator<undefined, Pl
 function planAbsent(rules: Rules, input: PlanInput, answer: MakePlan): Plan {
   if (!rules.enabled) return answer("left");
   const planned = planRemoval(rules, input, answer, "The tenant object is gone", "absent");
-  // What takes its place must be seen first.
+  // Its replacement must be seen first.
   return planned.operations.length > 0 && input.backends?.mayGo === false ? answer("waiting") : planned;
 }
 
@@ -84,7 +84,7 @@ function planRemoval(rules: Rules, { host, key }: PlanInput, answer: MakePlan, r
   return answer("absent", { operations: [deletion(host, reason, confirm)] });
 }
 
-/** What is still as we wrote it goes; what the host's controller has changed already stays, without our marks. */
+/** Deletes the copy if it is as the engine wrote it; keeps it without marks if the host's controller has changed it. */
 function planHandOver(rules: Rules, { host, key, tenant }: PlanInput, answer: MakePlan): Plan {
   if (host === undefined || host.metadata.deletionTimestamp) return answer("left");
   if (!isCopyOf(rules, withMarkerLabels(rules, host, key), key)) return answer("left");
@@ -96,9 +96,9 @@ function planHandOver(rules: Rules, { host, key, tenant }: PlanInput, answer: Ma
 }
 
 /**
- * The fence: a cache that lags behind what was copied already must neither undo it nor take the copy away. Versions of one kind
+ * The fence: a cache that lags behind the copied version must neither undo it nor remove the copy. Versions of one kind
  * are comparable across objects, so that it also tells an earlier life of the tenant object from a later one. A copy whose labels
- * the host's controller has replaced still says what was copied.
+ * the host's controller has replaced still records the copied version.
  */
 function isStale(rules: Rules, { host, key, tenant, sourceConfirmed }: PlanInput & { readonly tenant: KubeObject }): boolean {
   if (host === undefined || sourceConfirmed || host.metadata.deletionTimestamp) return false;

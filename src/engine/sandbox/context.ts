@@ -2,7 +2,7 @@ import { EngineError } from "../../base/errors.ts";
 import { isRecord } from "../../base/json.ts";
 import type { Reads } from "../expression/reads.ts";
 
-/** What an expression can see beside its value. The objects must not change while they are used. */
+/** Data that an expression can see beside its value. The objects must not change while they are used. */
 export interface EvaluationContext {
   readonly vcluster: { readonly name: string; readonly namespace: string; readonly config: unknown };
   /** Null when there is none. */
@@ -80,10 +80,10 @@ export function usedParts(reads: Reads): ContextUse {
   };
 }
 
-/** What a context was projected from; its objects are told apart by identity. */
+/** Source of a projected context; its objects are distinguished by identity. */
 export type ContextSource = Omit<EvaluationContext["vcluster"] & EvaluationContext, "vcluster" | "path">;
 
-/** What a projection of `context` depends on. */
+/** The parts of `context` that its projection depends on. */
 export function contextSourceOf({ vcluster, hostObject, virtualObject }: EvaluationContext): ContextSource {
   const { name, namespace, config } = vcluster;
   return { name, namespace, config, hostObject, virtualObject };

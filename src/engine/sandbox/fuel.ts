@@ -5,7 +5,7 @@ export interface FuelBudget {
   readonly limit: number;
   /** Steps left; never below zero. */
   readonly remaining: number;
-  /** Takes `steps`, at most what is left. */
+  /** Takes `steps`, at most the rest. */
   spend(steps: number): void;
 }
 

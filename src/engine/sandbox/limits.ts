@@ -1,7 +1,7 @@
 import { EngineError } from "../../base/errors.ts";
 import { INITIAL_PAGES, PAGE_BYTES } from "./quickjs/engine.ts";
 
-/** What an expression may use. */
+/** Resource limits of an expression. */
 export interface SandboxLimits {
   /** Steps of one evaluation. Default 4,000,000, that is tens of milliseconds. */
   readonly fuel: number;
@@ -35,11 +35,11 @@ export const DEFAULT_LIMITS: SandboxLimits = {
 
 /** The smallest and the largest value of each limit. */
 export const LIMIT_RANGES: Readonly<Record<keyof SandboxLimits, readonly [minimum: number, maximum: number]>> = {
-  // What the engine's counter can hold.
+  // Range of the engine's counter.
   fuel: [10_000, 500_000_000],
   objectFuel: [10_000, Number.MAX_SAFE_INTEGER],
   configurationFuel: [10_000, Number.MAX_SAFE_INTEGER],
-  // The module asks for 16 MiB from the start, of which its own data and stack take a third.
+  // The module requires 16 MiB from the start, of which its own data and stack take a third.
   memoryBytes: [INITIAL_PAGES * PAGE_BYTES, 1024 * MIB],
   // Deeper nesting could overflow the stack of the machine before the engine's own limit stops it.
   stackBytes: [16 * KIB, 64 * KIB],

@@ -34,13 +34,13 @@ import { positionInText } from "./source.ts";
 export { createFuelBudget } from "./fuel.ts";
 export type { EvaluationContext, FuelBudget, SandboxLimits };
 
-/** What the names of an expression stand for. */
+/** Values of an expression's names. */
 export interface Scope {
-  /** The matched value: JSON data. The expression gets a copy of its own. */
+  /** The matched value: JSON data. The expression gets its own copy. */
   readonly value: unknown;
   /** Default true. */
   readonly valueExists?: boolean;
-  /** Deeply read-only for the expression. Its objects must not change while the sandbox lives: they are told apart by identity. */
+  /** Deeply read-only for the expression. Its objects must not change while the sandbox lives: they are distinguished by identity. */
   readonly context: EvaluationContext;
 }
 
@@ -51,7 +51,7 @@ export interface Expression {
 
 /** Conditions of compiling, or of one evaluation. */
 export interface BudgetOptions {
-  /** Shared with others of its kind; this one takes no more than what is left of it. */
+  /** Shared with others of its kind; this one takes no more than its rest. */
   readonly budget?: FuelBudget;
 }
 
@@ -61,9 +61,9 @@ export interface Evaluated {
   readonly value: unknown;
   /** The expression's own steps. */
   readonly fuel: number;
-  /** What the evaluation takes from the fuel of its object: its own steps, and those for its value, its result and the host's work. */
+  /** Fuel of the evaluation charged to its object: its own steps, and those for its value, its result and the host's work. */
   readonly charged: number;
-  /** What bringing in its context takes, whether it was still there or not; to be paid once by who evaluates an expression often. */
+  /** Fuel for bringing in its context, whether it was still there or not; charged once to repeated evaluations of an expression. */
   readonly contextCharged: number;
 }
 
@@ -72,10 +72,10 @@ export interface Sandbox {
   /** The limits that hold; `objectFuel` and `configurationFuel` are for {@link createFuelBudget}. */
   readonly limits: SandboxLimits;
   /**
-   * Compiles an expression; nothing of it runs. The same text gives the same answer again, and costs nothing again.
+   * Compiles an expression; nothing of it runs. The same text gives the same result again, at no cost.
    *
    * @throws EXPRESSION_SYNTAX when the text is not one expression, or too much work for one; details: line, column (from 1), text, hint.
-   * @throws EXPRESSION_FUEL when it needs more steps than what is left of the budget; details: expression, fuel, limit.
+   * @throws EXPRESSION_FUEL if it needs more steps than the budget has left; details: expression, fuel, limit.
    * @throws USAGE after {@link dispose}, and within `toHostDns`.
    */
   compile(text: string, options?: BudgetOptions): Expression;
@@ -89,7 +89,7 @@ export interface Sandbox {
    * @throws EXPRESSION_MEMORY when it needs more memory; details: expression, fuel (with the price of a fresh engine), limit.
    * @throws EXPRESSION_STACK when it recurses too deep; details: expression, fuel, limit.
    *
-   * All of them have details.charged: what the evaluation took from the fuel of its object, its context included where it was stopped.
+   * All of them have details.charged: the fuel charged to its object, its context included where it was stopped.
    *
    * @throws USAGE when the scope is not JSON data or lacks its context, for an expression of another sandbox, after {@link dispose}, and
    *   within `toHostDns`; nothing was evaluated.
@@ -114,16 +114,16 @@ export interface SandboxOptions {
   /** Replaces single limits; `DEFAULT_LIMITS` of limits.ts are the others. */
   readonly limits?: Partial<SandboxLimits>;
   /**
-   * What `virtualToHostDNS` answers. May throw DNS_NAME_INVALID: the expression sees an Error with its message.
+   * Implementation of `virtualToHostDNS`. May throw DNS_NAME_INVALID: the expression sees an Error with its message.
    * Default: every call throws.
    */
   readonly toHostDns?: (name: string) => string;
 }
 
-/** An expression with what it cost to compile it. */
+/** An expression with its compilation cost. */
 interface CompiledExpression extends CheckedExpression {
   readonly compileFuel: number;
-  /** It needs more memory than a used instance may take: each of its evaluations has an instance of its own. */
+  /** It needs more memory than a used instance may take: each of its evaluations has its own instance. */
   needsMemory: boolean;
 }
 
@@ -133,14 +133,14 @@ interface Crowded {
   readonly charged: number;
 }
 
-/** A used instance may not grow beyond this: what earlier evaluations left in it must not decide how much memory this one gets. */
+/** A used instance may not grow beyond this: memory left over from earlier evaluations must not limit this one. */
 const USED_MEMORY_BYTES = INITIAL_PAGES * PAGE_BYTES;
 
 /** Compiled texts that a sandbox remembers. */
 const COMPILED_MAX = 1000;
 
 /**
- * A sandbox with an engine of its own.
+ * A sandbox with its own engine.
  *
  * @throws CONFIG_VALUE when a limit is out of its range.
  * @example
@@ -159,7 +159,7 @@ class QuickJsSandbox implements Sandbox {
   readonly #options: QuickJsInstanceOptions;
   readonly #realm: LoadedRealm;
   readonly #compiled = new Map<string, CompiledExpression>();
-  /** Every expression that this sandbox has compiled, also those whose text it no longer remembers. */
+  /** Every expression that this sandbox has compiled, also those whose text it no longer caches. */
   readonly #own = new WeakSet<Expression>();
   /** Kept from one evaluation to the next while it is as small as a fresh one. */
   #instance: Instance | undefined;
@@ -232,7 +232,7 @@ class QuickJsSandbox implements Sandbox {
   #run(expression: CompiledExpression, evaluation: Evaluation): Priced | Stopped {
     const first = this.#attempt(expression, evaluation);
     if (first.kind !== "crowded") return first;
-    // What earlier evaluations left must not decide this one's fate. The next instance is fresh, so that its answer is final.
+    // Leftovers of earlier evaluations must not decide the outcome of this one. The next instance is fresh, so that its answer is final.
     const second = this.#attempt(expression, evaluation);
     assert(second.kind !== "crowded", "a fresh instance has nothing of earlier evaluations");
     return { ...second, charged: second.charged + first.charged };

@@ -1,5 +1,5 @@
 /**
- * The syncer without promises: what it knows, and reconciles that say what to ask a cluster next. Its driver sends the
+ * The syncer without promises: its state, and reconciles that return the next request to a cluster. Its driver sends the
  * requests, in real life or in a simulation.
  *
  * @module
@@ -42,7 +42,7 @@ import { beginReconcile } from "./run/reconcile.ts";
 import type { SharedState, SyncHooks, Tracked, ReconcileRun } from "./run/reconcile.ts";
 import { createWriteLimiter } from "./guards/write-limiter.ts";
 
-/** What the syncer needs to know before it begins. */
+/** Options of the syncer's core. */
 export interface SyncCoreOptions {
   readonly tenant: ClusterCaches;
   readonly host: ClusterCaches;
@@ -57,21 +57,21 @@ export interface SyncCoreOptions {
   readonly deleteBrake?: DeleteBrakeLimits;
   /** Deletes that the brake need not hold. Default none. */
   readonly deletesConfirmed?: DeleteConfirmation;
-  /** Hears when the delete brake engages. */
+  /** Called when the delete brake engages. */
   readonly braked?: (note: Note) => void;
-  /** What an earlier core over the same caches knew. Default nothing. */
+  /** State of an earlier core over the same caches. Default none. */
   readonly memory?: SyncState;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly hooks?: SyncHooks;
-  /** What decides in the place of `plan`: for tests of the tests, which must notice a planner that is wrong. */
+  /** Replaces `plan`: for tests of the tests, which must notice a wrong planner. */
   readonly planner?: Planner;
   /** Receives the keys to reconcile. */
   enqueue(id: string): void;
 }
 
-/** What the syncer knows, and what it does with that. */
+/** State of the syncer, and operations on it. */
 export interface SyncCore {
   /**
    * Begins to bring one object to its wanted state, from the present state only. The id is one that `enqueue` was given; at
@@ -80,21 +80,21 @@ export interface SyncCore {
   begin(id: string, context?: TurnContext): Generator<undefined, ReconcileRun>;
   /** True once every cache was complete for the first time. */
   readonly synced: boolean;
-  /** Takes note of a copy of a referenced object that an earlier process has made; there is none where none are made. */
+  /** Records a copy of a referenced object from an earlier process; absent if there are no references. */
   readonly found?: (kind: ReferenceKind, copy: KubeObject) => void;
-  /** Hands what was made of copies back to the host's mirror; there is none where who tells readers is decided. */
+  /** Hands slices made from copies back to the host's mirror; absent if sources of backends are decided per Service. */
   readonly handBack?: HandBack["run"];
-  /** What is known of every object that was looked at. */
+  /** Status of every object that was looked at. */
   records(): readonly SyncRecord[];
   /** Ids of the objects of which a cluster has said otherwise than its cache for a while. */
   contradicted(): readonly string[];
   close(): void;
 }
 
-/** What belongs to one reconcile only. */
+/** Context of one reconcile. */
 export interface TurnContext {
   readonly logger?: Logger | undefined;
-  /** Hears what the reconcile costs the thread, in milliseconds. */
+  /** Called with the reconcile's time on the thread, in milliseconds. */
   readonly charge?: ((costMs: number) => void) | undefined;
 }
 
@@ -102,7 +102,7 @@ function nothingToDo(requeueAfterMs: number | undefined): Request {
   return { type: "done", ending: { result: "settled", ...(requeueAfterMs !== undefined && { requeueAfterMs }) } };
 }
 
-/** Where nothing is decided, something may be left of a time when slices were made of Endpoints. */
+/** Without decisions, slices made from Endpoints may be left over from earlier. */
 function handBackOf({ rules, host, logger, enqueue }: SyncCoreOptions): HandBack | undefined {
   const endpoints = rules.find(({ kind, enabled }) => enabled && kind.resource === ENDPOINTS);
   const slices = rules.find(({ kind }) => kind.resource === ENDPOINT_SLICES);
@@ -111,7 +111,7 @@ function handBackOf({ rules, host, logger, enqueue }: SyncCoreOptions): HandBack
   return createHandBack({ rules: endpoints, logger, enqueue, ...synced });
 }
 
-/** Subscribes to the caches and hands out the ids of what they hold. Starts nothing. */
+/** Subscribes to the caches and hands out the ids of their objects. Starts nothing. */
 export function createSyncCore(options: SyncCoreOptions): SyncCore {
   const { tenant, host, rules, clock, hooks = {}, logger, metrics, ownerService } = options;
   const memory = options.memory ?? createSyncState();
@@ -173,7 +173,7 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
     return ownerReference(ownerService && host.source(SERVICES).get(ownerService));
   }
 
-  /** Copies that were made before their owner, or by way of an earlier one, get it as soon as it is there. */
+  /** Copies that were made before their owner, or by way of an earlier one, get it as soon as it exists. */
   let ownerUid = owner()?.uid;
   const endOwner = host.source(SERVICES).onChange((key) => {
     if (ownerService === undefined || !sameKey(key, ownerService) || ownerUid === owner()?.uid) return;

@@ -1,6 +1,6 @@
 /**
  * The syncer's work on the thread that all share, in pieces: between two of them sockets are read, timers fire and probes are answered.
- * Answers that are there already, as those of a cluster in the same process, would otherwise let nothing else have its turn.
+ * Immediate answers, as those of a cluster in the same process, would otherwise block all other work.
  *
  * @module
  */
@@ -11,31 +11,31 @@ import type { Metrics } from "../../base/metrics.ts";
 import { FairQueue } from "../../kube/runtime/queue/fair-queue.ts";
 import { namespaceOfId } from "./state/sync-id.ts";
 
-/** After so much work in a row everything else has its turn, in milliseconds. */
+/** Time of continuous work after which other work proceeds, in milliseconds. */
 const BREATH_MS = 10;
-/** A piece that takes longer is counted and told, in milliseconds. */
+/** Time beyond which a piece is counted and logged, in milliseconds. */
 export const LONG_PIECE_MS = 50;
-/** Objects of which it is remembered that a long piece was told. */
+/** Maximum number of objects remembered as logged for a long piece. */
 const TOLD_MAX = 1_000;
 
-/** What a piece belongs to. */
+/** Owner of a piece. */
 export interface PieceOf {
   /** The id of the object. */
   readonly id: string;
-  /** Hears how long it took, in milliseconds. */
+  /** Called with its duration, in milliseconds. */
   readonly charge?: ((costMs: number) => void) | undefined;
 }
 
 /** Runs pieces of work, see the module comment. */
 export interface Pieces {
   /**
-   * Runs work that stops by itself. After some of it everything else has its turn, and then anyone who waits for the next piece, one tenant
-   * namespace after the other by what their pieces have cost. Rejects with what the work throws.
+   * Runs work that yields by itself. After some of it other work proceeds, and then those waiting for the next piece, one tenant
+   * namespace after the other by what their pieces have cost. Rejects with the error of the work.
    */
   runAll<Result>(of: PieceOf, work: Iterator<undefined, Result>): Promise<Result>;
 }
 
-/** What pieces are measured with. */
+/** Dependencies of measuring pieces. */
 export interface PiecesOptions {
   readonly clock: Clock;
   readonly logger: Logger;
@@ -50,7 +50,7 @@ export function createPieces({ clock, logger, metrics, breathe = nextMacrotask }
   const waiting = new FairQueue<() => void>(flowOfPlace);
   let places = 0;
   let workedMs = 0;
-  /** Somebody is about to work, or everything else has its turn. */
+  /** A task is about to run, or other work is proceeding. */
   let taken = false;
   metrics.count("endpoint_sync_long_pieces_total", {}, 0);
 

@@ -1,5 +1,5 @@
 /**
- * The syncer for those who bring a queue and workers of their own.
+ * The syncer for embedders with their own queue and workers.
  *
  * @module
  */
@@ -28,7 +28,7 @@ import { sameClusterOnly, verifiedOnly } from "./cluster/same-cluster.ts";
 import { createSyncLoop } from "./syncer.ts";
 import type { SyncHooks } from "./run/reconcile.ts";
 
-/** What a compiled configuration says about the sync; what `createEngine` answers is one. */
+/** The sync part of a compiled configuration; `createEngine` returns one. */
 export interface SyncEngine {
   readonly rules: readonly Rules[];
   readonly references: ReferenceRules | undefined;
@@ -37,7 +37,7 @@ export interface SyncEngine {
   readonly settings: { readonly setOwner: boolean; readonly loopGuard: LoopGuardLimits; readonly deleteBrake: DeleteBrakeLimits };
 }
 
-/** What a reconciler is made of. */
+/** Options of a reconciler. */
 export interface ReconcilerOptions {
   /** From `createEngine`. Its creator disposes of it, after {@link Reconciler.close}. */
   readonly engine: SyncEngine;
@@ -46,8 +46,8 @@ export interface ReconcilerOptions {
   /** The same for the host cluster. */
   readonly host: ClusterAccess;
   /**
-   * Receives the key of every object that has to be looked at; at the start, of all. A key is plain text that a queue can hold; what it
-   * looks like is nobody's business. It may be given several times, and must be reconciled once more after the last time.
+   * Receives the key of every object that must be reconciled; at the start, of all. A key is plain text that a queue can hold; what it
+   * looks like is an internal detail. It may be given several times, and must be reconciled once more after the last time.
    */
   enqueue(key: string): void;
   readonly hooks?: SyncHooks;
@@ -63,7 +63,7 @@ export interface ReconcilerOptions {
   readonly metrics?: Metrics;
 }
 
-/** What a reconcile that went well asks for. */
+/** Result of a successful reconcile. */
 export interface Reconciled {
   /** Reconcile the key again after this many milliseconds. */
   readonly requeueAfterMs?: number;
@@ -82,22 +82,22 @@ export interface Reconciler {
    * @throws API_… when a cluster cannot answer now.
    */
   reconcile(key: string): Promise<Reconciled>;
-  /** What is known of every object that was looked at. */
+  /** Status of every object that was looked at. */
   records(): readonly SyncRecord[];
-  /** Hears no more changes. Reconciles that run are finished by their caller. */
+  /** Stops following changes. Running reconciles are finished by their caller. */
   close(): void;
 }
 
-/** A key is looked at again so long after its caches were not complete yet, in milliseconds. */
+/** Delay of a key whose caches were not complete yet, in milliseconds. */
 const NOT_SYNCED_MS = 100;
 /** Characters of a UUID: enough to tell the reconciles of one log apart. */
 const ID_LENGTH = 8;
 
 /**
- * Subscribes to the caches, hands out the keys of what they hold, and waits to be called for each. Opens no watch, starts nothing
+ * Subscribes to the caches, hands out the keys of their objects, and waits to be called for each. Opens no watch, starts nothing
  * and keeps no timer.
  *
- * @throws API_… when the tenant cluster cannot be asked who it is.
+ * @throws API_… if the identity of the tenant cluster cannot be read.
  * @example
  * const engine = await createEngine({ config, vcluster, services: "external" });
  * const reconciler = await createReconciler({ engine, tenant, host, enqueue: (key) => queue.add(key) });
@@ -119,7 +119,7 @@ export async function createReconciler(options: ReconcilerOptions): Promise<Reco
   });
   let checked = false;
 
-  /** Copies of somebody else can be told from ours only when all of them are known. */
+  /** Foreign copies can be distinguished from ours only when all of them are known. */
   function check(): void {
     checkIdentity({ tenant, host, hostUid }, wired.rules);
     checkOtherSyncers(host, wired.rules);
@@ -141,7 +141,7 @@ export async function createReconciler(options: ReconcilerOptions): Promise<Reco
   };
 }
 
-/** What an engine says to a sync loop. */
+/** The parts of an engine that a sync loop needs. */
 export type EngineParts = Pick<SyncCoreOptions, "rules" | "references" | "ownerService" | "loopGuard"> & {
   readonly deleteBrake: DeleteBrakeLimits;
 };

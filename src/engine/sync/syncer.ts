@@ -17,7 +17,7 @@ import { createEventRecorder } from "./report/events.ts";
 import { FIND_COPIES, findCopies } from "./references/find-copies.ts";
 import { createPieces } from "./pieces.ts";
 
-/** What a syncer is made of. */
+/** Options of a sync loop. */
 export interface SyncLoopOptions extends SyncCoreOptions {
   readonly tenant: ClusterAccess;
   readonly host: ClusterAccess;
@@ -60,12 +60,12 @@ export function createSyncLoop(options: SyncLoopOptions): SyncLoop {
       if (request.type === "write" && request.operation.side === "host") noteNamespace(request.operation, response);
       return response;
     }
-    // The reconcile goes on meanwhile: whether people hear of it changes nothing.
+    // The reconcile continues meanwhile: the result of the report does not matter.
     void events.record(request.object, request.notes, context);
     return REPORTED;
   }
 
-  /** Events are in the tenant cluster; anyone who can create a namespace of the host reads the log. */
+  /** Events are in the tenant cluster; those who can create host namespaces read the log. */
   function noteNamespace(operation: Operation, response: Response): void {
     if (operation.action !== "create") return;
     const { namespace = "" } = operation.object.metadata;
@@ -105,7 +105,7 @@ export function createSyncLoop(options: SyncLoopOptions): SyncLoop {
   };
 }
 
-/** What stands for the virtual cluster on the host: what its operators should know is said about its own Service. */
+/** The object that represents the virtual cluster on the host: Events for its operators are about its own Service. */
 function virtualCluster({ rules }: SyncLoopOptions): KubeObject {
   const { name, namespace } = rules[0]!.translator.vcluster;
   return { apiVersion: "v1", kind: "Service", metadata: { namespace, name } };

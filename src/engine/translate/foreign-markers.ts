@@ -8,7 +8,7 @@ import type { ResourceType } from "../../kube/object/resource.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 import { formatKind, managedByValue, MANAGED_BY, NAMESPACE } from "./markers.ts";
 
-/** What another syncer's markers say about a host object. */
+/** Source of a host object according to another syncer's markers. */
 export interface ForeignSource {
   /** Where its keys live, with the slash at the end. */
   readonly prefix: string;
@@ -24,8 +24,8 @@ const FIRST_OF_FAMILY = "vcluster.loft.sh/";
 const FAMILY_KEY = /^[^/]+\/(?:object-(?:name|namespace|uid|kind|host-name|host-namespace)|stands-for)$/;
 
 /**
- * Tells whether a label or annotation key is one by which syncers of this family know their objects, below whatever prefix, or one by
- * which the host's operator speaks to them. What a tenant writes there must not decide whose an object on the host is.
+ * Tells whether a label or annotation key is one by which syncers of this family recognize their objects, below any prefix, or one by
+ * which the host's operator instructs them. A tenant's values there must not decide the owner of an object on the host.
  *
  * @example
  * isSyncerKey("a.io/object-name"); // true
@@ -37,12 +37,12 @@ export function isSyncerKey(key: string): boolean {
 /** Every syncer of this family writes this annotation below its prefix. */
 const NAME_KEY = /^([^/]+\/)object-name$/;
 
-/** Tells whether an object carries markers of any syncer, whatever they say. */
+/** Tells whether an object carries markers of any syncer, whatever their content. */
 export function isMarkedBySyncer({ metadata: { annotations = {} } }: KubeObject): boolean {
   return Object.keys(annotations).some((key) => NAME_KEY.test(key));
 }
 
-/** Tells whether an object carries a marker, be it a single one, that names another virtual cluster than this one. */
+/** Tells whether an object carries at least one marker that names another virtual cluster than this one. */
 export function namesAnotherCluster(
   { metadata: { labels = {}, annotations = {} } }: KubeObject,
   { vcluster, ownPrefix }: { readonly vcluster: string; readonly ownPrefix: string },
@@ -55,8 +55,8 @@ export function namesAnotherCluster(
 }
 
 /**
- * What the markers of other syncers say, of those that name this virtual cluster, the object's kind and the object itself: an object
- * that merely inherited them is nobody's copy. All of one prefix must be there and agree. A syncer that copies annotations may have
+ * Reads the markers of other syncers that name this virtual cluster, the object's kind and the object itself: an object
+ * that merely inherited them is no copy. All of one prefix must be there and agree. A syncer that copies annotations may have
  * brought further ones along that a tenant wrote: those of the family's first product come first.
  *
  * @example

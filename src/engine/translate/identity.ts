@@ -1,5 +1,5 @@
 /**
- * Whose copy an object is. A virtual cluster is known by its name, its host namespace and the uid of its tenant cluster: names
+ * Ownership of copies. A virtual cluster is identified by its name, its host namespace and the uid of its tenant cluster: names
  * alone are not unique on a host, since two host namespaces may each hold a virtual cluster of one name.
  *
  * @module
@@ -26,7 +26,7 @@ export interface VClusterIdentity {
 export type Whose = "ours" | "former" | "foreign";
 
 /**
- * Whose copy it is that says this of itself. Copies of earlier versions do not name the host namespace of their virtual cluster:
+ * The owner of a copy with these markers. Copies of earlier versions do not name the host namespace of their virtual cluster:
  * the uid of the tenant cluster decides, and without a uid to compare, where the copy is.
  *
  * @example
@@ -50,7 +50,7 @@ function isInOurPlace({ translator }: VClusterIdentity, { namespace, hostNamespa
 }
 
 /**
- * What the markers of a host object say, if they name its own kind, name and namespace, whosever copy it is. An object that merely
+ * Reads the markers of a host object if they name its own kind, name and namespace, whichever syncer made it. An object that merely
  * inherited the markers of another one is no copy.
  */
 export function readCopyMarkers(
@@ -65,7 +65,7 @@ export function readCopyMarkers(
 }
 
 /**
- * What the markers say of a host object that this virtual cluster's syncer wrote; undefined for every other object.
+ * Reads the markers of a host object that this virtual cluster's syncer wrote; undefined for every other object.
  *
  * @example
  * ourMarkers(rules, host, ENDPOINTS)?.name; // "db"

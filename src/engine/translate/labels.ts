@@ -3,7 +3,7 @@
  *
  * Most keys are the same on both sides. Four keys mean something else on the host: `release` (there it is the release of the
  * virtual cluster itself, whose Service may select by it) and the three marker labels of the engine. These get a key of
- * their own, made of the virtual cluster's name and a digest, so that virtual clusters inside virtual clusters keep apart.
+ * their own, made of the virtual cluster's name and a digest, so that nested virtual clusters stay separate.
  *
  * Guarantees: `labelKey` is one-to-one where it is defined, and `tenantLabelKey` is its exact inverse. A tenant can put no
  * key below the marker prefix onto the host but those.

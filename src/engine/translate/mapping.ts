@@ -16,7 +16,7 @@ export interface Mapping {
   record(kind: string, tenant: ObjectKey, host: ObjectKey): "recorded" | { readonly taken: ObjectKey };
   toHost(kind: string, tenant: ObjectKey): ObjectKey | undefined;
   toTenant(kind: string, host: ObjectKey): ObjectKey | undefined;
-  /** Ends a pair; does nothing when there is none. */
+  /** Ends a pair; does nothing if there is none. */
   forget(kind: string, tenant: ObjectKey): void;
 }
 
@@ -26,7 +26,7 @@ interface Pairs {
   readonly tenantByHost: Map<string, string>;
 }
 
-/** Pairs of one kind that are remembered unless somebody says otherwise: a few megabytes. */
+/** Default number of pairs of one kind that are remembered: a few megabytes. */
 export const PAIRS_MAX = 10_000;
 
 /**

@@ -5,7 +5,7 @@
  * characters. Host controllers copy both onto objects they derive (a mirrored EndpointSlice has all annotations of its
  * Endpoints), so the markers also name kind, name and namespace of the object that carries them.
  *
- * Anybody who may write the host object may write its markers: they tell our objects from others, they prove nothing.
+ * Every user who may write the host object may write its markers: they distinguish our objects, they prove nothing.
  *
  * @module
  */
@@ -16,7 +16,7 @@ import { safeConcat } from "./name.ts";
 /** Where marker keys live, unless a setting says otherwise. */
 export const DEFAULT_MARKER_PREFIX = "sync.platform/";
 
-/** What the markers of a host object say. */
+/** Content of a host object's markers. */
 export interface CopySource {
   /** Name of the virtual cluster. */
   readonly vcluster: string;
@@ -99,7 +99,7 @@ export const MANAGED_BY = "managed-by";
 export const NAMESPACE = "namespace";
 
 /**
- * Annotation (below the prefix) by which the host's operator says which tenant object an object of his own stands for, as
+ * Annotation (below the prefix) by which the host's operator states which tenant object an object of theirs stands for, as
  * `NAMESPACE/NAME`: a Service whose backends that object has, or a Secret that is meant for it. It never crosses.
  */
 export const STANDS_FOR = "stands-for";
@@ -135,7 +135,7 @@ export function managedByValue(vcluster: string): string {
   return safeConcat(vcluster);
 }
 
-/** Objects whose markers are remembered: those of one plan, which asks for the same ones again and again. */
+/** Objects whose markers are cached: those of one plan, which reads the same ones repeatedly. */
 const LAST_READ_MAX = 4;
 
 interface Read {
@@ -147,7 +147,7 @@ interface Read {
 const lastRead: Read[] = [];
 let nextRead = 0;
 
-/** What the markers of `object` say; undefined unless all of them are there and agree with each other. The object must not change. */
+/** Reads the markers of `object`; undefined unless all of them are there and agree with each other. The object must not change. */
 export function readMarkers(prefix: string, object: KubeObject): CopySource | undefined {
   for (const read of lastRead) if (read.object === object && read.prefix === prefix) return read.source;
   const source = parseMarkers(prefix, object);
@@ -160,7 +160,7 @@ function parseMarkers(prefix: string, object: KubeObject): CopySource | undefine
   const { labels = {}, annotations = {} } = object.metadata;
   const keys = keysBelow(prefix);
   const vcluster = own(annotations, keys.vcluster);
-  // Most objects are nobody's copy, and this is asked for every event.
+  // Most objects are no copies, and this runs for every event.
   if (vcluster === undefined || own(labels, keys.managedBy) !== managedByValue(vcluster)) return undefined;
   const source: Record<string, string> = {};
   for (const [field, key] of keys.required) {

@@ -1,9 +1,9 @@
 /**
- * Decides what a tenant object is called in the shared host namespace. Nothing else may build a host name.
+ * Decides the name of a tenant object in the shared host namespace. Nothing else may build a host name.
  *
- * What the rest of the engine may rely on, and what it may not:
+ * Guarantees to the rest of the engine, and limits:
  * - Deterministic: the same name before and after a restart, on every replica.
- * - One-way: long names are cut, so a host name is never parsed back. Markers and the mapping say where an object is from.
+ * - One-way: long names are cut, so a host name is never parsed back. Markers and the mapping record where an object is from.
  * - Not injective: `a-x-b`/`c` and `a`/`b-x-c` meet in one name. The mapping refuses the second one.
  *
  * Source of the rules: the name pattern of `virtualToHostDNS` in the specification; the cut and the digest are those of the

@@ -1,7 +1,7 @@
 /**
  * Which host namespace a tenant namespace maps to in multi-namespace mode.
  *
- * Source of the rules: `sync.toHost.namespaces.mappings.byName`. Both sides are exact, or both end in one `*` that stands for
+ * Source of the rules: `sync.toHost.namespaces.mappings.byName`. Both sides are exact, or both end in one `*` that matches
  * the same text; `${name}` on the host side is the name of the virtual cluster. The configuration checks all that; here is
  * only the look-up.
  *

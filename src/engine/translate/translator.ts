@@ -13,7 +13,7 @@ import { compileNamespaces, NO_NAMESPACES } from "./namespaces.ts";
 /** How tenant objects are spread over host namespaces. */
 export type NamespaceMode = "single-namespace" | "multi-namespace";
 
-/** What a translator needs to know. */
+/** Options of a translator. */
 export interface TranslatorOptions {
   readonly vcluster: VCluster;
   /** Default "single-namespace": every tenant object lands in the virtual cluster's host namespace, under a longer name. */
@@ -28,7 +28,7 @@ export interface TranslatorOptions {
   readonly markerPrefix?: string;
 }
 
-/** Names of one virtual cluster across the border. Pure: the same question always has the same answer. */
+/** Names of one virtual cluster across the border. Pure: the same input always gives the same result. */
 export interface Translator extends LabelRules {
   readonly vcluster: VCluster;
   readonly mode: NamespaceMode;
@@ -38,7 +38,7 @@ export interface Translator extends LabelRules {
    * the virtual cluster's own Service, unless `kind` says that something else is meant.
    */
   toHost(tenant: ObjectKey, kind?: Pick<ResourceType, "apiVersion" | "kind">): ObjectKey | undefined;
-  /** Tells whether objects of this tenant namespace keep their names in a host namespace of their own. */
+  /** Tells whether objects of this tenant namespace keep their names in their own host namespace. */
   isMapped(tenantNamespace: string): boolean;
   /** The host namespace that objects of a tenant namespace land in, or undefined if there is none. */
   hostNamespace(tenantNamespace: string): string | undefined;
@@ -48,7 +48,7 @@ export interface Translator extends LabelRules {
    * @throws DNS_NAME_INVALID when `name` is not `<name>.<namespace>.svc[.<domain>]`, or its namespace has no place on the host.
    */
   dns(name: string): string;
-  /** The host namespaces that copies can be in, for anyone who watches them; "all" if a pattern leaves that open. */
+  /** The host namespaces that copies can be in, for watching them; "all" if a pattern leaves that open. */
   targetNamespaces(): readonly string[] | "all";
 }
 
@@ -80,7 +80,7 @@ export function createTranslator(options: TranslatorOptions): Translator {
     isMapped: (namespace) => namespaces.toHost(namespace) !== undefined,
     ...createLabelRules({ vcluster: vcluster.name, prefix: markerPrefix, translateRelease: !multi }),
     dns: (name) => translateDns(name, keys.toHost, hostClusterDomain),
-    // The virtual cluster's own namespace always belongs to them: copies from before a mapping was added are there.
+    // The virtual cluster's own namespace is always among them: copies from before a mapping was added are there.
     targetNamespaces: () => (namespaces.targets === "all" ? "all" : [...new Set([vcluster.namespace, ...namespaces.targets])]),
   };
 }

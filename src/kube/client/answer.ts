@@ -11,19 +11,19 @@ export interface Answer {
   /** Value of the Retry-After header, if there was one. */
   readonly retryAfter: string | undefined;
   readonly text: string;
-  /** What was asked, for messages: `GET /api/v1/…`. */
+  /** The request, for messages: `GET /api/v1/…`. */
   readonly request: string;
 }
 
 /** No message quotes more of an answer than this. */
 const EXCERPT_MAX = 200;
 /**
- * What is nested deeper is not read: whatever walks objects later could overflow the stack. The kinds of Kubernetes have some ten
+ * Deeper nesting is refused: code that walks objects later could overflow the stack. The kinds of Kubernetes have some ten
  * levels; an embedded cluster takes 200, and a list with the managed fields of such an object doubles them.
  */
 export const ANSWER_DEPTH_MAX = 500;
 
-/** Tells whether the server took the request. */
+/** Tells whether the server accepted the request. */
 export function isSuccess(answer: Answer): boolean {
   return answer.status >= 200 && answer.status < 300;
 }
@@ -42,7 +42,7 @@ export function parseAnswer(answer: Answer): Record<string, unknown> {
   );
 }
 
-/** What an answer must be of. */
+/** Expected type of an answer. */
 export interface Expected {
   readonly resource: ResourceType;
   /** Left out where the server makes up the name, or keeps nothing. */
@@ -52,7 +52,7 @@ export interface Expected {
 /**
  * The Kubernetes object of an answer.
  *
- * @throws API_UNAVAILABLE when the answer is no object, or another one than what was asked for.
+ * @throws API_UNAVAILABLE if the answer is no object, or not the requested one.
  */
 export function objectFromAnswer(answer: Answer, expected: Expected): KubeObject {
   const body = parseAnswer(answer);
@@ -75,9 +75,9 @@ function isObjectOf({ apiVersion, kind, metadata }: Record<string, unknown>, { r
 }
 
 /**
- * Makes sure that a delete happened: a server answers with a Status of success, or with the object as it was or as it is going.
+ * Makes sure that a delete happened: a server answers with a Status of success, or with the object as it was or as it is being deleted.
  *
- * @throws API_UNAVAILABLE when the answer says neither: what became of the object is not known then.
+ * @throws API_UNAVAILABLE when the answer says neither: the fate of the object is then unknown.
  */
 export function checkDeleted(answer: Answer, expected: Expected): void {
   const body = parseAnswer(answer);
@@ -155,7 +155,7 @@ function parse(text: string): unknown {
   try {
     return parseJson(text, ANSWER_DEPTH_MAX);
   } catch {
-    // Not JSON is an expected answer here; each caller says what it wanted.
+    // Not JSON is an expected answer here; each caller reports what it expected.
     return undefined;
   }
 }

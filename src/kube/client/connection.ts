@@ -1,7 +1,7 @@
 import type { Cluster, Context, User } from "@kubernetes/client-node/dist/config_types.js";
 import { EngineError } from "../../base/errors.ts";
 
-/** What is read of a kubeconfig; client-node's `KubeConfig` has it, too. */
+/** The parts of a kubeconfig that are read; client-node's `KubeConfig` has them, too. */
 export interface KubeConfigView {
   /** Name of the current context; "" when there is none. */
   getCurrentContext(): string;
@@ -25,7 +25,7 @@ export interface Connection {
 }
 
 /**
- * Resolves a context (the current one when left out) to server and user.
+ * Resolves a context (default: the current one) to server and user.
  *
  * @throws CONFIG_VALUE when the context, or the cluster or user it names, is missing, or the server is no http(s) address.
  * @example

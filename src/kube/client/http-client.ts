@@ -57,7 +57,7 @@ export interface HttpClientLimits {
 export interface HttpClientOptions extends HttpClientLimits {
   /** From {@link loadKubeConfig}, or the caller's own. */
   readonly kubeConfig: KubeConfigView;
-  /** The current one when left out. */
+  /** Default: the current one. */
   readonly context?: string;
   readonly clock: Clock;
   readonly logger?: Logger;
@@ -67,7 +67,7 @@ export interface HttpClientOptions extends HttpClientLimits {
   /** Writes go no faster. Default: no limit of our own, the server's priority and fairness decides. */
   readonly writeRate?: RateLimit;
   /**
-   * Asked right before the first byte of each write leaves, whatever it waited for. While it says no, writes fail with
+   * Called right before the first byte of each write is sent, after any wait. While it returns false, writes fail with
    * LEADERSHIP_LOST. Default: always yes.
    */
   readonly mayWrite?: () => boolean;
@@ -92,7 +92,7 @@ const PATCH_CONTENT_TYPE: Readonly<Record<PatchType, string>> = {
   merge: "application/merge-patch+json",
 };
 
-/** A header is a quoted text; what is quoted in that may be a value of an object. */
+/** A header is a quoted text; a quotation inside it may be a value of an object. */
 const QUOTED_IN_WARNING = /\\"[^]*\\"/;
 
 /** Different warnings of a server that are logged; it repeats the same ones with every answer. */
@@ -197,7 +197,7 @@ class HttpClient implements ClusterClient {
   async create(resource: ResourceType, object: KubeObject): Promise<KubeObject> {
     const path = resourcePath(resource, { namespace: object.metadata.namespace });
     const request: ApiRequest = { method: "POST", path, body: JSON.stringify(object) };
-    // A review is a question. Who may not write, because another process leads, may still ask.
+    // A review only asks. A process that may not write, because another one leads, may still ask.
     if (groupOf(resource) === "authorization.k8s.io")
       return objectFromAnswer(this.#checked(await this.#send({ ...request, asks: true })), { resource });
     return this.#write(request, { resource, key: object.metadata.name === undefined ? undefined : keyOf(object) });
@@ -285,7 +285,7 @@ function listFromAnswer(answer: Answer, { apiVersion, kind }: ResourceType): Obj
       `Cannot read the answer to ${answer.request}: wanted a complete ${kind}List, found kind ${JSON.stringify(body["kind"])}`,
     );
   }
-  // Items of a list come without these two. The objects were parsed a moment ago and nobody else has seen them.
+  // Items of a list come without these two. The objects were parsed a moment ago and are not shared yet.
   for (const item of items as unknown[]) {
     if (!isRecord(item) || !isRecord(item["metadata"]) || typeof item["metadata"]["name"] !== "string")
       throw new EngineError("API_UNAVAILABLE", `Cannot read the answer to ${answer.request}: an item is no object`);

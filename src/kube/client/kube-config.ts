@@ -146,14 +146,14 @@ function rawUser(raw: Record<string, unknown>, name: string): Record<string, unk
   return isRecord(entry) && isRecord(entry["user"]) ? entry["user"] : {};
 }
 
-/** client-node drops these fields without a word, and anyone who loads them would act as somebody else than was meant. */
+/** client-node drops these fields silently, so requests would be made as a different user than configured. */
 function refuseUnknownImpersonation(raw: Record<string, unknown>, name: string): void {
   const field = ["as-groups", "as-uid", "as-user-extra"].find((candidate) => raw[candidate] !== undefined);
   if (field !== undefined) throw new EngineError("CONFIG_VALUE", `Cannot use ${name}: "${field}" is not supported, only "as" is`);
 }
 
 /**
- * What client-node leaves out: it does not know the field `tokenFile`, and starts plugins below the working directory, where
+ * Handles what client-node does not: it ignores the field `tokenFile`, and starts plugins below the working directory, where
  * kubectl starts those with a slash in their name below the kubeconfig's.
  */
 function withPaths(user: User, raw: Record<string, unknown>, directory: string): User {

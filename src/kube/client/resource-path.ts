@@ -1,7 +1,7 @@
 import { EngineError } from "../../base/errors.ts";
 import { groupOf, type ResourceType } from "../object/resource.ts";
 
-/** What a request path points at. */
+/** Target of a request path. */
 export interface PathTarget {
   /** "" or left out: every namespace, or a cluster-scoped object. */
   readonly namespace?: string | undefined;

@@ -4,7 +4,7 @@ import type { KubeObject } from "./types.ts";
 
 /** Which objects a list or watch covers. */
 export interface ListScope {
-  /** One namespace; every namespace when left out. */
+  /** One namespace. Default: all namespaces. */
   readonly namespace?: string;
   /** A label selector in Kubernetes' text form. */
   readonly labelSelector?: string;
@@ -14,13 +14,13 @@ export interface ListScope {
 
 /** One page of a list. */
 export interface ListOptions extends ListScope {
-  /** Objects per page; all in one page when left out. */
+  /** Objects per page. Default: all in one page. */
   readonly limit?: number;
   /** Where the page before ended. */
   readonly continue?: string;
-  /** Not older than this state; the most recent one when left out. */
+  /** Not older than this state. Default: the most recent one. */
   readonly resourceVersion?: string;
-  /** Ends the call early; it then fails with API_UNAVAILABLE. A client that answers at once need not look at it. */
+  /** Ends the call early; it then fails with API_UNAVAILABLE. A client that answers at once may ignore it. */
   readonly signal?: AbortSignal;
 }
 
@@ -54,7 +54,7 @@ export interface WatchEvent {
   readonly object: KubeObject;
 }
 
-/** What must still hold for a delete to happen. */
+/** Preconditions of a delete. */
 export interface DeletePreconditions {
   readonly uid?: string;
   readonly resourceVersion?: string;
@@ -71,10 +71,10 @@ export type PatchType = "json" | "merge";
  * - `create` never overwrites: `API_ALREADY_EXISTS`.
  * - `update` demands `metadata.resourceVersion` (`INTERNAL` without) and answers `API_CONFLICT` if the object moved on,
  *   `API_NOT_FOUND` if it is gone. It never creates.
- * - `delete` answers "deleted", or "absent" for an object that is gone already; a failed precondition is `API_CONFLICT`.
+ * - `delete` returns "deleted", or "absent" for an object that is gone already; a failed precondition is `API_CONFLICT`.
  * - `watch` yields events in order from after `resourceVersion`, ends when the server or `signal` ends it, and throws
  *   `API_EXPIRED` when that state is out of history, `API_UNAVAILABLE` when the stream breaks.
- * - No call is repeated by itself, but reads after a connection that broke before an answer.
+ * - Calls are not retried, except reads whose connection broke before an answer.
  */
 export interface ClusterClient {
   get(resource: ResourceType, key: ObjectKey): Promise<KubeObject | undefined>;

@@ -5,15 +5,15 @@ import type { KubeObject } from "./types.ts";
  * How a change was found: an event said it, or a complete list is different from what was known. An object that only a list
  * lacks may be a mistake of the list, if it is the list of another cluster for example.
  *
- * "missed" is no change: the copy has come past a write that it was told to expect, and shows nothing of it. That write never took
+ * "missed" is no change: the cache has passed the version of an expected write without showing it. That write never took
  * place, whatever its answer said.
  */
 export type ChangeSign = "event" | "list" | "missed";
 
-/** What a write has done to an object. */
+/** Effect of a write on an object. */
 export type Written = "stored" | "removed";
 
-/** Hears of a change. Left out, `sign` counts as "list". */
+/** Called for a change. `sign` defaults to "list". */
 export type ChangeListener = (key: ObjectKey, sign?: ChangeSign) => void;
 
 /**
@@ -27,13 +27,13 @@ export interface ObjectSource {
   /** Calls `listener` with the key of every object that appeared, changed or vanished. Returns a function that ends that. */
   onChange(listener: ChangeListener): () => void;
   /**
-   * Takes note of what the answer to a write has said, though the copy does not know it yet: this object is stored as it is here, or
-   * was removed. When the copy comes to a state as new as that without it, listeners hear of its key as "missed", or as of any that
-   * vanished where there is no such object. Left out, they hear nothing then, and a false answer is believed until the object changes.
+   * Records the answer to a write before the cache shows it: this object is stored as it is here, or
+   * was removed. When the cache reaches that version without it, listeners get its key as "missed", or as one that
+   * vanished if there is no such object. Without this method they get nothing, and a false answer is believed until the object changes.
    */
   expect?(object: KubeObject, written: Written): void;
   /**
-   * Asks for a new list, because the cluster has said otherwise than the copy for a while. It is read soon, and at most once a minute.
+   * Requests a new list, because the cluster has contradicted the cache for a while. It is read soon, and at most once a minute.
    * Left out, the copy heals by itself or not at all.
    */
   relist?(): void;

@@ -3,7 +3,7 @@
  * any length, without leading zeros, since 1.35.
  *
  * With any other text there is no older: it is equal to itself, and otherwise `left` counts as newer, on whichever side the
- * text stands. So do not sort by this; a reader that asks "is mine newer?" rather reads once too often.
+ * text stands. So do not sort by this; a reader that asks "is mine newer?" at worst reads once too often.
  *
  * @example
  * compareResourceVersions("9", "10") < 0; // true

@@ -8,7 +8,7 @@ export interface StatusCause {
   readonly field?: string;
 }
 
-/** What a Kubernetes API server answers when it answers no object. */
+/** Answer of a Kubernetes API server that is not an object. */
 export interface Status {
   readonly kind: "Status";
   readonly apiVersion: "v1";

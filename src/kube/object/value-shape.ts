@@ -1,14 +1,14 @@
 /**
- * What the fields of objects may hold, as data: for values that are made up to try something on.
+ * Shapes of object fields, as data: for generating values to try.
  *
  * @module
  */
 
-/** What a text field of a Kubernetes object may hold. */
+/** Format of a text field of a Kubernetes object. */
 export type TextFormat =
   "annotation" | "annotationKey" | "label" | "labelKey" | "ip" | "name" | "namespace" | "dnsLabel" | "portName" | "protocolName" | "text";
 
-/** What a value may be. */
+/** Shape of a value. */
 export type SampleShape =
   | { readonly type: "text"; readonly format: TextFormat }
   | { readonly type: "word"; readonly values: readonly string[] }

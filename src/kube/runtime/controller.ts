@@ -6,13 +6,13 @@ import { noMetrics, type MetricLabels, type Metrics } from "../../base/metrics.t
 import { decideRetry, Failures, type RetrySettings } from "./retry.ts";
 import type { WorkQueue } from "./queue/work-queue.ts";
 
-/** What a reconcile that went well asks for. */
+/** Result of a successful reconcile. */
 export interface ReconcileResult {
   /** Reconcile the key again after this many milliseconds. */
   readonly requeueAfterMs?: number;
 }
 
-/** What one reconcile is given. */
+/** Context of one reconcile. */
 export interface ReconcileContext {
   /** Ends when the controller stops or the time is up. */
   readonly signal: AbortSignal;
@@ -48,7 +48,7 @@ export interface ControllerOptions {
 export interface Controller {
   start(): void;
   /**
-   * Hands out no more keys until {@link Controller.resume}, tells the reconciles that run, and resolves when they are done.
+   * Hands out no more keys until {@link Controller.resume}, signals the running reconciles, and resolves when they are done.
    * Keys wait meanwhile, and so do those of reconciles that were interrupted.
    */
   pause(): Promise<void>;
@@ -72,15 +72,15 @@ export function createController(options: ControllerOptions): Controller {
   return new WorkerPool(options);
 }
 
-/** A key whose write was refused because this process does not lead waits so long, in milliseconds. */
+/** Delay of a key whose write was refused because this process does not lead, in milliseconds. */
 const NOT_LEADING_RETRY_MS = 200;
 
 /** A worker whose reconcile takes longer, in milliseconds, is replaced by another one until that is over. */
 const SLOW_MS = 1_000;
-/** So many times the workers may be replaced at the same time. */
+/** Maximum number of replaced workers, as a multiple of the workers. */
 const REPLACED_MAX = 10;
 
-/** What controller-runtime tells apart; `requeue` is an add without delay, which no reconcile here asks for. */
+/** Results as controller-runtime distinguishes them; `requeue` is an add without delay, which no reconcile here requests. */
 const RESULTS = ["success", "error", "requeue", "requeue_after"] as const;
 
 /** Characters of a UUID: enough to tell the reconciles of one log apart. */
@@ -168,7 +168,7 @@ class WorkerPool implements Controller {
     }
   }
 
-  /** Answers that do not come, of one namespace or of a few, must not keep all workers. `over` tells whether somebody else works now. */
+  /** Missing answers of one or a few namespaces must not occupy all workers. `over` tells whether another worker has taken over. */
   #replaceWhenSlow(): { over(): boolean } {
     const { clock, workers = 10 } = this.#options;
     let isReplaced = false;
@@ -187,7 +187,7 @@ class WorkerPool implements Controller {
     };
   }
 
-  /** Never throws. Returns what it has cost. */
+  /** Never throws. Returns its cost. */
   async #runOne(key: string): Promise<number> {
     const { name, clock, chance } = this.#options;
     const startedMs = clock.monotonic();
@@ -235,7 +235,7 @@ class WorkerPool implements Controller {
 
   #failed(key: string, error: unknown, logger: Logger): void {
     const { name, queue, chance, retry = {} } = this.#options;
-    // What a pause or stop interrupts did not fail. It waits, or the next start finds it again.
+    // A key interrupted by a pause or stop has not failed. It waits, or the next start finds it again.
     if (this.#interruption.signal.aborted) return queue.add(key);
     // The clock may say so before the timer that pauses this controller had its turn: tried again at once, it never would.
     if (isEngineError(error, "LEADERSHIP_LOST")) return queue.add(key, { afterMs: NOT_LEADING_RETRY_MS });

@@ -1,7 +1,7 @@
 import { backoffDelay, type BackoffOptions } from "../../base/backoff.ts";
 import { isEngineError } from "../../base/errors.ts";
 
-/** What happens to a key whose reconcile failed. */
+/** Handling of a key whose reconcile failed. */
 export interface RetryDecision {
   /** When the key is tried again, in milliseconds. */
   readonly afterMs: number;
@@ -15,7 +15,7 @@ export interface RetrySettings {
   readonly conflict?: BackoffOptions;
   /** The API server cannot be reached. Default 0.3 s × 1.15^n up to 30 s: dense in the first seconds, when most outages end. */
   readonly unavailable?: BackoffOptions;
-  /** Another cluster answers in place of the right one. Default 0.3 s × 1.15^n up to 3 s; hardly any of them asks a server. */
+  /** Another cluster answers in place of the right one. Default 0.3 s × 1.15^n up to 3 s; hardly any of them reaches a server. */
   readonly otherCluster?: BackoffOptions;
   /** The API server has too much to do. Default 0.8 s × 2^n up to 30 s. */
   readonly overloaded?: BackoffOptions;
@@ -86,7 +86,7 @@ export function decideRetry({ error, failures, random, settings = {} }: FailedAt
 export class Failures {
   readonly #counts = new Map<string, Map<FailureKind, number>>();
 
-  /** Counts a failure of `key`, and answers how often it failed in the same way before. */
+  /** Counts a failure of `key`, and returns how often it failed in the same way before. */
   count(key: string, error: unknown): number {
     const counts = this.#counts.get(key) ?? new Map<FailureKind, number>();
     const kind = kindOf(error);

@@ -1,14 +1,14 @@
 import { EngineError } from "../../base/errors.ts";
 import type { ClusterClient } from "../object/cluster-client.ts";
 
-/** What a gate lets through or refuses. */
+/** Calls that a gate controls. */
 export type GatedCalls = Pick<ClusterClient, "get" | "create" | "update" | "delete">;
 
 /**
- * The same calls, of which writes are refused while `open` says no. Reads pass. A write that began while it said yes goes on;
+ * The same calls, with writes refused while `open` returns false. Reads pass. A write that began earlier continues;
  * its resourceVersion fences it.
  *
- * Each write asks right before it begins, so that a process that was paused writes nothing on the strength of what it knew
+ * Each write checks right before it begins, so that a process that was paused writes nothing based on what it knew
  * before.
  *
  * @example
@@ -16,7 +16,7 @@ export type GatedCalls = Pick<ClusterClient, "get" | "create" | "update" | "dele
  * await writer.update(ENDPOINTS, object); // throws LEADERSHIP_LOST while another process leads
  */
 export function gateWrites(calls: GatedCalls, open: () => boolean): GatedCalls {
-  /** Rejects instead of throwing: these calls answer promises. */
+  /** Rejects instead of throwing: these calls return promises. */
   const whenOpen = <Result>(write: () => Promise<Result>): Promise<Result> => (open() ? write() : Promise.reject(notLeading()));
   return {
     get: (resource, key) => calls.get(resource, key),

@@ -13,7 +13,7 @@ const assertion = <Fields extends Record<string, Schema>>(description: string, f
 /** A value that may be null, and so is looked for by hand. */
 const given = (description: string) => ({ type: "any", description }) as const;
 
-/** What JSON calls the kinds of its values; integer is a number without a fraction. */
+/** JSON's names of value kinds; integer is a number without a fraction. */
 const VALUE_TYPES = ["string", "number", "integer", "boolean", "array", "object", "null"] as const;
 
 /** One entry of `asserts`. Exactly one of the fields beside `not` is given; `readAsserts` says so when it is not. */
@@ -64,7 +64,7 @@ export const ASSERT = {
   },
 } as const satisfies ObjectSchema;
 
-/** `asserts:` of a test, and of what a sequence expects of an object. */
+/** `asserts:` of a test, and of a sequence's expectation of an object. */
 export const ASSERTS = {
   type: "list",
   description: "Statements about the object that comes out; all must hold.",

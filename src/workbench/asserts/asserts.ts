@@ -29,11 +29,11 @@ export interface Assert {
   readonly place: TestPlace;
   readonly name: AssertName;
   readonly definition: AssertDefinition;
-  /** Where it looks; of `unchanged` what it excepts. */
+  /** The path that it checks; of `unchanged`, the exceptions. */
   readonly paths: readonly Path[];
 }
 
-/** What statements are checked against. */
+/** Subject that statements are checked against. */
 export interface AssertSubject {
   readonly object: unknown;
   /** The object as it would be without any patch, for `unchanged`; called when such a statement is checked. */
@@ -43,8 +43,8 @@ export interface AssertSubject {
 }
 
 /**
- * Reads an `asserts` list. Reported: what does not fit {@link ASSERTS}, entries without a statement or with two, paths and regular
- * expressions that do not parse. The answer is only meaningful when there was no error.
+ * Reads an `asserts` list. Reported: mismatches with {@link ASSERTS}, entries without a statement or with two, paths and regular
+ * expressions that do not parse. The result is only meaningful without errors.
  *
  * @example
  * const asserts = readAsserts(valueAt(test, "asserts"), { report, field: "tests[0].asserts" });
@@ -63,7 +63,7 @@ export function needsMatcher(asserts: readonly Assert[]): boolean {
   return asserts.some(({ name }) => name === "matchRegex");
 }
 
-/** What has to be written beside the path, although it may be null. */
+/** Field required beside the path, although it may be null. */
 const WRITTEN: Partial<Record<AssertName, string>> = { equal: "value", notEqual: "value", contains: "content" };
 
 function readAssert(node: MapNode, definition: AssertDefinition, { report, field }: { report: Report; field: string }): Assert[] {
@@ -73,7 +73,7 @@ function readAssert(node: MapNode, definition: AssertDefinition, { report, field
     const statements = Object.keys(ASSERT.fields).filter((known) => known !== "not");
     const message = name === undefined ? "The entry states nothing" : `Found ${names.join(" and ")} in one entry`;
     const hint = name === undefined ? `Write one of ${statements.join(", ")}` : "Write an entry of its own for each";
-    // What was misspelt is an unknown field already.
+    // A misspelt name is already reported as an unknown field.
     if (name !== undefined || node.entries.size <= Number(node.entries.has("not")))
       report.error({ code: "CONFIG_VALUE", at: startOf(node), field, message, hint });
     return [];
@@ -155,7 +155,7 @@ function check(assert: Assert, subject: AssertSubject): AssertFinding | undefine
   if (name === "exists" || name === "notExists")
     return checkPresence(assert, { path, found, negated }) ?? (found.length === 0 ? slipIn(path, assert, subject) : undefined);
   const property = propertyOf(assert, subject.matches);
-  // What is not there is empty, and is nothing else.
+  // An absent value is empty, and matches nothing else.
   const matches: readonly Partial<Match>[] = found.length === 0 && name === "isNullOrEmpty" ? [{ path: path.canonical }] : found;
   const wrong = matches.find(({ value }) => property.speaksOf?.(value) === false || property.holds(value) === negated);
   if (wrong === undefined && (matches.length > 0 || negated)) return found.length === 0 ? slipIn(path, assert, subject) : undefined;
@@ -171,7 +171,7 @@ function check(assert: Assert, subject: AssertSubject): AssertFinding | undefine
   return { failure, at: place };
 }
 
-/** What is not there is easily nothing: of a path that the kind cannot have, that is no answer. */
+/** An absent value is trivially empty: for a path that the kind cannot have, that proves nothing. */
 function slipIn({ canonical, segments }: Path, { place }: Assert, { object }: AssertSubject): AssertFinding | undefined {
   const slip = misspelling(isRecord(object) ? object["kind"] : undefined, segments);
   return slip === undefined ? undefined : { failure: { message: `Cannot look at ${canonical}: ${slip}`, place } };

@@ -39,7 +39,7 @@ function compare(steps: readonly PathStep[], { before, after }: { before: unknow
   }
 }
 
-/** The children of a map or list; of what is absent beside a map with members, none. */
+/** The children of a map or list; of an absent value beside a map with members, none. */
 function membersOf(value: unknown, other: unknown): ReadonlyMap<PathStep, unknown> | undefined {
   if (Array.isArray(value) && Array.isArray(other)) return new Map(value.entries());
   if (isRecord(value) && isRecord(other)) return new Map(Object.entries(value));

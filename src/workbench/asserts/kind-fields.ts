@@ -35,7 +35,7 @@ export function misspelling(kind: unknown, segments: readonly Segment[]): string
 }
 
 /**
- * What of an object no API server answers, as far as that is plain; undefined when nothing is. A name that is nearly one of the kind's,
+ * Finds a path that API servers never return, as far as that is plain; undefined if there is none. A name that is nearly one of the kind's,
  * or a text in the place of a list.
  *
  * @example
@@ -52,7 +52,7 @@ function misfitAt(value: unknown, shape: KnownShape, steps: readonly PathStep[])
   const wrong = (wanted: string) => `${formatSteps(steps)} is ${typeInWords(value)} in place of ${wanted}`;
   if (shape.kind === "list") {
     if (Array.isArray(value)) return firstOf(value.entries(), ([index, item]) => misfitAt(item, shape.items, [...steps, index]));
-    // Lists that are null are as good as absent.
+    // Lists that are null count as absent.
     return value === null ? undefined : wrong("a list");
   }
   if (!isRecord(value)) return value === null && !isItem(steps) ? undefined : wrong("a map");
@@ -65,7 +65,7 @@ function misfitAt(value: unknown, shape: KnownShape, steps: readonly PathStep[])
   });
 }
 
-/** What is in a list is there: null stands for nothing in the place of a whole field only. */
+/** Items of a list are present: null means absent for a whole field only. */
 function isItem(steps: readonly PathStep[]): boolean {
   return typeof steps.at(-1) === "number";
 }

@@ -14,7 +14,7 @@ const CONTEXT = { vcluster: { name: "", namespace: "", config: {} }, hostObject:
 
 /**
  * A matcher that runs in a sandbox: a pattern that backtracks without end costs fuel, as it would in an expression, and not the
- * patience of anyone who waits for a page or a pipeline.
+ * patience of a user waiting for a page or a pipeline.
  *
  * @example
  * createRegexMatcher(await createSandbox())("^10[.]", "10.0.0.1"); // true

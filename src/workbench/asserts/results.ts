@@ -1,5 +1,5 @@
 /**
- * What running a patch test file answers. Plain JSON data, so that reporters, watch mode and a page can pass it on as it is.
+ * Results of running a patch test file. Plain JSON data, so that reporters, watch mode and a page can pass it on as it is.
  *
  * @module
  */
@@ -21,7 +21,7 @@ export interface TestPlace {
 
 /** One statement of a test that does not hold. */
 export interface TestFailure {
-  /** One sentence: what was expected and what came. */
+  /** One sentence: the expected and the actual result. */
   readonly message: string;
   /** Of the statement in the test file. */
   readonly place: TestPlace;
@@ -46,7 +46,7 @@ export interface TestResult {
   /** Of a skip. */
   readonly reason?: string;
   readonly failures: readonly TestFailure[];
-  /** What all patches cost together; 0 where it has no meaning. */
+  /** Total cost of all patches; 0 if not applicable. */
   readonly fuel: number;
   /** Of a law: how many inputs were tried, and the seed that they come from. */
   readonly runs?: number;
@@ -65,7 +65,7 @@ export interface GoldenWrite {
 export interface SuiteResult {
   readonly file: string;
   readonly name: string;
-  /** What is wrong with the file or with its configuration. With an error among them nothing ran, and `results` is empty. */
+  /** Problems of the file or its configuration. With an error among them nothing ran, and `results` is empty. */
   readonly problems: readonly Problem[];
   /** In the order of the file: tests, then laws, then sequences. */
   readonly results: readonly TestResult[];
@@ -73,6 +73,6 @@ export interface SuiteResult {
   readonly writes: readonly GoldenWrite[];
   /** Every file that the result depends on, this one first; also files that do not exist. For watch mode. */
   readonly reads: readonly string[];
-  /** When asked for: what the tests reach; laws and sequences are not counted. */
+  /** On request: coverage of the tests; laws and sequences are not counted. */
   readonly coverage?: SuiteCoverage;
 }

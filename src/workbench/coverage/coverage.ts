@@ -1,8 +1,8 @@
 /**
  * Counts which patches of a configuration run, in which direction, and which sides of the choices inside their expressions are taken.
  *
- * Watching changes nothing: values, failures and fuel are those of the expressions themselves, which run as ever; what is counted
- * comes from a second run, of the watched expression, in a sandbox of its own.
+ * Watching changes nothing: values, failures and fuel are those of the expressions themselves, which run as usual; the counts
+ * come from a second run, of the watched expression, in a sandbox of its own.
  *
  * @module
  */
@@ -27,7 +27,7 @@ export interface Coverage {
   /** The engine that the patches are compiled with, and applied with: give it to `createEngine` as `instrument`. */
   instrument(engine: PatchEngine): PatchEngine;
   /**
-   * What ran since the last call, of the patches in `rules`.
+   * Coverage since the last call, for the patches in `rules`.
    *
    * @param source names the configuration, where coverages of several are merged; default "".
    */
@@ -109,7 +109,7 @@ export function createCoverage(sandbox: Evaluator): Coverage {
   };
 }
 
-/** What `run` answers; undefined when a limit stops it. */
+/** Result of `run`; undefined if a limit stops it. */
 function tryTo<T>(run: () => T): T | undefined {
   try {
     return run();

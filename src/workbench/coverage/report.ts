@@ -48,7 +48,7 @@ function share(items: readonly CoveredPatch[]): number {
 }
 
 /**
- * What never ran, one line each, in the order of the configuration.
+ * Parts that never ran, one line each, in the order of the configuration.
  *
  * @example
  * // endpoints.patches[0] expression (subsets[*].addresses[*].ip): never taken: condition false: value

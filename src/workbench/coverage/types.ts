@@ -3,7 +3,7 @@ import type { Direction } from "../../engine/patch/patch-definition.ts";
 
 /** One expression of one patch. */
 export interface CoveredPatch {
-  /** The configuration that it stands in, as the caller names it; "" where there is only one. */
+  /** The configuration that it is in, as the caller names it; "" if there is only one. */
   readonly source: string;
   readonly list: string;
   /** Position in the list, from 0. */
@@ -20,14 +20,14 @@ export interface CoveredPatch {
 export interface CoveredBranch extends CoveredPatch {
   /** The expression. */
   readonly text: string;
-  /** Where the side stands in it: offsets from 0, `end` excluded. */
+  /** Position of the side in it: offsets from 0, `end` excluded. */
   readonly start: number;
   readonly end: number;
   /** Which side it is, `condition true` for example. */
   readonly label: string;
 }
 
-/** What was run. References have no expression and are not in it. */
+/** Coverage of a suite. References have no expression and are not in it. */
 export interface SuiteCoverage {
   readonly patches: readonly CoveredPatch[];
   readonly branches: readonly CoveredBranch[];

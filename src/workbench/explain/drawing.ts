@@ -13,9 +13,9 @@ export interface DrawnValue extends ExplainedValue {
 
 /** Longer values are cut. In columns. */
 const VALUE_MAX = 60;
-/** Longer lines of the text go on in the next one, so that what belongs to a place stays near it. In columns. */
+/** Width, in columns. Longer lines are wrapped, so that values stay near their places. */
 const LINE_MAX = 120;
-/** What begins the rest of a long line. */
+/** Prefix of the rest of a long line. */
 const CONTINUED = "    ";
 const LINE_END = /\r\n|[\n\r\u2028\u2029]/g;
 
@@ -34,7 +34,7 @@ interface DrawnLine {
 
 /**
  * `text` with the values below each of its lines; long lines are broken. Of several values with the same anchor, that of the longest
- * text is drawn; what is only a step on the way to a member that is there is left out.
+ * text is drawn; mere steps on the way to a member that is drawn are left out.
  */
 export function draw(text: string, values: readonly DrawnValue[]): string {
   const drawn = drawnValues(values);
@@ -101,12 +101,12 @@ function piecesOf(line: string, lineStart: number): DrawnLine[] {
   return pieces;
 }
 
-/** One character for one: what a terminal would not draw in a column of its own. */
+/** Replaces each character that a terminal would not draw in a column of its own by one that it does. */
 function plain(line: string): string {
   return line.replace(/\p{Cc}/gu, " ");
 }
 
-/** Tells of a value whether it is shown; a map or list whose member is shown is not. */
+/** Tells whether a value is shown; a map or list whose member is shown is not. */
 function isDrawnAmong(values: readonly DrawnValue[]): (value: DrawnValue) => boolean {
   const byStart = new Map<number, DrawnValue[]>();
   for (const value of values) byStart.set(value.start, [...(byStart.get(value.start) ?? []), value]);

@@ -14,7 +14,7 @@ import type { Explanation } from "./types.ts";
 
 export type { Explanation } from "./types.ts";
 
-/** What explanations need of a sandbox. */
+/** Sandbox as explanations need it. */
 export interface Evaluator {
   /** @throws EXPRESSION_SYNTAX, EXPRESSION_FUEL */
   compile(text: string): { readonly text: string };
@@ -26,7 +26,7 @@ export interface Evaluator {
 const FACTOR = 10;
 
 /**
- * Limits under which what an expression does within `limits` can be watched. Compile what is explained and covered in a sandbox of
+ * Limits under which the work of an expression within `limits` can be watched. Compile explained and covered expressions in a sandbox of
  * its own with these: the watched text is longer and takes more steps.
  */
 export function watchingLimits(limits: SandboxLimits): SandboxLimits {
@@ -44,7 +44,7 @@ export function watchingLimits(limits: SandboxLimits): SandboxLimits {
 /**
  * The values of the parts of `text`, as far as it came: up to the exception if it throws.
  *
- * It has none when it hits a limit, and when watching would show something else than what happens (an expression that looks at its own
+ * It has none when it hits a limit, and if watching would change the behavior (an expression that looks at its own
  * source).
  *
  * @example
@@ -81,7 +81,7 @@ function watch(sandbox: Evaluator, text: string, scope: Scope): Watched | undefi
   }
 }
 
-/** Whether the original does what the watched expression did. */
+/** Tells whether the original behaves as the watched expression. */
 function isFaithful(sandbox: Evaluator, text: string, scope: Scope, { outcome }: Trace): boolean {
   try {
     const { value } = sandbox.evaluate(sandbox.compile(text), scope);

@@ -16,7 +16,7 @@ import { createEngineCache } from "../patch-tests/engines.ts";
 import { createPatchUnderTest } from "./patch-under-test.ts";
 import type { PatchUnderTest } from "./patch-under-test.ts";
 
-/** Where patches come from: a configuration, or patches of Endpoints that stand in no file. */
+/** Where patches come from: a configuration, or patches of Endpoints without a file. */
 export type PatchSource =
   | {
       /** A file name or several, of which later ones win; or what such a file holds, parsed. */
@@ -24,7 +24,7 @@ export type PatchSource =
     }
   | { readonly patches: readonly PatchDefinition[] };
 
-/** What patches are loaded with. */
+/** Options for loading patches. */
 export interface PatchesOptions {
   /** A file name, or what such a file holds, parsed. Default: the defaults. */
   readonly settings?: string | JsonObject;
@@ -51,7 +51,7 @@ export interface LoadedPatches {
    * The one patch at a path, written as in the configuration or in canonical form, or at a position of its list.
    *
    * @param list Default: the first list that has such a patch, Endpoints first.
-   * @throws USAGE when there is none.
+   * @throws USAGE if there is none.
    */
   patch(place: string | number, list?: PatchListName): PatchUnderTest;
   /** Frees the sandboxes; the patches cannot be used afterwards. */

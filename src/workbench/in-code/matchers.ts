@@ -11,7 +11,7 @@ import { formatLawSteps, meaningOf } from "../laws/wording.ts";
 import { shown } from "../asserts/shown.ts";
 import type { PatchRun, PatchRunOptions, PatchUnderTest } from "./patch-under-test.ts";
 
-/** What a matcher answers. `actual` and `expected` are there for a diff. */
+/** Result of a matcher. `actual` and `expected` are there for a diff. */
 export interface MatcherResult {
   readonly pass: boolean;
   readonly message: () => string;
@@ -19,7 +19,7 @@ export interface MatcherResult {
   readonly expected?: unknown;
 }
 
-/** What values a cost is measured on. */
+/** Values that a cost is measured on. */
 export interface CostOptions extends PatchRunOptions {
   /** Default: 300 values that the kind allows and that the expressions speak of, the same ones every time. */
   readonly values?: readonly unknown[];
@@ -36,7 +36,7 @@ export interface PatchMatchers {
   toRewrite(before: unknown, after: unknown, options?: PatchRunOptions): void;
   /** On the way back `host` becomes `tenant`. */
   toRewriteBack(host: unknown, tenant: unknown, options?: PatchRunOptions): void;
-  /** On the way to the host the value stays what it is. */
+  /** On the way to the host the value stays the same. */
   toLeaveAlone(value: unknown, options?: PatchRunOptions): void;
   /** On the way to the host the value fails with this error code. */
   toFailWith(code: Code, value: unknown, options?: PatchRunOptions): void;
@@ -47,11 +47,11 @@ export interface PatchMatchers {
 }
 
 declare global {
-  // What `expect(…)` of vitest answers is made of chai's assertions, in every version; without vitest nobody looks at this.
+  // The result of vitest's `expect(…)` extends chai's assertions, in every version; without vitest this has no effect.
   namespace Chai {
     interface Assertion extends PatchMatchers {}
   }
-  // The same for what `expect(…)` answers with @types/jest. Its type parameters must be named alike, and nobody needs them here.
+  // The same for the result of `expect(…)` with @types/jest. Its type parameters must have the same names, and are unused here.
   namespace jest {
     interface Matchers<R, T = {}> extends PatchMatchers {}
   }
@@ -60,7 +60,7 @@ declare global {
 /**
  * Matchers for patches under test.
  *
- * @throws USAGE when what stands in `expect(…)` is no patch under test.
+ * @throws USAGE if the argument of `expect(…)` is no patch under test.
  * @example
  * expect.extend(patchMatchers);
  * const patch = await loadPatch({ patch: { path: "metadata.labels.team", expression: '"blue-" + value' } });
@@ -113,7 +113,7 @@ function becomes(received: unknown, matcher: string, wanted: unknown, run: (patc
   const patch = patchIn(received, matcher);
   const done = run(patch);
   const { before, value, code } = done;
-  // A patch that fails may leave the value as it was, which nobody means who expects that.
+  // A failing patch may leave the value unchanged, which is not what this expectation means.
   const pass = code === undefined && (wanted === undefined ? value === undefined : jsonEqual(wanted, value));
   const verb = jsonEqual(before, wanted) ? `stay as it is` : `become ${shown(wanted)}`;
   const found = code === undefined ? shown(value) : `${code}${reasonOf(done)}`;
@@ -127,7 +127,7 @@ function becomes(received: unknown, matcher: string, wanted: unknown, run: (patc
   };
 }
 
-/** @throws USAGE when it is none. */
+/** @throws USAGE if it is none. */
 function patchIn(received: unknown, matcher: string): PatchUnderTest {
   if (isRecord(received) && typeof received["toHost"] === "function" && typeof received["checkLaws"] === "function")
     return received as unknown as PatchUnderTest;

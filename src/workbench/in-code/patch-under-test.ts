@@ -26,11 +26,11 @@ import { mergeJson } from "../patch-tests/suite/merge-json.ts";
 import { completeObject } from "../patch-tests/suite/suite.ts";
 import { sampleValues } from "./sample-values.ts";
 
-/** What expressions see as `context`, as far as it is another than the patch was loaded with. */
+/** Parts of `context` that differ from those that the patch was loaded with. */
 export interface ContextOverrides {
-  /** `config` is merged into the configuration. Names of host objects, which `virtualToHostDNS` answers, stay as they are. */
+  /** `config` is merged into the configuration. Names of host objects, the results of `virtualToHostDNS`, stay as they are. */
   readonly vcluster?: { readonly name?: string; readonly namespace?: string; readonly config?: JsonObject };
-  /** On the way to the host: the copy that is there already. Default null. */
+  /** On the way to the host: the existing copy. Default null. */
   readonly hostObject?: JsonObject;
   /** On the way back: the tenant's own object. Default null. */
   readonly virtualObject?: JsonObject;
@@ -39,18 +39,18 @@ export interface ContextOverrides {
 /** Around a value. */
 export interface PatchRunOptions {
   /**
-   * The object that the value stands in: expressions see it, with the value in its place, as `context.virtualObject` on the way to
+   * The object that the value is in: expressions see it, with the value in its place, as `context.virtualObject` on the way to
    * the host and as `context.hostObject` on the way back. Default: an object "web" in namespace "shop" with nothing else in it.
    */
   readonly object?: JsonObject;
   readonly context?: ContextOverrides;
 }
 
-/** What a patch made of one value. */
+/** Result of a patch for one value. */
 export interface PatchRun {
   readonly direction: Direction;
   readonly before: unknown;
-  /** What stands there now; undefined when nothing does: it was taken away, or left out because the patch failed. */
+  /** The resulting value; undefined if it was removed, or left out because the patch failed. */
   readonly value: unknown;
   readonly outcome: OutcomeKind;
   /** Steps of the evaluation. */
@@ -64,7 +64,7 @@ export interface PatchRun {
   explain(): string;
 }
 
-/** A patch that values are put through, without the other patches of its list and without what the syncer does besides. */
+/** A patch that values are put through, without the other patches of its list and the syncer's own steps. */
 export interface PatchUnderTest {
   readonly list: PatchListName;
   /** Position in its list. */
@@ -72,17 +72,17 @@ export interface PatchUnderTest {
   /** Canonical path. */
   readonly path: string;
   readonly definition: PatchDefinition;
-  /** A value on its way to the host. Undefined: there is none. Never throws for what an expression does. */
+  /** A value on its way to the host. Undefined: there is none. Never throws for failures of an expression. */
   toHost(value: unknown, options?: PatchRunOptions): PatchRun;
   /** A value on its way back to the tenant. */
   toTenant(value: unknown, options?: PatchRunOptions): PatchRun;
-  /** Tries the patch on many values: what the kind allows, and what the expressions speak of. */
+  /** Tries the patch on many values: those that the kind allows, and those that the expressions mention. */
   checkLaws(options?: Omit<LawOptions, "only">): PairReport;
-  /** Values that may stand at the path: so many, the same ones for the same seed (default 1). */
+  /** Possible values at the path: a given number, the same ones for the same seed (default 1). */
   sampleValues(count: number, seed?: number): readonly unknown[];
 }
 
-/** What a patch under test is made of. */
+/** Parts of a patch under test. */
 export interface PatchParts {
   readonly engine: Engine;
   /** A sandbox with {@link watchingLimits}. */
@@ -153,11 +153,11 @@ function run(parts: PatchParts, direction: Direction, value: unknown, { object =
 
 /** A value in its place. */
 interface Placed {
-  /** What is patched. */
+  /** The patched object. */
   readonly subject: KubeObject;
   /** The value is the only one that the path finds there. */
   readonly isAlone: boolean;
-  /** What expressions see around the value. */
+  /** The object that expressions see around the value. */
   readonly object: KubeObject;
   readonly at: string;
   /** Of the tenant object. */

@@ -1,6 +1,6 @@
 import type { LawCounterExample, LawReport, PairVerdict, PatchListName } from "./report.ts";
 
-/** What drifts or oscillates: one patch, or several that do so only together. */
+/** A drift or oscillation, of one patch or of several together. */
 export interface LawBreach {
   readonly list: PatchListName;
   /** Positions, one or more. */
@@ -25,7 +25,7 @@ export function breachesOf({ pairs, lists }: LawReport): readonly LawBreach[] {
 }
 
 /**
- * Positions of patches as people name them.
+ * Positions of patches, for messages.
  *
  * @example
  * nameTogether([0, 2]); // "#0 and #2"

@@ -1,5 +1,5 @@
 /**
- * Tries patches on many values and says which of them would not come back, or never come to rest.
+ * Tries patches on many values and reports those that would not come back, or never come to rest.
  *
  * The same engine, objects and seed give the same report. Nothing here needs more than the language: it runs in a browser.
  *
@@ -49,7 +49,7 @@ export interface LawOptions {
 const DEFAULTS = { objects: [], runs: 300, seed: 1, rounds: 10, fuel: 20_000_000, domain: "schema", forgiveFuel: false } as const;
 
 /**
- * Checks all patches, with a pause after every value: anyone who must not be held up takes the steps one by one.
+ * Checks all patches, with a pause after every value: callers that must not block take the steps one by one.
  */
 export function* lawChecks(engine: CheckedRules, options: LawOptions = {}): Generator<void, LawReport> {
   const { objects, only = () => true, acceptedDrifts = [], ...settings } = { ...DEFAULTS, ...options };

@@ -1,5 +1,5 @@
 /**
- * The laws: each tells of one value whether it breaks the law, and what happens then.
+ * The laws: each decides whether one value breaks it, and shows how.
  *
  * @module
  */
@@ -18,14 +18,14 @@ export interface Trial {
   readonly situation: Situation;
 }
 
-/** What laws go by. */
+/** Context of laws. */
 export interface LawContext {
   readonly trip: Trip;
   /** Journeys that may change something before it rests. */
   readonly rounds: number;
-  /** What the tenant may hold; undefined when that is not known. */
+  /** Shape of tenant values; undefined if unknown. */
   readonly shape: SampleShape | undefined;
-  /** A failure for want of fuel says nothing: the limit is lower than the one that holds. */
+  /** A failure for lack of fuel proves nothing: the limit is lower than the real one. */
   readonly forgiveFuel: boolean;
 }
 
@@ -38,10 +38,10 @@ export interface Breach {
 /** `undefined`: the value keeps the law. "void": the law says nothing about it. */
 export type Judgement = Breach | "void" | undefined;
 
-/** Something that every value of a patch has to keep to. */
+/** A property that every value of a patch must have. */
 export interface Law {
   readonly name: LawName;
-  /** The side that its values stand on. */
+  /** The side that its values are on. */
   readonly on: LawStep["on"];
   /** Whether the law means anything for a patch. */
   applies(trip: Trip): boolean;
@@ -140,7 +140,7 @@ const hostEdits: Law = {
     if (isForgiven(back, context) || back.kind === "gone") return "void";
     const start: LawStep[] = [{ on: "host", value }, stepOf("tenant", back)];
     if (back.kind === "failed") return { steps: start, explanation: explainEdit(value, back) };
-    // Nothing is there to be cancelled: what comes back is what both sides have then.
+    // There is nothing to cancel: both sides then have the returned value.
     if (!trip.goesToHost) return undefined;
     const again = trip.toHost(back.value, situation, { value });
     if (isForgiven(again, context)) return "void";
@@ -173,7 +173,7 @@ const settles: Law = {
   },
 };
 
-/** From an edit on the host: what it becomes in the tenant must come to rest too. */
+/** From an edit on the host: its result in the tenant must come to rest too. */
 const settlesFromHost: Law = {
   ...settles,
   on: "host",
@@ -186,5 +186,5 @@ const settlesFromHost: Law = {
   },
 };
 
-/** All laws; `settles` is there for each side. */
+/** All laws; `settles` exists for each side. */
 export const LAWS_KNOWN: readonly Law[] = [roundTrip, settles, settlesFromHost, total, typeKept, idempotent, hostEdits, deterministic];

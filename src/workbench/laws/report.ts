@@ -1,5 +1,5 @@
 /**
- * What the law checker answers. All values are JSON data, so that a report can be printed, sent to a page, or kept.
+ * Report of the law checker. All values are JSON data, so that a report can be printed, sent to a page, or kept.
  *
  * @module
  */
@@ -8,15 +8,15 @@
 export type PatchListName = string;
 
 /**
- * What a patch does to values that travel to the host and back.
+ * Effect of a patch on values that travel to the host and back.
  *
- * `lossless`: what reaches the host comes back as it was. `one-way`: nothing comes back. `drifts`: something else comes back, and
- * then stays. `oscillates`: every answer asks for another one, so that two sides that both follow each other never rest.
+ * `lossless`: values come back unchanged. `one-way`: nothing comes back. `drifts`: a different value comes back, and
+ * then stays. `oscillates`: each side keeps overwriting the other.
  */
 export type PairVerdict = "lossless" | "one-way" | "drifts" | "oscillates";
 
 /**
- * What a verdict rests on.
+ * Evidence for a verdict.
  *
  * `proved`: the texts of the expressions show it for every value. `exhausted`: every value there is was tried. `tried`: no
  * counter-example among the values. `counterExample`: there is one.
@@ -30,23 +30,23 @@ export interface PairEvidence {
 /** The laws that a patch can keep. */
 export type LawName = "roundTrip" | "hostEdits" | "idempotent" | "total" | "deterministic" | "typeKept" | "settles";
 
-/** One value on its way: `on` is the side that it stands on. Null: the field is gone. */
+/** One value on its way: `on` is its side. Null: the field is removed. */
 export interface LawStep {
   readonly on: "tenant" | "host";
   readonly value: unknown;
-  /** Why there is no value: what an expression threw, with its code. */
+  /** Why there is no value: the error of an expression, with its code. */
   readonly error?: string;
 }
 
 /** The smallest value found that breaks a law. */
 export interface LawCounterExample {
-  /** What it starts from, on the side of the first step. */
+  /** Initial value, on the side of the first step. */
   readonly value: unknown;
-  /** What becomes of it, alternating between the sides. */
+  /** Later values, alternating between the sides. */
   readonly steps: readonly LawStep[];
-  /** One or two sentences: what is wrong, and what the syncer does with such a value. */
+  /** One or two sentences: the fault, and the syncer's handling of such a value. */
   readonly explanation: string;
-  /** What else the expressions saw, when they look at it. */
+  /** Further input of the expressions, if they read it. */
   readonly context?: {
     readonly name: string;
     readonly namespace: string;
@@ -72,21 +72,21 @@ export interface PairReport {
   /** Canonical path. */
   readonly path: string;
   readonly verdict: PairVerdict;
-  /** What the verdict rests on. */
+  /** Evidence for the verdict. */
   readonly evidence: PairEvidence;
   /** The reason of `acceptedDrifts`; only where the patch drifts. */
   readonly accepted?: string;
   /** Of the law that decided the verdict; absent for `lossless` and for most that are `one-way`. */
   readonly counterExample?: LawCounterExample;
   readonly laws: readonly LawResult[];
-  /** True when the fuel was used up before all runs were made: what was tried so far decides. */
+  /** True when the fuel was used up before all runs were made: the values tried so far decide. */
   readonly cutShort: boolean;
 }
 
 /** All patches of one list together. */
 export interface ListReport {
   readonly list: PatchListName;
-  /** The worst of what each does alone and of what they do together, one after the other on one object. */
+  /** The worst verdict of each alone and of all together, one after the other on one object. */
   readonly verdict: PairVerdict;
   /** Positions of those that have to do with each other, and were tried together; the others do what each does alone. */
   readonly together: readonly number[];
@@ -94,7 +94,7 @@ export interface ListReport {
   readonly runs: number;
   /** The reasons of `acceptedDrifts`, where the patches drift together and there is one for each of them. */
   readonly accepted?: string;
-  /** Present when the patches together do worse than each of them alone. Values are objects with what the patches speak of. */
+  /** Present when the patches together do worse than each of them alone. Values are objects with the fields that the patches address. */
   readonly counterExample?: LawCounterExample & { readonly verdict: PairVerdict };
   /** True when the fuel was used up before all runs were made. */
   readonly cutShort: boolean;
@@ -107,8 +107,8 @@ export interface LawReport {
   readonly lists: readonly ListReport[];
   /** Positions of accepted drifts that nothing needs. */
   readonly idleAcceptances: readonly number[];
-  /** What chance was made of: the same seed, configuration and objects give the same report. */
+  /** Random seed: the same seed, configuration and objects give the same report. */
   readonly seed: number;
-  /** What all evaluations cost. */
+  /** Cost of all evaluations. */
   readonly fuel: number;
 }

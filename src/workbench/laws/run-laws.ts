@@ -17,7 +17,7 @@ import type { LawDefinition } from "./schema.ts";
 import { LAW } from "./schema.ts";
 import { formatLawSteps } from "./wording.ts";
 
-/** What laws of a test file are checked against. */
+/** Input for checking the laws of a test file. */
 export interface RunLawsOptions {
   /** An engine of the file's configuration. */
   readonly engine: CheckedRules;
@@ -42,7 +42,7 @@ export function runLaws(laws: readonly LawDefinition[], options: RunLawsOptions)
   return laws.map((law, index) => runLaw(law, options, options.placeOf(index)));
 }
 
-/** What evaluations for one patch may cost together: a second or two, or more for those who want more values. */
+/** Cost limit of all evaluations for one patch: a second or two, or more if more values are requested. */
 const FUEL_MIN = 100_000_000;
 const FUEL_PER_VALUE = 50_000;
 
@@ -85,7 +85,7 @@ function runLaw(law: LawDefinition, options: RunLawsOptions, place: TestPlace): 
       failures: tooCostly.map(({ pair, own }) => cutShort(pair, { tried: own.runs, wanted: entry.runs, place })),
     };
   }
-  // What an evaluation sees of its own result can only differ where it looks at it.
+  // Seeing its own result can only change an evaluation that reads it.
   if (concerned.length > 0 || (name === "idempotent" && judged.length > 0)) return { ...all, verdict: "passed" };
   if (entry.path !== undefined) return { ...all, verdict: "failed", failures: [nothingTried(judged[0]!.pair, { name, place })] };
   return { ...all, verdict: "skipped", reason: "no patch that it speaks of has values to try" };
@@ -129,7 +129,7 @@ function failureOf({ patch, path, accepted }: PairReport, { law, counterExample 
   ];
 }
 
-/** What patches do only together concerns the law that it breaks. */
+/** An effect of several patches is reported for the law that it breaks. */
 function failureTogether({ patches, paths, verdict, counterExample }: LawBreach, law: { name: string; place: TestPlace }): TestFailure[] {
   const { name, place } = law;
   const broken = verdict === "oscillates" ? ["settles", "convergent"] : ["roundTrip"];
@@ -157,7 +157,7 @@ function nothingTried({ patch, path, verdict }: PairReport, { name, place }: { n
   return { message: `Nothing could be tried: ${why}`, place, patch: { index: patch, path } };
 }
 
-/** A law that held for some of the values that were asked for. */
+/** A law that held for some of the requested values. */
 function cutShort({ patch, path }: PairReport, { tried, wanted, place }: { tried: number; wanted: number; place: TestPlace }): TestFailure {
   const message = `Only ${tried} of ${wanted} values of ${path} could be tried: they cost too much; write fewer runs, or a cheaper expression`;
   return { message, place, patch: { index: patch, path } };

@@ -1,5 +1,5 @@
 /**
- * What a report says to people.
+ * Texts of a report.
  *
  * @module
  */
@@ -33,7 +33,7 @@ export function explainType(before: unknown, after: unknown): string {
   return `The value was ${typeInWords(before)} and becomes ${typeInWords(after)}, which the API server may refuse together with the whole object.`;
 }
 
-/** What comes back is not what went. `flows`: the syncer lets an edit to `host` pass. */
+/** Explains a value that comes back changed. `flows`: the syncer accepts an edit to `host`. */
 export function explainJourney(journey: { before: unknown; host: unknown; back: Arrival; flows: boolean }): string {
   const { before, host, back, flows } = journey;
   if (back.kind === "failed") return `What expression made cannot come back: ${back.message}. An edit of it on the host is undone.`;
@@ -53,7 +53,7 @@ export function explainEdit(edit: unknown, back: Arrival): string {
   return `An edit on the host to ${shown(edit)} does not flow: ${why}. The syncer undoes it.`;
 }
 
-/** A patch that looks at the host object and answers something else once its own result is there. */
+/** A patch that looks at the host object and returns something else once its own result is there. */
 export function explainSecondWrite(): string {
   return "expression sees its own result in context.hostObject and makes something else of it: the host object is written twice.";
 }
@@ -80,7 +80,7 @@ const VERDICTS: Readonly<Record<PairReport["verdict"], string>> = {
 };
 
 /**
- * What a verdict means, in a few words.
+ * Meaning of a verdict, in a few words.
  *
  * @example
  * meaningOf("drifts"); // "the value that comes back differs from the original"
@@ -90,7 +90,7 @@ export function meaningOf(verdict: PairReport["verdict"]): string {
 }
 
 /**
- * What a verdict rests on, in a few words.
+ * Evidence for a verdict, in a few words.
  *
  * @example
  * evidenceInWords({ kind: "tried", values: 300 }); // "no counter-example in 300 values"

@@ -17,7 +17,7 @@ import type { RegexMatcher } from "../asserts/regex.ts";
 import { shown } from "../asserts/shown.ts";
 import type { PatchExpectation, SuiteTest, TestCase } from "./suite/suite.ts";
 
-/** What all patches of a test came to. */
+/** Overall result of all patches of a test. */
 type Overall = NonNullable<SuiteTest["definition"]["result"]>;
 
 /** One run of a test. */
@@ -25,7 +25,7 @@ export interface TestRun {
   readonly test: SuiteTest;
   /** The case, of a data-driven test. */
   readonly entry?: TestCase;
-  /** What went in, values set. */
+  /** The input, with values set. */
   readonly input: unknown;
   readonly patched: Patched;
   /** The patches of the object's kind. */
@@ -38,7 +38,7 @@ export interface TestRun {
 
 /**
  * Everything that does not hold, in the order of a report: failed patches first, since they are most often the cause of the rest, which comes in the
- * order of the file. What is stated of a place where a patch failed unexpectedly is left out: the failure is the news.
+ * order of the file. Statements about a place where a patch failed unexpectedly are left out: the failure itself is reported.
  *
  * @throws EXPRESSION_FUEL when a regular expression of `error` takes too many steps.
  */
@@ -57,7 +57,7 @@ export function checkRun(run: TestRun): readonly AssertFinding[] {
   return [...overall, ...stated.sort(byPlace)];
 }
 
-/** Every place where the patches failed whose failure is told. */
+/** Every place of a reported patch failure. */
 function failedPlaces(told: readonly AssertFinding[], { outcomes }: Patched): readonly string[] {
   const indexes = new Set(told.flatMap(({ failure: { code, patch } }) => (code === undefined || patch === undefined ? [] : [patch.index])));
   return outcomes.filter(({ patch }) => indexes.has(patch)).flatMap(({ failures = [] }) => failures.map(({ place }) => place));
@@ -80,14 +80,14 @@ function checkReach({ test, entry, patched }: TestRun): AssertFinding[] {
   return [{ failure: { message, place: test.place } }];
 }
 
-/** An address that the policy left out is missed where nobody thinks of the policy. */
+/** Adds refused addresses to a failure: a missing address may be the policy's doing. */
 function withRefusals({ failure, ...rest }: AssertFinding, { refusedAddresses }: Patched): AssertFinding {
   if (refusedAddresses.length === 0) return { failure, ...rest };
   const told = refusedAddresses.map(({ ip, reason }) => `${shown(ip)} was left out: ${reason}`);
   return { failure: { ...failure, message: `${failure.message} (${told.join("; ")})` }, ...rest };
 }
 
-/** What all patches cost together. */
+/** Total cost of all patches. */
 export function fuelOf({ outcomes }: Patched): number {
   return outcomes.reduce((sum, { fuel }) => sum + fuel, 0);
 }
@@ -121,7 +121,7 @@ function checkOverall({ test, entry, patched }: TestRun): AssertFinding[] {
   return [{ failure: { message: `Expected an object that may be written, found that ${patched.rejected}`, place: (entry ?? test).place } }];
 }
 
-/** What a test can do about a failure. */
+/** Hints for fixing a failing test. */
 const HINTS: Readonly<Record<string, string>> = {
   REFERENCE_UNMAPPED: ". A test knows the names of its objects: list the tenant's object, with apiVersion and kind, under objects",
 };
@@ -141,7 +141,7 @@ function whatFailed({ outcomes }: Patched, isExcused: (outcome: Outcome) => bool
   });
 }
 
-/** Each patch with its outcome, for somebody who wonders why. */
+/** Lists each patch with its outcome, to explain a failure. */
 function tellOutcomes({ outcomes, rejected }: Patched): string {
   if (rejected !== undefined) return ` (${rejected})`;
   const told = outcomes.map(({ patch, path, outcome }) => `patch ${patch} (${path}): ${outcome}`);
@@ -151,7 +151,7 @@ function tellOutcomes({ outcomes, rejected }: Patched): string {
 function checkError({ test, patched, matches }: TestRun): AssertFinding[] {
   const { error } = test.definition;
   const failures = failuresOf(patched);
-  // That nothing failed at all is told already.
+  // The absence of any failure is already reported.
   if (error === undefined || (failures.length === 0 && patched.rejected === undefined)) return [];
   const fits = (wanted: string | undefined, found: string) => {
     if (wanted === undefined) return true;

@@ -1,5 +1,5 @@
 /**
- * Engines by what they are made of: making one costs as much as some thousand tests.
+ * Cache of engines by their input: making one costs as much as some thousand tests.
  *
  * @module
  */
@@ -15,14 +15,14 @@ import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import type { VCluster } from "../../engine/translate/name.ts";
 import { watchingLimits } from "../explain/explain.ts";
 
-/** What an engine is made of. */
+/** Parts of an engine. */
 export interface EngineIngredients {
   readonly config: Config;
   readonly settings: Settings;
   readonly vcluster: VCluster;
 }
 
-/** What all engines of a cache have in common. */
+/** Options shared by all engines of a cache. */
 export interface EngineCacheOptions {
   /** The kinds that configurations are read for. Default: all that are synced. */
   readonly kinds?: readonly SyncedKind[];
@@ -38,7 +38,7 @@ export interface EngineCache {
    * @throws EXPRESSION_FUEL when compiling the expressions takes more than `limits.configurationFuel`.
    */
   engineFor(ingredients: EngineIngredients): Promise<Engine>;
-  /** A sandbox for what a test file itself has to evaluate. */
+  /** A sandbox for expressions of the test file itself. */
   sandbox(): Promise<Sandbox>;
   /** A sandbox in which expressions of an engine of this cache can be watched. */
   watchingSandbox(engine: Engine): Promise<Sandbox>;

@@ -10,7 +10,7 @@ import type { TestRules } from "./rules-of-test.ts";
 import type { Timed } from "./timed.ts";
 import type { Suite } from "./suite/suite.ts";
 
-/** What the laws of a suite are checked with. */
+/** Options for checking the laws of a suite. */
 export interface LawRun {
   readonly suite: Suite;
   readonly rules: TestRules;

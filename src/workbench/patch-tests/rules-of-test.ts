@@ -18,14 +18,14 @@ import type { Suite, SuiteContext } from "./suite/suite.ts";
 export interface TestRules {
   readonly engine: Engine;
   readonly rules: readonly Rules[];
-  /** The same, with a coverage that counts what they evaluate. */
+  /** The same, with a coverage that counts their evaluations. */
   readonly counted?: { readonly rules: readonly Rules[]; readonly coverage: Coverage };
   /** The same without any patch. */
   readonly unpatched: readonly Rules[];
 }
 
 /**
- * The rules of a context: the suite's configuration for its virtual cluster, with what it says of `context.vcluster.config`.
+ * The rules of a context: the suite's configuration for its virtual cluster, with its `context.vcluster.config`.
  *
  * @throws CONFIG_VALUE when the configuration is not valid for that virtual cluster.
  * @throws EXPRESSION_FUEL as the cache.
@@ -61,7 +61,7 @@ export async function withCoverage(from: TestRules, engines: EngineCache): Promi
 }
 
 /**
- * Rules that remember names of referenced objects for one test alone: those of `objects`, and what the test itself translates. Rules
+ * Rules that remember names of referenced objects for one test alone: those of `objects`, and those that the test itself translates. Rules
  * without references are answered as they are.
  */
 export function withOwnNames(rules: readonly Rules[], objects: readonly KubeObject[]): readonly Rules[] {

@@ -30,17 +30,17 @@ import { nameOfTest, runTest } from "./run-test.ts";
 import { sequenceResults } from "./sequence-results.ts";
 import type { Suite, SuiteContext, SuiteTest } from "./suite/suite.ts";
 
-/** What a suite is run with. */
+/** Options for running a suite. */
 export interface SuiteOptions {
-  /** The text of a file; throws when there is none. Names are those of the test file joined with what it says, separated by "/". */
+  /** The text of a file; throws if there is none. Names are relative to the test file, separated by "/". */
   read(file: string): Promise<string>;
   /** Which results are wanted, by their names; others do not run and are not listed. Default: all. */
   readonly filter?: (name: string) => boolean;
-  /** Golden files that differ pass, and what they should hold is in `writes`, unless the test fails otherwise. Default false. */
+  /** Golden files that differ pass, and their new content is in `writes`, unless the test fails otherwise. Default false. */
   readonly update?: boolean;
   /** Measures which patches and which branches of their expressions the tests reach. Default false. */
   readonly coverage?: boolean;
-  /** Shares engines between files with the same configuration; its owner disposes of it. Default: one of its own. */
+  /** Shares engines between files with the same configuration; its owner disposes of it. Default: its own. */
   readonly engines?: EngineCache;
   /** The kinds that configurations are read for; those of `engines`, if there are some. Default: all that are synced. */
   readonly kinds?: readonly SyncedKind[];
@@ -51,7 +51,7 @@ export interface SuiteOptions {
 /**
  * Runs one patch test file.
  *
- * What is wrong with the file is in `problems`; it never throws for what a file or an expression says.
+ * Faults of the file are in `problems`; it never throws for the content of a file or an expression.
  *
  * @example
  * const { results } = await runSuite("web.patch-test.yaml", { read: (file) => readFile(file, "utf8") });
@@ -180,7 +180,7 @@ async function runCases(test: SuiteTest, run: Run, writes: GoldenWrite[]): Promi
   for (const entry of entries) {
     const options = { ...run, rules, drawer: () => drawerOf(rules, run.engines) };
     const [end, took] = await run.timed(() => runTest(test, entry, options));
-    // What a broken patch makes is no golden file.
+    // The result of a broken patch is no golden file.
     const write = end.result.verdict === "passed" && end.object ? goldenWrite(test, end.object, run.update) : undefined;
     if (write !== undefined) writes.push(write);
     results.push({ ...end.result, ...took });

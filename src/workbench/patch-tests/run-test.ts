@@ -20,10 +20,10 @@ import { setValue } from "../asserts/set-value.ts";
 import { completeObject } from "./suite/suite.ts";
 import type { SuiteTest, TestCase } from "./suite/suite.ts";
 
-/** What tests run with. */
+/** Options for running tests. */
 export interface TestOptions {
   readonly rules: TestRules;
-  /** Objects whose names references may mean. */
+  /** Objects that references may name. */
   readonly objects: readonly KubeObject[];
   readonly matches: RegexMatcher;
   readonly update: boolean;
@@ -113,7 +113,7 @@ function refuseMisfit(input: unknown): void {
   if (why !== undefined) throw new EngineError("CONFIG_VALUE", `Cannot use the object: ${why}`);
 }
 
-/** The same object stays the same one, so that what is remembered of it is found again. */
+/** Keeps the identity of an object, so that cached results are found again. */
 const completeOnce = remembered((object: JsonObject) => {
   const byNamespace = new Map<string, KubeObject>();
   return (namespace: string): KubeObject => {
@@ -123,7 +123,7 @@ const completeOnce = remembered((object: JsonObject) => {
   };
 });
 
-/** The engine takes objects as API servers answer them, who never put a text in the place of a list. A test file may. */
+/** The engine takes objects as API servers return them, never with a text in place of a list. A test file may have one. */
 function pass(rules: readonly Rules[], from: { test: SuiteTest; input: KubeObject }): Patched {
   try {
     return patch(rules, from);
@@ -148,8 +148,8 @@ function patch(rules: readonly Rules[], { test, input }: { test: SuiteTest; inpu
 }
 
 /**
- * The result, rejected as well where an API server would refuse what the patches made of the object. An object of a test need not be
- * complete: what would be refused without patches too says nothing about them.
+ * The result, rejected as well if an API server would refuse the patched object. An object of a test need not be
+ * complete: errors that exist without patches as well say nothing about these.
  */
 function judged(patched: Patched, from: { test: SuiteTest; input: KubeObject; unpatched: readonly Rules[] }): Patched {
   if (patched.rejected !== undefined) return patched;
@@ -165,13 +165,13 @@ function baselineOf(unpatched: readonly Rules[], from: { test: SuiteTest; input:
   return pass(unpatched, from).object;
 }
 
-/** Adds to each failure which patch made the value, and how. The object is patched once more for that, which only failures pay. */
+/** Adds to each failure which patch made the value, and how. The object is patched again for that, only in case of failures. */
 async function explain(
   findings: readonly AssertFinding[],
   { test, input, options }: { test: SuiteTest; input: KubeObject; options: TestOptions },
 ): Promise<readonly TestFailure[]> {
   const { rules, evaluations } = watched(withOwnNames(options.rules.rules, options.objects));
-  // What is equal may be remembered; a new object is not.
+  // An identical object may be cached; a new one is not.
   pass(rules, { test, input: { ...input } });
   const draw = await options.drawer();
   return findings.map(({ failure, at }) => {

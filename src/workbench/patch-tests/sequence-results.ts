@@ -15,7 +15,7 @@ import type { TestRules } from "./rules-of-test.ts";
 import type { Timed } from "./timed.ts";
 import type { Suite } from "./suite/suite.ts";
 
-/** What the sequences of a suite run with. */
+/** Options for running the sequences of a suite. */
 export interface SequenceRun {
   readonly suite: Suite;
   readonly rules: TestRules;
@@ -60,7 +60,7 @@ async function reloadedRules(reload: Reload, { suite, files, engines }: Sequence
   return rulesOfContext({ ...suite, configuration }, suite.context, engines);
 }
 
-/** What is left out stays; patches and a configuration stand for each other. */
+/** Omitted parts stay; patches and a configuration replace each other. */
 function reloadedNodes(reload: Reload, { configurationNodes, file }: Suite, report: Report): ConfigurationNodes {
   const nodeOf = (value: unknown): Node | undefined => (value === undefined ? undefined : objectToNode(value, { file, report }));
   const [config, patches] = [nodeOf(reload.config), nodeOf(reload.patches)];

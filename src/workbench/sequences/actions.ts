@@ -7,7 +7,7 @@ import type { ObjectPlace, ObjectPlaces } from "./places.ts";
 import type { Action } from "./sequence.ts";
 import type { SequenceWorld } from "./world/world.ts";
 
-/** Does what a user does. Answers why it could not be done; undefined when it was. */
+/** Carries out a user's action. Returns why it failed; undefined if it succeeded. */
 export async function act(world: SequenceWorld, places: ObjectPlaces, action: Action): Promise<string | undefined> {
   const place = places.find(action.side, action.object);
   world.ledger.author = action.side;

@@ -8,14 +8,14 @@ import type { ObjectPlaces } from "./places.ts";
 import type { Statement, WriteLimit } from "./sequence.ts";
 import type { SequenceWorld } from "./world/world.ts";
 
-/** What statements are checked against. */
+/** Subject that statements are checked against. */
 export interface Checked {
   readonly world: SequenceWorld;
   readonly places: ObjectPlaces;
   readonly matches: RegexMatcher;
 }
 
-/** What of one statement does not hold now. */
+/** Parts of one statement that do not hold now. */
 export function checkStatement(statement: Statement, checked: Checked): readonly TestFailure[] {
   const { world, places } = checked;
   switch (statement.kind) {

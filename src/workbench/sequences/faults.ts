@@ -4,7 +4,7 @@ import type { ObjectPlaces } from "./places.ts";
 import type { Fault } from "./sequence.ts";
 import type { SequenceWorld } from "./world/world.ts";
 
-/** Breaks something from now on. The answer tells, at any later time, whether the fault still waits for what it breaks. */
+/** Starts a fault. The returned function tells whether the fault is still waiting for its target. */
 export function inject(world: SequenceWorld, places: ObjectPlaces, fault: Fault): () => boolean {
   switch (fault.kind) {
     case "watchExpired":

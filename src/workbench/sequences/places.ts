@@ -8,13 +8,13 @@ import type { NamedObjects, Sequence } from "./sequence.ts";
 import type { SequenceWorld } from "./world/world.ts";
 import { SEQUENCE_KINDS } from "./world/world.ts";
 
-/** Where the object of a name stands in one cluster. */
+/** Key of a named object in one cluster. */
 export interface ObjectPlace {
   readonly side: Side;
   readonly resource: ResourceType;
   /** Undefined when its namespace has no counterpart in the host cluster. */
   readonly key: ObjectKey | undefined;
-  /** For people: kind and key. */
+  /** Kind and key, for messages. */
   readonly text: string;
 }
 
@@ -27,13 +27,13 @@ export interface ObjectPlaces {
    * @throws CONFIG_VALUE when no cluster of a sequence has objects of this kind.
    */
   find(side: Side, name: string): ObjectPlace;
-  /** The object of a name as a cluster has it by now. */
+  /** The present state of a named object in a cluster. */
   present(side: Side, name: string): KubeObject | undefined;
   /** The object as it is written, with a namespace. */
   written(name: string): { readonly resource: ResourceType; readonly object: KubeObject };
 }
 
-/** The places of the objects of one sequence, in its world. What asks for an unknown object or kind throws CONFIG_VALUE. */
+/** The places of the objects of one sequence, in its world. An unknown object or kind throws CONFIG_VALUE. */
 export function createPlaces(sequence: Sequence, objects: NamedObjects, world: SequenceWorld): ObjectPlaces {
   const applied = sequence.events.flatMap((event) =>
     "action" in event && event.action.side === "host" && event.action.verb === "apply" ? [event.action.object] : [],

@@ -21,7 +21,7 @@ import { createPlaces } from "./places.ts";
 import type { Expectation, NamedObjects, Reload, Sequence, SequenceEvent } from "./sequence.ts";
 import { SequenceWorld } from "./world/world.ts";
 
-/** What a sequence runs with. */
+/** Options for running a sequence. */
 export interface SequenceOptions {
   /** Every object that the sequence names. They are not changed. */
   readonly objects: NamedObjects;
@@ -29,7 +29,7 @@ export interface SequenceOptions {
   readonly engine: SyncEngine;
   /** The engine of another configuration; called once for each `reload`, before anything happens. Its creator disposes of it. */
   readonly reload: (reload: Reload) => Promise<SyncEngine>;
-  /** What `matchRegex` needs; called when the sequence has such an assert. */
+  /** Matcher of `matchRegex`; called if the sequence has such an assert. */
   readonly matcher: () => Promise<RegexMatcher>;
   /** Decides in the place of `plan`. For tests of sequences: a planner that is wrong must be noticed. */
   readonly planner?: Planner;
@@ -41,7 +41,7 @@ export interface SequenceOptions {
  * Runs one sequence in virtual time, once for each of its seeds until one fails. The same sequence with the same options gives the
  * same result. The explanation of a failure is what happened until then, since the failure before it, one line each.
  *
- * What a reload says can be wrong; then the verdict is `error`, as it is when an event cannot be done.
+ * The content of a reload can be wrong; then the verdict is `error`, as it is when an event cannot be done.
  *
  * @example
  * const { verdict, failures } = await runSequence(sequence, { objects, engine, reload, matcher });
@@ -65,7 +65,7 @@ export async function runSequence(sequence: Sequence, options: SequenceOptions):
   }
 }
 
-/** What people can do something about; everything else is thrown on. */
+/** Failure from an error that users can fix; all others are rethrown. */
 function failureOf(error: unknown, place: TestPlace): TestFailure {
   if (!isEngineError(error) || error.code === "INTERNAL") throw error;
   return { message: error.message, code: error.code, place };

@@ -1,5 +1,5 @@
 /**
- * A sequence as it runs: what `read-sequences.ts` has made of the file.
+ * A sequence as it runs: the result of `read-sequences.ts`.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import type { Side } from "../simulator/model/cluster.ts";
 import type { Assert } from "../asserts/asserts.ts";
 import type { TestPlace } from "../asserts/results.ts";
 
-/** What somebody does to an object of one cluster. */
+/** Change of an object in one cluster. */
 export interface Action {
   readonly side: Side;
   readonly verb: "apply" | "edit" | "delete" | "pause" | "resume";
@@ -20,7 +20,7 @@ export interface Action {
 /** The answers that a fault can give in place of a cluster. */
 export type AnsweredStatus = 403 | 409 | 422 | 429 | 503;
 
-/** What breaks. Times are in milliseconds. */
+/** A fault. Times are in milliseconds. */
 export type Fault =
   | { readonly kind: "watchExpired" | "lostEvent"; readonly side: Side }
   | { readonly kind: "lateList"; readonly side: Side; readonly behind: number }
@@ -32,7 +32,7 @@ export type Fault =
   | { readonly kind: "answered"; readonly side: Side; readonly status: AnsweredStatus; readonly times: number }
   | { readonly kind: "rival"; readonly object: string; readonly times: number };
 
-/** A configuration in place of the running one, as the file says it; what is left out stays. */
+/** A configuration in place of the running one, as the file states it; omitted parts stay. */
 export interface Reload {
   readonly config?: unknown;
   readonly patches?: unknown;
@@ -63,7 +63,7 @@ export type Statement = { readonly place: TestPlace } & (
   | { readonly kind: "asserts"; readonly side: Side; readonly object: string; readonly asserts: readonly Assert[] }
 );
 
-/** What holds at one time; without one, at rest. */
+/** Expectation at one time; without one, at rest. */
 export interface Expectation {
   readonly atMs?: number;
   readonly statements: readonly Statement[];

@@ -22,7 +22,7 @@ interface Told {
 
 const allowing = { decide: () => ({ allowed: true, reason: "" }), rulesFor: () => [] };
 
-/** A server that tells everything; `told` has it by request. */
+/** A server that audits everything; `told` has the records by request. */
 async function start(options: Partial<ApiServerOptions> = {}, definition = createLocks()) {
   const told: Told[] = [];
   const started = await startLockServer(
@@ -98,7 +98,7 @@ describe("an audit", () => {
     expect(JSON.stringify(told)).not.toContain(MADE_CODE);
   });
 
-  test("is told of whom the server does not know, does not permit, or does not understand", async () => {
+  test("records requests of unknown callers, refused ones and malformed ones", async () => {
     const refusing = {
       decide: () => ({ allowed: false, reason: "" }),
       rulesFor: () => [],
@@ -167,7 +167,7 @@ describe("an audit", () => {
     expect(ends).toEqual([500]);
   });
 
-  test("ends for somebody who leaves in the middle of his request", async () => {
+  test("ends for a client that disconnects in the middle of a request", async () => {
     const { server, told } = await start();
     const socket = connect(server.port, "127.0.0.1");
     socket.write(`POST ${LOCKS_PATH} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{`);

@@ -1,5 +1,5 @@
 /**
- * Server-side apply: what an object holds after it, and who owns which field.
+ * Server-side apply: the resulting object, and the owners of its fields.
  */
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/base/json.ts";
@@ -53,7 +53,7 @@ const cases: readonly Case[] = [
     owners: { "Apply a": [".data.z"], "Apply b": [".data.x"] },
   },
   {
-    why: "an applier who drops a field that nobody else owns removes it",
+    why: "an applier that drops a field without other owners removes it",
     acts: [apply("a", { data: { x: "1", y: "2" } }), apply("a", { data: { y: "2" } })],
     want: { data: { y: "2" } },
     owners: { "Apply a": [".data.y"] },
@@ -71,7 +71,7 @@ const cases: readonly Case[] = [
     owners: { "Apply b": [".data.x", ".data.y"] },
   },
   {
-    why: "an object goes with the last field in it that anybody owns",
+    why: "an object is removed with the last owned field in it",
     acts: [apply("a", { spec: { nested: { x: "1" } } }), apply("a", { spec: { size: 1 } })],
     want: { spec: { size: 1 } },
     owners: { "Apply a": [".spec.size"] },
@@ -198,7 +198,7 @@ const cases: readonly Case[] = [
     owners: { "Apply a": [".spec.nested"] },
   },
   {
-    why: "null removes a value that nobody else owns, and a null map is as good as an empty one",
+    why: "null removes a value without other owners, and a null map counts as an empty one",
     acts: [
       apply("a", { spec: { title: "t", nested: {}, tags: ["t"] }, data: { x: "1" } }),
       apply("a", { spec: { title: null, nested: null, tags: null }, data: null }),
@@ -215,7 +215,7 @@ const cases: readonly Case[] = [
     },
   },
   {
-    why: "identity and housekeeping are nobody's",
+    why: "identity and housekeeping have no owner",
     acts: [apply("a", { metadata: { uid: "u", resourceVersion: "1", generation: 3, labels: { l: "1" } } })],
     want: { metadata: { uid: "u", resourceVersion: "1", generation: 3, labels: { l: "1" } } },
     owners: { "Apply a": [".metadata.labels.l"] },
@@ -243,7 +243,7 @@ const cases: readonly Case[] = [
     owners: { "Apply a": [".data.x"], "Apply a/status": [".status.phase"] },
   },
   {
-    why: "of an object that nobody tracked everything belongs to one manager",
+    why: "all fields of an untracked object belong to one manager",
     acts: [
       write("u", { data: { x: "1" } }),
       (tracked) => tracked.write("u", { data: { x: "1" } }, { requested: [] }),
@@ -268,7 +268,7 @@ describe("apply", () => {
     expect(tracked.live.metadata.managedFields).toEqual([{ ...entry, apiVersion: "test/v1", time: second(3).text }]);
   });
 
-  test("leaves nobody the owner of what is gone with its last part", () => {
+  test("leaves no owner for a field that is removed with its last part", () => {
     const tracked = new Tracked().write("u", { data: { x: "1" }, spec: { size: 1 } });
     tracked.apply("a", { data: { x: "2" } }, { force: true }).apply("a", {});
     expect(ownersOf(tracked.live)).toEqual({ "Update u": [".spec", ".spec.size"] });

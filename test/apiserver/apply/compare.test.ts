@@ -67,11 +67,11 @@ describe("pruning", () => {
   const remove = { "f:data": { "f:x": {} }, "f:spec": { "f:tags": { 'v:"t"': {} } } };
   const full = object({ data: { x: "1" }, spec: { size: 1, tags: ["t"] } });
 
-  test("takes with the last part what nobody owns", () => {
+  test("removes a field without an owner with its last part", () => {
     expect(prune(shape, full, { remove, owned: {} })).toEqual(object({ spec: { size: 1 } }));
   });
 
-  test("leaves empty what somebody owns", () => {
+  test("leaves an owned field empty", () => {
     const owned = { "f:data": {}, "f:spec": { "f:tags": {} } };
     expect(prune(shape, full, { remove, owned })).toEqual(object({ data: {}, spec: { size: 1, tags: [] } }));
   });

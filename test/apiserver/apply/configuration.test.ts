@@ -1,5 +1,5 @@
 /**
- * What can be applied and what is refused.
+ * Configurations that can be applied, and those that are refused.
  */
 import { describe, expect, test } from "vitest";
 import { ownersOf, Tracked, widget } from "./support.ts";

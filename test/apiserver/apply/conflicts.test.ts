@@ -55,7 +55,7 @@ describe("conflicts", () => {
     expect(refusal(() => alone.apply("b", config, { complete: (merged) => merged })).reason).toBe("Conflict");
   });
 
-  test("with everything that was there arise when nobody tracked it", () => {
+  test("arise with every field of an untracked object", () => {
     const tracked = new Tracked().write("u", { data: { x: "1" } }).write("u", { data: { x: "1" } }, { requested: [] });
     expect(refusal(() => tracked.apply("a", { data: { x: "2" } })).message).toContain(
       'conflict with "before-first-apply" using test/v1: .data.x',

@@ -5,7 +5,7 @@ import { ownersOf, Tracked, widget } from "./support.ts";
 
 const ANNOTATION = "kubectl.kubernetes.io/last-applied-configuration";
 
-/** What `kubectl apply` writes. */
+/** An object as `kubectl apply` writes it. */
 function clientSide(content: JsonObject, annotation: unknown = widget(content)): JsonObject {
   const text = typeof annotation === "string" ? annotation : `${JSON.stringify(annotation)}\n`;
   return { ...content, metadata: { annotations: { [ANNOTATION]: text } } };
@@ -22,7 +22,7 @@ describe("kubectl moving from applies of its own to applies on the server", () =
     expect(ownersOf(live)["Update kubectl-client-side-apply"]).not.toContain(".data.x");
   });
 
-  test("is in conflict with what somebody else changed since", () => {
+  test("conflicts with later changes by another manager", () => {
     const tracked = applied({ data: { x: "1" } });
     tracked.write("hand", { ...clientSide({ data: { x: "1" } }), data: { x: "5" } });
     expect(() => tracked.apply("kubectl", { data: { x: "2" } })).toThrow('conflict with "hand" using test/v1: .data.x');

@@ -185,8 +185,8 @@ describe("an apply", () => {
         const { live } = after(acts).apply("a", config, { force: true });
         const again = new Tracked();
         again.object = live;
-        // Somebody who wants the same has nothing to change.
-        expect(contentOf(again.apply("somebody else", config).live)).toEqual(contentOf(live));
+        // An applier of the same configuration changes nothing.
+        expect(contentOf(again.apply("another manager", config).live)).toEqual(contentOf(live));
       }),
       runs,
     );
@@ -217,7 +217,7 @@ describe("an apply", () => {
         const given = appliedFields(widgets.shape, last.content);
         const named = union(given, ownedBy(before, "Apply", last.manager));
         const change = union(removed, union(modified, added));
-        // Who gives up an item or an entry that nobody else owns takes away all of it.
+        // An applier that gives up an item or entry without other owners removes all of it.
         const has = membershipOf(named);
         const isNamed = (path: readonly string[]) => path.some((_step, index) => has(path.slice(0, index + 1)));
         expect(leavesOf(change).filter((path) => !isNamed(path))).toEqual([]);
@@ -226,7 +226,7 @@ describe("an apply", () => {
     );
   });
 
-  test("without force takes nothing from anybody", () => {
+  test("without force takes no field from another manager", () => {
     fc.assert(
       fc.property(history, content, (acts, config) => {
         const tracked = after([{ kind: "write", manager: "u", content: {} }, ...acts]);

@@ -5,7 +5,7 @@ describe("parameters of a patch", () => {
   test.each([
     { why: "an applier without manager", parameters: { apply: true }, says: "fieldManager: Required value: is required for apply patch" },
     {
-      why: "force of somebody who does not apply",
+      why: "force without apply",
       parameters: { apply: false, force: false },
       says: "force: Forbidden: may not be specified for non-apply patch",
     },

@@ -1,5 +1,5 @@
 /**
- * What a refused call answers.
+ * The answer of a refused call.
  */
 import { isEngineError } from "../../../src/base/errors.ts";
 import type { Status } from "../../../src/kube/object/status.ts";

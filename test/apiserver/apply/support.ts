@@ -77,7 +77,7 @@ export function sealed(object: JsonObject): KubeObject {
   return seal(widgets, structuredClone(object) as unknown as KubeObject);
 }
 
-/** Who owns what: `Apply a` or `Update b` to the paths, sorted. */
+/** The owners of fields: `Apply a` or `Update b` to the paths, sorted. */
 export type Owners = Record<string, string[]>;
 
 /** The owners that an object names. */
@@ -102,7 +102,7 @@ export function timesOf(object: KubeObject): Record<string, string> {
   return Object.fromEntries(entries.map(({ operation, manager, time: at }) => [`${operation} ${manager}`, at]));
 }
 
-/** What an object says, without who owns it. */
+/** The content of an object, without its owners. */
 export function contentOf({ metadata: { managedFields: _owners, ...metadata }, ...rest }: KubeObject): JsonObject {
   return { ...rest, metadata };
 }

@@ -30,7 +30,7 @@ const cases: readonly Case[] = [
     },
   },
   {
-    why: "what is gone is nobody's",
+    why: "removed fields have no owner",
     before: { data: { x: "1", y: "1" }, spec: { size: 1 } },
     after: { data: { x: "1" } },
     owners: { "Update a": [".data", ".data.x"] },
@@ -69,7 +69,7 @@ const cases: readonly Case[] = [
     owners: { "Update a": [".spec", ".spec.free"], "Update b": [".spec.free.v", ".spec.free.v.k", ".spec.free.w"] },
   },
   {
-    why: "what every object has by itself, and housekeeping, is nobody's",
+    why: "default fields and housekeeping have no owner",
     before: {},
     after: { metadata: { uid: "u", resourceVersion: "7", generation: 2, creationTimestamp: "2026-01-01T00:00:00Z" } },
     owners: {},
@@ -144,7 +144,7 @@ describe("an update", () => {
     expect(timesOf(tracked.live)).toEqual({ "Update a": second(moves ? 2 : 1).text });
   });
 
-  test("leaves the time of those from whom it takes, in value or altogether", () => {
+  test("keeps the time of managers that lose fields, in value or altogether", () => {
     const tracked = new Tracked().write("a", { data: { x: "1", y: "1", z: "1" } }).write("b", { data: { x: "2", z: "1" } });
     expect(timesOf(tracked.live)).toEqual({ "Update a": second(1).text, "Update b": second(2).text });
   });
@@ -282,7 +282,7 @@ describe("a request's own list of managers", () => {
     expect(Object.keys(ownersOf(tracked.live))).toEqual(["Update a"]);
   });
 
-  test("once emptied, is empty until somebody applies", () => {
+  test("once emptied, is empty until the next apply", () => {
     const tracked = start()
       .write("b", { data: { x: "1" } }, { requested: [] })
       .write("b", { data: { x: "2" } });

@@ -13,7 +13,7 @@ const head = (caller: string) => ({ code: 200, type: "application/json", caller 
 const cleanups: (() => void)[] = [];
 afterEach(() => cleanups.splice(0).forEach((cleanup) => cleanup()));
 
-/** An answer whose reader takes a piece when told to. */
+/** An answer whose reader takes a piece on request. */
 function unread() {
   const reads: (() => void)[] = [];
   const stream = new Writable({ highWaterMark: 1, write: (_chunk, _encoding, done) => void reads.push(done) });

@@ -24,7 +24,7 @@ describe("a server with a base path", () => {
     expect([inside, outside]).toEqual([paths.map(() => 200), paths.map(() => 404)]);
   });
 
-  test("tells health and version at both places, to everybody", async () => {
+  test("serves health and version at both places, to every caller", async () => {
     const raw = await start();
     const headers = { "x-user": "nobody" };
     for (const path of ["/healthz", "/readyz", "/livez", "/version"]) {

@@ -34,13 +34,13 @@ describe("large bodies", () => {
     expect(begun.at(-1)).toBe("again");
   });
 
-  test("give everybody else a turn between two pieces", async () => {
+  test("let other work proceed between two pieces", async () => {
     const large = (await createLargeBodies().enter("eve", LARGE))!;
     const order: string[] = [];
-    setImmediate(() => order.push("somebody else"));
+    setImmediate(() => order.push("other work"));
     await large.pause();
     order.push("the next piece");
-    expect(order).toEqual(["somebody else", "the next piece"]);
+    expect(order).toEqual(["other work", "the next piece"]);
   });
 
   test("hold no small one up", async () => {

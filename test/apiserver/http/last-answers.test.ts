@@ -34,7 +34,7 @@ async function start(authenticate: ApiServerOptions["authenticate"]): Promise<Ap
   return server;
 }
 
-/** What a connection was told, and how it ended. */
+/** Data that a connection received, and how it ended. */
 function follow(socket: Socket) {
   const told = { text: "", error: undefined as string | undefined, ended: false };
   socket.on("data", (chunk: Buffer) => (told.text += chunk.toString()));
@@ -46,7 +46,7 @@ function follow(socket: Socket) {
 test.each([
   ["of 1 MB", 1_000_000],
   ["that the server would refuse", 8_000_000],
-])("a client whose body %s nobody reads gets its answer, and may send all of it", async (_what, length) => {
+])("a client whose unread body %s gets its answer, and may send all of it", async (_what, length) => {
   const { port } = await start(async () => undefined);
   const socket = connect(port, "127.0.0.1");
   const told = follow(socket);

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { nextMacrotask } from "../../../src/base/clock.ts";
 import { createPace } from "../../../src/apiserver/http/limits/pace.ts";
 
-/** Time that passes when somebody works, and at no other time. */
+/** Time that passes only while work is done. */
 function start() {
   let nowMs = 0;
   const pace = createPace({ monotonic: () => nowMs });

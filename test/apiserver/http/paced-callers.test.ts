@@ -17,7 +17,7 @@ afterEach(() => server.close());
 type Sent = readonly [credentials: string, address: string];
 
 /**
- * A server that accepts these credentials. What is returned sends requests at once, the last of them from whom nobody knows, lets all of them
+ * A server that accepts these credentials. The returned function sends requests at once, the last of them from an unknown caller, lets all of them
  * wait, and answers in which order they were begun.
  */
 async function start(accepted: ReadonlySet<string>): Promise<(...requests: Sent[]) => Promise<readonly string[]>> {

@@ -68,7 +68,7 @@ describe("objects in protobuf", () => {
       ]),
     },
     {
-      why: "an object in an object, and fields that nobody knows",
+      why: "an object in an object, and unknown fields",
       shape: numbered(fields({ inner: text }), { inner: 2 }),
       parts: [
         block(

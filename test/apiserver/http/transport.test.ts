@@ -90,7 +90,7 @@ describe("negotiation", () => {
     expect(negotiate(header, offers)).toBe(want);
   });
 
-  test("what nobody offers is 406 and says what there is", () => {
+  test("a form that is not offered is 406, with the list of offered ones", () => {
     expect(() => negotiate("application/vnd.kubernetes.protobuf", offers)).toThrow(
       "only the following media types are accepted: application/json, application/yaml",
     );
@@ -189,7 +189,7 @@ describe("warnings", () => {
 });
 
 describe("requests under way", () => {
-  /** What gives a place back; undefined where there was none. */
+  /** Releases a place; undefined if there was none. */
   function parsePlace(take: () => () => void): (() => void) | undefined {
     try {
       return take();
@@ -208,7 +208,7 @@ describe("requests under way", () => {
     expect(enter("GET")).toBeDefined();
   });
 
-  test("one caller has a share, and administrators have places that nobody else can take", () => {
+  test("one caller has a share, and administrators have places that no other caller can take", () => {
     const inFlight = createInFlight({ writes: 20, callerShare: 0.25, administratorShare: 0.1 });
     const enter = (name: string, administers = false) => parsePlace(() => inFlight.take("writes", { name, administers }));
     const many = (count: number, name: string, administers?: boolean) =>

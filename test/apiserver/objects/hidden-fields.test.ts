@@ -45,7 +45,7 @@ describe("what the author of a write is told once", () => {
     expect(specOf(await patch("merge", { spec: { door: "y" } }))).toEqual({ door: "y", mark: markOf("c") });
   });
 
-  test("who sets what is there already is answered like everybody who sets it", async () => {
+  test("setting the present value gets the same answer as setting another one", async () => {
     const { create, patch, stored } = setup();
     await create({ code: "b" });
     const before = await stored();

@@ -55,7 +55,7 @@ describe("managers of fields in a registry", () => {
     expect(object).toEqual(before);
   });
 
-  test("writers without a name leave an object untracked, until somebody applies to it", async () => {
+  test("writers without a name leave an object untracked, until the next apply", async () => {
     const { registry, apply } = setting();
     const created = await registry.create(CONFIG_MAPS, "shop", body({ a: "x" }));
     const updated = await registry.update(CONFIG_MAPS, KEY, body({ a: "y" }));

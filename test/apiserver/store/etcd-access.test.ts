@@ -1,4 +1,4 @@
-/** Who may reach an etcd, and as whom. */
+/** Access to etcd: certificates, users and tokens. */
 import { rmSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { delay, systemClock } from "../../../src/base/clock.ts";
@@ -89,7 +89,7 @@ describeEtcd("an etcd with users", () => {
     await store.watch({ prefix: PREFIX, after: await store.revision(), onEvent: (event) => events.push(event.key) });
     await store.create(key("a"), object("a"));
     for (const name of ["b", "c"]) {
-      // Nobody uses the token meanwhile: the heartbeat is slower.
+      // The token is not used meanwhile: the heartbeat is slower.
       await delay(systemClock, 2_500);
       const stale = await etcd.ask("/v3/kv/range", { key: encode("/platform/last") }, "no-such-token.1");
       expect(stale["error"]).toBe("etcdserver: invalid auth token");
@@ -101,7 +101,7 @@ describeEtcd("an etcd with users", () => {
     await store.close();
   });
 
-  test("forgets tokens when it starts again, which nobody notices", async () => {
+  test("forgets tokens when it restarts, which callers do not notice", async () => {
     const store = await open();
     const events: string[] = [];
     await store.watch({ prefix: PREFIX, after: await store.revision(), onEvent: (event) => events.push(event.key) });

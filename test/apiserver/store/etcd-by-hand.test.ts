@@ -1,4 +1,4 @@
-/** What is written past the store, by hand or by a fault: it is read and shown as it is, or nothing is shown until it can be read. */
+/** Writes past the store, by hand or by a fault: they are read and shown as they are, or nothing is shown until they can be read. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { systemChance } from "../../../src/base/chance.ts";
 import { systemClock } from "../../../src/base/clock.ts";
@@ -19,7 +19,7 @@ const TIMES = { connectMs: 1_000, requestMs: 1_000, giveUpMs: 60_000, silentMs: 
 const cipher = cipherOf(1);
 const encode = (text: string) => Buffer.from(text).toString("base64");
 
-describeEtcd("a store that somebody writes past", () => {
+describeEtcd("a store with writes past it", () => {
   let etcd: Etcd;
   let proxy: EtcdProxy;
   let store: EtcdStore;
@@ -31,7 +31,7 @@ describeEtcd("a store that somebody writes past", () => {
   const open = (url: string) => openEtcdStore({ endpoints: [url], prefix: `/hand/${prefixes}`, times: TIMES, cipher });
   const textOf = async (name: string) => (await store.get(key(name)))?.object["data"];
   const registryOf = () => createRegistry({ store, definitions: [configMaps], clock: systemClock, chance: systemChance });
-  /** What the watch tells is late: no matter who asks meanwhile is told by etcd that nothing of the store was written. */
+  /** Events of the watch are late: meanwhile etcd reports to every caller that nothing of the store was written. */
   const whileWatchIsSilent = async (write: () => Promise<unknown>) => {
     await store.revision();
     proxy.stallWatches();

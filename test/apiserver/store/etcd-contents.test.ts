@@ -1,4 +1,4 @@
-/** What a store leaves in etcd, and what it makes of what it finds there. */
+/** Contents of a store in etcd, and how it reads them. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { isEngineError } from "../../../src/base/errors.ts";
 import { openEtcdStore } from "../../../src/apiserver/store/etcd/etcd-store.ts";
@@ -119,13 +119,13 @@ describeEtcd("what is in etcd", () => {
   });
 
   test("of a newer program is left alone", async () => {
-    await put("last", "2 somebody");
+    await put("last", "2 another");
     expect(await failureOf(open())).toMatch(/^STORE_FAILED 0 .*its format "2" is not 1/);
   });
 
   test("that is no object is refused by name, and not quoted", async () => {
     await put("objects/core/configmaps/shop/a", `{"${WORD}":`);
-    await put("last", "1 somebody");
+    await put("last", "1 another");
     const failure = await failureOf(open());
     expect(failure).toMatch(/^STORE_FAILED 0 .*the value of "\/core\/configmaps\/shop\/a" is no object/);
     expect(failure).not.toContain(WORD);

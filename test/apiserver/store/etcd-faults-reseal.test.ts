@@ -1,5 +1,5 @@
 /**
- * What can happen while values in etcd are sealed again: the process ends anywhere, others write, etcd is away, keys are replaced on
+ * Faults while values in etcd are resealed: the process ends anywhere, others write, etcd is away, keys are replaced on
  * one server after the other. At every moment every value opens with both keys, and after the end with the new one alone.
  *
  * RESEAL_KILLS says how often the process is killed.
@@ -29,7 +29,7 @@ const HASTY = { connectMs: 5_000, requestMs: 5_000, giveUpMs: 500, silentMs: 100
 const KILLS = Number(process.env["RESEAL_KILLS"] ?? 4);
 const WRITER = join(import.meta.dirname, "../support/reseal-writer.ts");
 
-/** What a server is made to do. */
+/** Options of a server. */
 type Act =
   | { readonly what: "restart" | "reseal"; readonly server: number }
   | { readonly what: "write"; readonly server: number; readonly name: number };
@@ -87,7 +87,7 @@ describeEtcd("while values in etcd are sealed again", () => {
       (await store.list({ prefix: PREFIX })).objects.map(({ key: at, object: read }) => [at, (read["data"] as { text: string }).text]),
     );
   const filled = (count: number) => new Map(Array.from({ length: count }, (_, index) => [key(`n${index}`), `text of ${index}`]));
-  /** What is in etcd at this moment, opened with both keys. */
+  /** The present contents of etcd, opened with both keys. */
   const opened = async () =>
     new Map(
       (await presentTexts(etcd, prefix)).map(([at, text]) => [

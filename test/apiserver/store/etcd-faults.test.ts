@@ -1,4 +1,4 @@
-/** What networks do to requests, answers and watches: a store sees to it that nobody notices more than a delay. */
+/** Network faults of requests, answers and watches: callers of a store notice only a delay. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { isEngineError } from "../../../src/base/errors.ts";
 import { openEtcdStore } from "../../../src/apiserver/store/etcd/etcd-store.ts";
@@ -99,7 +99,7 @@ describeEtcd("a store behind a network with faults", () => {
     expect(await witness.create(key("b"), object("b"))).toBeDefined();
   });
 
-  test("tells of a lost answer that another writer was faster, when he was", async () => {
+  test("reports a conflict for a lost answer if another writer was faster", async () => {
     const created = (await witness.create(key("a"), object("a", "one")))!;
     doom("lose-request");
     const [mine, other] = await Promise.all([
@@ -110,9 +110,9 @@ describeEtcd("a store behind a network with faults", () => {
     expect(await store.get(key("a"))).toEqual(mine ?? other);
   });
 
-  test("says so when nobody can tell what became of a write", async () => {
+  test("reports a write whose outcome is unknown", async () => {
     const hasty = await open({ endpoints: [proxy.url], times: { ...UNTIL_NEVER, requestMs: 1_000, giveUpMs: 2_000 } });
-    // Its watch runs once this is told; after that it tells nothing more.
+    // Its watch runs once this event arrives; after that it sends nothing more.
     await hasty.create(key("before"), object("before"));
     proxy.stallWatches();
     proxy.decide = (request) => (isWrite(request) ? "lose-answer" : "swallow");

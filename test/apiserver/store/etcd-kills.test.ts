@@ -84,7 +84,7 @@ describeEtcd(`etcd that is killed (seed ${SEED})`, () => {
       for (const { type, key: at, object: state, revision } of acknowledged) {
         expect(byRevision.get(revision), `revision ${revision} was acknowledged`).toMatchObject({ type, key: at, object: state });
       }
-      expect(story.length - acknowledged.length, "nothing happened of which nobody was told").toBeLessThanOrEqual(doubtful);
+      expect(story.length - acknowledged.length, "every event was reported to a client").toBeLessThanOrEqual(doubtful);
       const replica = new Map<string, StoredObject["object"]>();
       for (const { type, key: at, object: state, previous } of story) {
         expect(replica.get(at)).toEqual(previous);

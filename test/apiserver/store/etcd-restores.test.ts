@@ -31,7 +31,7 @@ async function writeAsStore(ask: Etcd["ask"], count: number): Promise<void> {
 
 interface Followed {
   readonly events: StoreEvent[];
-  /** What each watch that ended was told. */
+  /** Events of each watch that ended. */
   readonly ends: boolean[];
 }
 

@@ -1,4 +1,4 @@
-/** What a store in etcd does when etcd has no space left, when there is much to read at once, and when nobody answers. */
+/** A store in etcd when etcd has no space left, when there is much to read at once, and when etcd does not answer. */
 import { afterEach, expect, test } from "vitest";
 import { isEngineError } from "../../../src/base/errors.ts";
 import { ETCD_TIMES, openEtcdStore } from "../../../src/apiserver/store/etcd/etcd-store.ts";
@@ -71,7 +71,7 @@ describeEtcd("room", () => {
     });
   });
 
-  test("for more requests than etcd is asked at once: each is answered in 15 s of the server's clock when nobody answers there", async () => {
+  test("for more requests than etcd is asked at once: each is answered in 15 s of the server's clock if etcd does not answer", async () => {
     etcd = await startEtcd();
     const clock = createFakeClock();
     const store = await openEtcdStore({ endpoints: [etcd.url], clock });

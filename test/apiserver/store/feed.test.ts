@@ -75,7 +75,7 @@ test.each([150, 1_000, 20_000])("a watch whose first events take %i ms is given 
   await stop();
 });
 
-test("nobody waits forever for events", async () => {
+test("no reader waits forever for events", async () => {
   const { streams, pass, stop } = await start(Infinity);
   await pass(300_000);
   const times = streams.flatMap(({ from, aborted }) => (aborted === undefined ? [] : [aborted - from]));

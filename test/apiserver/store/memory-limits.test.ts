@@ -1,4 +1,4 @@
-/** What a store holds in memory at most, and what becomes of the rest. */
+/** Memory limits of a store, and the handling of writes beyond them. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

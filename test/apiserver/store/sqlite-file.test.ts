@@ -100,8 +100,8 @@ describe("a file that cannot be used is named and left as it is", () => {
   test.each<{ why: string; make: (path: string) => void; reason: string }>([
     { why: "a folder", make: (path) => mkdirSync(path), reason: "it cannot be opened" },
     { why: "a text", make: (path) => writeFileSync(path, "no header, however long\n".repeat(50)), reason: FOREIGN },
-    { why: "a database of somebody else", make: ofOthers("CREATE TABLE objects(key)"), reason: FOREIGN },
-    { why: "an empty database of somebody else", make: ofOthers("PRAGMA application_id = 7"), reason: FOREIGN },
+    { why: "a database of another program", make: ofOthers("CREATE TABLE objects(key)"), reason: FOREIGN },
+    { why: "an empty database of another program", make: ofOthers("PRAGMA application_id = 7"), reason: FOREIGN },
     {
       why: "a later program's schema",
       make: ofOurs("UPDATE meta SET value = 2 WHERE name = 'schema'"),

@@ -1,5 +1,5 @@
 /**
- * The files of a SQLite store that somebody removes, moves, replaces or changes while it is open, and files that are behind what another
+ * The files of a SQLite store that are removed, moved, replaced or changed while it is open, and files that are behind what another
  * place knows of them.
  */
 import { spawnSync } from "node:child_process";
@@ -43,7 +43,7 @@ async function begin() {
   const before = openSqliteStore({ path });
   await before.create(key("a"), object("a"));
   await before.close();
-  // Clocks of files are coarse: what comes after is later.
+  // File times are coarse: makes later changes distinct.
   shell(folder, "cp store.db older.db; touch -d 2001-01-01 store.db");
   const store = openSqliteStore({ path });
   await store.create(key("b"), object("b"));
@@ -132,7 +132,7 @@ describe("when", () => {
 });
 
 describe("a second place", () => {
-  /** What a store that is killed now would leave. */
+  /** Files that a store would leave if it were killed now. */
   function killedCopy(folder: string): string {
     const copy = newFolder();
     shell(folder, `cp store.db* ${copy}/`);

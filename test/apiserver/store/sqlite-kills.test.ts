@@ -1,5 +1,5 @@
 /**
- * A writer is killed at random moments, again and again. Whatever it was told before must be there afterwards.
+ * A writer is killed at random moments, again and again. Every acknowledged write must be present afterwards.
  *
  * KILLS says how often; `npm run test:kills` takes more than the usual few.
  */
@@ -26,7 +26,7 @@ const WRITER = join(import.meta.dirname, "../support/store-writer.ts");
 const folder = mkdtempSync(join(tmpdir(), "sqlite-kills-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** What was ever said of each revision: type, key and text. */
+/** All reports of each revision: type, key and text. */
 type Ledger = Map<number, string>;
 
 /** When a writer is killed: so many milliseconds after it has said so many lines. */
@@ -55,7 +55,7 @@ async function live({ path, seed, moment }: Life): Promise<string[]> {
   return lines;
 }
 
-/** Enters what a writer was told; nothing may contradict what was said of the revision before. */
+/** Records an answer to a writer; it must not contradict earlier reports of the revision. */
 function enter(ledger: Ledger, lines: readonly string[]): number {
   let acknowledged = 0;
   for (const [what, revision, ...rest] of lines.map((line) => line.split(" "))) {
@@ -74,7 +74,7 @@ function enterOne(ledger: Ledger, revision: number, said: string): void {
 
 const describeEvent = ({ type, key, object }: StoreEvent) => `${type} ${key} ${(object["data"] as { text: string }).text.slice(0, 20)}`;
 
-/** Every event after a state; what is out of the window is left out. */
+/** Every event after a state; events out of the window are left out. */
 async function eventsAfter(store: Store, after: number): Promise<StoreEvent[]> {
   const events: StoreEvent[] = [];
   const begin = (start: number) => store.watch({ prefix: "/", after: start, onEvent: (event) => events.push(event) });
@@ -92,7 +92,7 @@ async function checkStore(store: Store, ledger: Ledger): Promise<void> {
   expect(events.map(({ revision }) => revision)).toEqual(events.map((_, index) => last - events.length + 1 + index));
   for (const event of events) enterOne(ledger, event.revision, describeEvent(event));
   // Only the last commit can have been without a witness, and it is in the history: so the ledger is whole.
-  expect(Math.max(1, ...ledger.keys()), "nothing that anybody saw is lost").toBe(last);
+  expect(Math.max(1, ...ledger.keys()), "nothing that a client saw is lost").toBe(last);
   expect(ledger.size).toBe(last - 1);
   const { objects } = await store.list({ prefix: "/" });
   expect(objects.map(({ key, revision }) => `${key} ${revision}`)).toEqual(presentBy(ledger));
@@ -148,7 +148,7 @@ describe(`a writer that is killed (seed ${SEED})`, () => {
         const moment = opening ? { lines: 1 + upTo(2), delayMs: upTo(12) } : written;
         const lines = await live({ path, seed: SEED + lane * 1_000_000 + kill, moment });
         acknowledged += enter(ledger, lines);
-        // What was killed while it opened the file has written nothing; the next writer repairs after it.
+        // A process that was killed while it opened the file has written nothing; the next writer repairs after it.
         if (!lines.includes("ready")) continue;
         const store = openSqliteStore({ path, history: HISTORY });
         await checkStore(store, ledger);

@@ -114,7 +114,7 @@ describe("a file", () => {
     await alone.close();
   });
 
-  test("that somebody changed meanwhile is not sealed again as if it were whole", async () => {
+  test("that was tampered with meanwhile is not resealed as if it were intact", async () => {
     await fill(3);
     const store = await open(path);
     await store.close();

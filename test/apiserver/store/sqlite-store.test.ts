@@ -95,7 +95,7 @@ describe("a file", () => {
     expect([await oldestWith(7), await oldestWith(12), await oldestWith(2), await oldestWith(0)]).toEqual([7, 12, 2, 0]);
   });
 
-  test("forgets the past that nobody can be told any more", () => {
+  test("drops history that no watch can replay any more", () => {
     const path = newPath();
     const database = openDatabase(path);
     const journal = createJournal(database, { path, history: 100 });

@@ -20,7 +20,7 @@ const acknowledged: readonly Acknowledged[] = [
   { ...A1, previous: 0 },
   { ...B1, previous: 0 },
   { ...A2, previous: 2 },
-  // As over HTTP, where nobody says which revision a deletion had.
+  // As over HTTP, where the revision of a deletion is not reported.
   { type: "deleted", key: "a/x", text: "two", previous: 5 },
   { ...A4, previous: 0 },
   { ...B2, previous: 3 },
@@ -158,7 +158,7 @@ describe("the checker of watches", () => {
     },
     {
       damage: "an acknowledged deletion is lost",
-      found: "acknowledged, and nobody heard of it: ? deleted b/y",
+      found: "acknowledged, and not observed: ? deleted b/y",
       history: history({ acks: [...acknowledged, { type: "deleted", key: "b/y", text: "two", previous: 9 }] }),
     },
     {
@@ -172,7 +172,7 @@ describe("the checker of watches", () => {
       history: history({ acks: replaced(acknowledged, 3, { ...A3, type: "deleted", previous: 2 }) }),
     },
     {
-      damage: "something is written that nobody wanted",
+      damage: "something is written that no writer wanted",
       found: "1 writes without an author, where 0 may be: 3 created",
       history: history({ acks: without(acknowledged, 1) }),
     },
@@ -184,12 +184,12 @@ describe("the checker of watches", () => {
     expect(checkWatches({ ...damaged, end: 11 }).join("\n")).toContain(found);
   });
 
-  test("allows as many writes without an author as nobody knows of", () => {
+  test("allows as many writes without an author as are doubtful", () => {
     expect(checkWatches(history({ acks: without(acknowledged, 1), doubtful: 1 }))).toEqual([]);
   });
 });
 
-/** Everybody agrees on it, and it cannot be. */
+/** All watches agree on it, and it is impossible. */
 function historyWithSecondCreation(): WatchHistory {
   const again = hear({ ...B2, type: "created" });
   const at = (steps: readonly WatchStep[]) => replaced(steps, steps.length - 1, again);

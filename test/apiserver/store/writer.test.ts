@@ -38,7 +38,7 @@ function start({ told }: { readonly told: boolean }) {
     catchUp: async () => void (told && replica.take([fence])),
   });
   const demand = () => {
-    if (!state.wanted) throw new Error("nobody waits");
+    if (!state.wanted) throw new Error("the caller has left");
   };
   const writing = writer.write({
     key: "/teams/a",
@@ -50,7 +50,7 @@ function start({ told }: { readonly told: boolean }) {
   return { clock, state, writing };
 }
 
-test("a write that is refused for what its process does not come to know waits longer from try to try, while anybody waits for it", async () => {
+test("a write that keeps failing for an unknown reason waits longer from try to try, while its caller waits for it", async () => {
   const { clock, state, writing } = start({ told: false });
   for (let turn = 0; turn < 20; turn += 1) await settle();
   expect(state.tried).toBe(1);
@@ -62,7 +62,7 @@ test("a write that is refused for what its process does not come to know waits l
   expect(state.tried - tried).toBeLessThan(tried);
   state.wanted = false;
   await clock.advance(GIVE_UP_MS);
-  await expect(writing).rejects.toThrow("nobody waits");
+  await expect(writing).rejects.toThrow("the caller has left");
 });
 
 test("a write that is refused for what its process comes to know is tried again at once", async () => {

@@ -5,7 +5,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Transform } from "node:stream";
 
-/** What becomes of a request. */
+/** Handling of a request. */
 export type Fate =
   /** It is passed on, and so is its answer. */
   | "pass"
@@ -15,7 +15,7 @@ export type Fate =
   | "lose-answer"
   /** The connection ends, and etcd gets the request when `release` is called. */
   | "hold"
-  /** Nobody answers. */
+  /** No answer comes. */
   | "swallow";
 
 /** One request as it comes by. */
@@ -29,9 +29,9 @@ export interface EtcdProxy {
   readonly url: string;
   /** Decides from now on. Default: everything passes. */
   decide: (request: ProxiedRequest) => Fate | Promise<Fate>;
-  /** What happens once etcd has answered and before the answer goes on. Default: nothing. */
+  /** Called after etcd's answer and before it is passed on. Default: nothing. */
   beforeAnswer: (request: ProxiedRequest) => Promise<void>;
-  /** What becomes of a line of a watch. Default: it stays as it is. */
+  /** Changes a line of a watch. Default: it stays as it is. */
   garble: (line: string) => string;
   /** Sends on what is held; answers what etcd said to it. */
   release(): Promise<string[]>;

@@ -12,7 +12,7 @@ export interface HttpFollowerOptions {
   readonly timeoutSeconds: number;
 }
 
-/** What a follower is, while it runs and after. */
+/** A follower, while it runs and after. */
 export interface HttpFollower {
   readonly record: WatchRecord;
   /** Watches that began where another one had got to. */
@@ -41,7 +41,7 @@ const PAUSE_MS = 50;
 /** A server that stands still is left after this time. */
 const SILENT_MS = 20_000;
 
-/** What an object is, for the checker: its state is told by `spec.displayName`. */
+/** The state of an object, for the checker: `spec.displayName`. */
 export function listedOf({ metadata, spec }: WireObject): Listed {
   return {
     key: `${metadata.namespace ?? ""}/${metadata.name}`,
@@ -129,7 +129,7 @@ export function followOverHttp({ name, collections, key, timeoutSeconds }: HttpF
   };
 }
 
-/** Whole lines only: what a connection cuts off in the middle was not told. */
+/** Whole lines only: a line that a connection cuts off in the middle does not count. */
 async function* linesOf(body: ReadableStream): AsyncGenerator<{ type: string; object: WireObject }> {
   let rest = "";
   for await (const chunk of body.pipeThrough(new TextDecoderStream())) {

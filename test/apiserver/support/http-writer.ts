@@ -1,21 +1,21 @@
-/** Writes to a few SharedSecrets over HTTP, beside others who write to the same ones, and keeps what it was told. */
+/** Writes to a few SharedSecrets over HTTP, beside other writers of the same ones, and keeps the answers. */
 import { delay, systemClock } from "../../../src/base/clock.ts";
 import { listedOf } from "./http-follower.ts";
 import type { Acknowledged } from "./watch-checker.ts";
 
-/** What all writers and readers of one API know together. */
+/** Knowledge shared by all writers and readers of one API. */
 export interface Ledger {
   readonly acknowledged: Acknowledged[];
-  /** Writes of which nobody knows whether they have happened. */
+  /** Writes whose outcome is unknown. */
   doubtful: number;
   /** Writes that met another state than the one that they counted on. */
   conflicts: number;
   /** Requests that failed without an effect, or only asked. */
   refused: number;
   reads: number;
-  /** The newest revision that anybody was shown. */
+  /** The newest revision that a client was shown. */
   newest: number;
-  /** What must not happen, in words. */
+  /** Violations, in words. */
   readonly problems: string[];
 }
 
@@ -63,7 +63,7 @@ export class HttpWriter {
     }
   }
 
-  /** Creates an object that nobody else touches; answers its revision. */
+  /** Creates an object that no other test touches; answers its revision. */
   async mark(name: string): Promise<number> {
     const text = `${name}-mark`;
     const { code, body } = await this.#send("POST", "/namespaces/a/sharedsecrets", {
@@ -86,7 +86,7 @@ export class HttpWriter {
     const { code, body } = await this.#send("GET", "/sharedsecrets?limit=1");
     if (code !== 200) throw new Error(String(code));
     const revision = Number((body["metadata"] as { resourceVersion: string }).resourceVersion);
-    if (revision < before) ledger.problems.push(`a list of ${revision} after somebody was shown ${before}`);
+    if (revision < before) ledger.problems.push(`a list of ${revision} after a client was shown ${before}`);
     ledger.reads += 1;
     ledger.newest = Math.max(ledger.newest, revision);
   }

@@ -1,4 +1,4 @@
-/** A server of locks over HTTP that believes what headers say: `x-user` names the user, `x-groups` his groups. */
+/** A server of locks over HTTP that believes what headers say: `x-user` names the user, `x-groups` the user's groups. */
 import { silentLogger } from "../../../src/base/logger.ts";
 import { systemChance } from "../../../src/base/chance.ts";
 import { systemClock } from "../../../src/base/clock.ts";
@@ -24,7 +24,7 @@ export interface LockServer {
 /** Where its locks are. */
 export const LOCKS_PATH = "/apis/example.com/v1/namespaces/shop/locks";
 
-/** Starts one. Without `x-user` the user is jane; nobody is somebody whom the server does not know. */
+/** Starts one. Without `x-user` the user is jane; the server does not know the user `nobody`. */
 export async function startLockServer(
   options: Partial<ApiServerOptions> = {},
   definition: ResourceDefinition = createLocks(),

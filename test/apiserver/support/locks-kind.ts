@@ -1,4 +1,4 @@
-/** A kind with a secret: its code is told once, to anyone who sets it, and kept as a mark of which nothing can be read. */
+/** A kind with a secret: its code is shown once, to the user who sets it, and kept as an opaque mark. */
 import { sha256Hex } from "../../../src/base/digest.ts";
 import type { ResourceType } from "../../../src/kube/object/resource.ts";
 import type { KubeObject } from "../../../src/kube/object/types.ts";
@@ -21,7 +21,7 @@ export function specOf(object: KubeObject): LockSpec {
   return object["spec"] as LockSpec;
 }
 
-/** What is stored for a code. */
+/** The stored form of a code. */
 export function markOf(code: string): string {
   return sha256Hex(code).slice(0, 12);
 }
@@ -29,7 +29,7 @@ export function markOf(code: string): string {
 /** The code that a lock is given when its author names none. */
 export const MADE_CODE = "made-0000";
 
-/** What became of the claims of locks. */
+/** Outcomes of the claims of locks. */
 export interface Tally {
   committed: number;
   rolledBack: number;

@@ -3,7 +3,7 @@ import type { Store } from "../../../src/apiserver/store/store.ts";
 import { textOf } from "./store-follower.ts";
 import type { Acknowledged } from "./watch-checker.ts";
 
-/** How much is written, by whom. */
+/** Number of writes and their writers. */
 export interface RandomWritesOptions {
   readonly store: Store;
   /** Writes that are acknowledged. */

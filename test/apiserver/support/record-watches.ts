@@ -6,7 +6,7 @@ import { StoreFollower } from "./store-follower.ts";
 import type { Acknowledged, WatchHistory } from "./watch-checker.ts";
 import { PATIENCE_MS } from "../../support/patience.ts";
 
-/** What is recorded. */
+/** The recorded watches. */
 export interface RecordWatchesOptions {
   /** Of one history; those that watch take turns with them. */
   readonly stores: readonly Store[];
@@ -31,7 +31,7 @@ const PAST = 3_000;
 /** Looks at the past that are kept. */
 const LOOKS = 60;
 
-/** Records until all is written and everybody has heard of it. */
+/** Records until all is written and every watch has delivered it. */
 export async function recordWatches({ stores, write, compactEvery, fraction }: RecordWatchesOptions): Promise<RecordedWatches> {
   const upTo = (limit: number) => Math.floor(fraction() * limit);
   const storeAt = (index: number) => stores[index % stores.length]!;
@@ -68,7 +68,7 @@ export async function recordWatches({ stores, write, compactEvery, fraction }: R
       looks.push(look);
       await look.begin();
       look.bookmark();
-      // What it is told from now on is what the others are told too.
+      // From now on it gets the same events as the others.
       look.stop();
     }
   }

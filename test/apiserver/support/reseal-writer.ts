@@ -1,7 +1,7 @@
 /**
- * A process that seals a store again and writes to it at the same time until it is killed, and says what it was told:
+ * A process that reseals a store and writes to it at the same time until it is killed, and prints the answers:
  *
- *     ack KEY TEXT    a writer was told that its write is done
+ *     ack KEY TEXT    a write was acknowledged
  *     resealed        a step has sealed values again
  *
  * Arguments: the file of a SQLite store; or the address of an etcd, and a prefix.

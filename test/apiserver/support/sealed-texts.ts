@@ -1,4 +1,4 @@
-/** What somebody who has an etcd, and not its clients, finds in it. */
+/** Contents of etcd as an attacker with access to it, but not to its clients, finds them. */
 import type { Etcd } from "../../support/etcd.ts";
 
 const encode = (text: string) => Buffer.from(text).toString("base64");

@@ -3,7 +3,7 @@ import { isEngineError } from "../../../src/base/errors.ts";
 import type { Store, StoreEvent, StoreWatch } from "../../../src/apiserver/store/store.ts";
 import type { WatchRecord, WatchStep } from "./watch-checker.ts";
 
-/** What an object's state is told by. */
+/** The state of an object, for the checker. */
 export const textOf = (object: StoreEvent["object"]) => (object["data"] as { text: string }).text;
 
 /** One of many. Its steps are those of the record. */

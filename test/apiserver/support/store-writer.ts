@@ -1,10 +1,10 @@
 /**
- * A process that writes to a SQLite store as fast as it can until it is killed, and says what it was told:
+ * A process that writes to a SQLite store as fast as it can until it is killed, and prints the answers:
  *
  *     open                          the file is about to be opened
  *     ready                         it is open
  *     event REVISION TYPE KEY TEXT  a watch saw a write
- *     ack REVISION TYPE KEY TEXT    a writer was told that its write is done
+ *     ack REVISION TYPE KEY TEXT    a write was acknowledged
  *
  * Arguments: file, history, seed.
  */
@@ -19,7 +19,7 @@ const KEYS = 24;
 const chance = createSeededChance(Number(seed));
 const upTo = (limit: number) => Math.floor(chance.fraction() * limit);
 
-// Straight to the pipe: what has been said is out before anything else happens.
+// Straight to the pipe: output is written before anything else happens.
 const say = (...words: unknown[]) => void writeSync(1, `${words.join(" ")}\n`);
 const told = (what: string, type: string, { key, revision, object }: StoredObject) => say(what, revision, type, key, textOf(object));
 const textOf = (object: StoredObject["object"]) => (object["data"] as { text: string }).text.slice(0, 20);

@@ -1,6 +1,6 @@
 /**
- * Holds what watches told against what was written: every write once, in order, to everybody; none left out where a watch was resumed or
- * where a bookmark says so; and one winner for each resourceVersion.
+ * Compares delivered events with the writes: every write once, in order, to every watch; none missing where a watch was resumed or
+ * where a bookmark claims completeness; and one winner for each resourceVersion.
  *
  * @module
  */
@@ -14,7 +14,7 @@ export interface Change {
   readonly text: string;
 }
 
-/** One write, as its author was told of it. */
+/** One write, as its author saw it. */
 export interface Acknowledged extends Omit<Change, "revision"> {
   /** Left out where the answer does not tell it, as that to a deletion over HTTP. */
   readonly revision?: number;
@@ -25,17 +25,17 @@ export interface Acknowledged extends Omit<Change, "revision"> {
 /** An object in a list. */
 export type Listed = Omit<Change, "type">;
 
-/** What somebody who watches does and hears, in this order. */
+/** Actions of a watching client and events that it gets, in order. */
 export type WatchStep =
-  /** He reads the whole state, and goes on from there. */
+  /** The client reads the whole state, and continues from there. */
   | { readonly did: "list"; readonly revision: number; readonly objects: readonly Listed[] }
-  /** His watch begins after a revision: at first anywhere, later where he has got to. */
+  /** A watch begins after a revision: at first anywhere, later where the client has got to. */
   | { readonly did: "begin"; readonly after: number }
   | { readonly did: "hear"; readonly change: Change }
-  /** He is told that he knows everything up to a revision. */
+  /** A bookmark: the client knows everything up to a revision. */
   | { readonly did: "bookmark"; readonly revision: number };
 
-/** What one of them has seen of the keys that begin with a prefix. */
+/** Events that one of them has seen of the keys with a prefix. */
 export interface WatchRecord {
   readonly name: string;
   readonly prefix: string;
@@ -46,9 +46,9 @@ export interface WatchRecord {
 export interface WatchHistory {
   readonly acknowledged: readonly Acknowledged[];
   readonly watches: readonly WatchRecord[];
-  /** Everybody must have got as far. */
+  /** Every watch must have reached it. */
   readonly end: number;
-  /** Writes of which nobody knows whether they have happened. Default 0. */
+  /** Writes whose outcome is unknown. Default 0. */
   readonly doubtful?: number;
 }
 
@@ -57,7 +57,7 @@ interface Fact extends Change {
   readonly previous: number;
 }
 
-/** What is wrong, in words; nothing when everything holds. */
+/** Violations, in words; empty if there are none. */
 export function checkWatches({ acknowledged, watches, end, doubtful = 0 }: WatchHistory): string[] {
   const problems: string[] = [];
   const facts = collectFacts({ acknowledged, watches, end }, problems);
@@ -73,7 +73,7 @@ export function checkWatches({ acknowledged, watches, end, doubtful = 0 }: Watch
 const show = ({ type, key, text, revision }: Omit<Change, "revision"> & { revision?: number }) =>
   `${revision ?? "?"} ${type} ${key} "${text}"`;
 
-/** Everything that anybody knows of, in order, each with the state that it met. */
+/** All known facts, in order, each with the state before it. */
 function collectFacts({ acknowledged, watches }: WatchHistory, problems: string[]): Fact[] {
   const known = new Map<number, Change>();
   const note = (change: Change) => {
@@ -95,7 +95,7 @@ function collectFacts({ acknowledged, watches }: WatchHistory, problems: string[
     });
 }
 
-/** Every answer is true, no two are of one write, and nothing happens that nobody wanted. */
+/** Every answer is true, no two are of one write, and nothing happens that no writer wanted. */
 function checkAuthors(
   facts: readonly Fact[],
   { acknowledged, doubtful }: Pick<WatchHistory, "acknowledged" | "doubtful">,
@@ -106,7 +106,7 @@ function checkAuthors(
   const claimed = new Set<Fact>();
   for (const one of acknowledged) {
     const fact = one.revision === undefined ? deletions.get(`${one.previous} ${one.key}`) : byRevision.get(one.revision);
-    if (fact === undefined) problems.push(`acknowledged, and nobody heard of it: ${show(one)}`);
+    if (fact === undefined) problems.push(`acknowledged, and not observed: ${show(one)}`);
     else if (claimed.has(fact)) problems.push(`acknowledged to two: ${show(fact)}`);
     else if (fact.previous !== one.previous) problems.push(`counted on revision ${one.previous}, and met ${fact.previous}: ${show(fact)}`);
     if (fact !== undefined) claimed.add(fact);
@@ -123,7 +123,7 @@ function checkOne({ prefix, steps }: WatchRecord, facts: readonly Fact[], end: n
   const problems: string[] = [];
   let position: number | undefined;
   let next = 0;
-  /** Goes on to a revision; what lies between was missed. */
+  /** Advances to a revision; events in between were missed. */
   const goTo = (revision: number, why: string) => {
     for (; next < facts.length && facts[next]!.revision <= revision; next += 1) {
       const fact = facts[next]!;

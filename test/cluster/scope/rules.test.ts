@@ -1,5 +1,5 @@
 /**
- * What scopes leave of rules, as `kubectl auth can-i --list` shows it: never more than what is allowed.
+ * Rules within scopes, as `kubectl auth can-i --list` shows them: never more than is allowed.
  */
 import { expect, test } from "vitest";
 import { rulesWithin } from "../../../src/cluster/scope/rules.ts";
@@ -18,7 +18,7 @@ const userOf = (...scopes: readonly AccessScope[]) => ({
 const left = (rules: Parameters<typeof rulesWithin>[0], ...scopes: readonly AccessScope[]) =>
   rulesWithin(rules, userOf(...scopes), { target: TARGET, namespace: "shop" });
 
-test("a user without scopes keeps his rules", () => {
+test("a user without scopes keeps all rules", () => {
   expect(left([ALL, PATHS])).toEqual([ALL, PATHS]);
 });
 

@@ -76,8 +76,8 @@ describe("isWithin", () => {
     },
     { inner: { projects: [{ project: "*" }] }, outer: { projects: [{ project: "a" }] }, why: "a project of many" },
     { inner: { allowPlatformCli: true }, outer: { projects: [{ project: "*" }] }, why: "what is in no project" },
-    { inner: rules(verbs()), outer: rules(verbs("get"), verbs("list")), why: "verbs that nobody named" },
-    { inner: rules(resources("pods/*")), outer: rules(resources("pods/log", "pods/status")), why: "parts that nobody named" },
+    { inner: rules(verbs()), outer: rules(verbs("get"), verbs("list")), why: "verbs that are named nowhere" },
+    { inner: rules(resources("pods/*")), outer: rules(resources("pods/log", "pods/status")), why: "parts that are named nowhere" },
     { inner: rules(resources("pods/*")), outer: rules(resources("pods")), why: "parts are not the whole" },
     {
       inner: rules(resources("pods")),

@@ -1,5 +1,5 @@
 /**
- * What people are told who write a path, a kind or a column that is nearly right.
+ * Suggestions for a path, a kind or a column that is nearly right.
  */
 import { expect, test } from "vitest";
 import { parseConfig } from "../../../src/engine/config/config.ts";

@@ -1,4 +1,4 @@
-/** What compiling and looking an expression over costs, counted: nodes visited and characters read again. */
+/** Cost of compiling and checking an expression, counted: nodes visited and characters read again. */
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { isEngineError } from "../../../src/base/errors.ts";
 import { parseConfig } from "../../../src/engine/config/config.ts";

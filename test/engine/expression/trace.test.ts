@@ -29,7 +29,7 @@ function trace(text: string, value: unknown, options: TraceOptions = {}): Trace 
   return readTrace(watching.evaluate(watching.compile(traced.text), { value, context: CONTEXT }).value);
 }
 
-/** What the expression itself does: its value, or the error of the sandbox. */
+/** Outcome of the expression itself: its value, or the error of the sandbox. */
 function original(text: string, value: unknown): { readonly value: unknown } | { readonly code: string; readonly message: string } {
   try {
     return { value: sandbox.evaluate(sandbox.compile(text), { value, context: CONTEXT }).value };

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { OnError } from "../../../src/engine/patch/types.ts";
 import { annotated, objectWith, run } from "./setting.ts";
 
-/** Fails for the values it is told, and marks the others. */
+/** Fails for the given values, and marks the others. */
 function failingFor(...values: readonly unknown[]): string {
   return `${JSON.stringify(values)}.includes(value) ? value.no.such.field : "new-" + value`;
 }

@@ -1,4 +1,4 @@
-/** What the tests of patches have in common: one virtual cluster, its names, an engine. */
+/** Shared setting of the patch tests: one virtual cluster, its names, an engine. */
 import { expect } from "vitest";
 import type { Direction, PatchDefinition } from "../../../src/engine/patch/patch-definition.ts";
 import { CONFIG_MAPS, SECRETS } from "../../../src/kube/object/resource.ts";

@@ -1,4 +1,4 @@
-/** What does not change costs nothing: neither copies nor evaluations. */
+/** Unchanged objects cost nothing: neither copies nor evaluations. */
 import { describe, expect, test } from "vitest";
 import { silentLogger } from "../../../src/base/logger.ts";
 import { noMetrics } from "../../../src/base/metrics.ts";

@@ -57,7 +57,7 @@ describe("a plan that may say more the second time is made twice", () => {
 
   test.each<{ why: string; patch: PatchDefinition; sees: boolean | "unknown"; want: boolean }>([
     { why: "an expression sees the host object", patch: { path: "metadata.labels.app", expression: "value" }, sees: true, want: false },
-    { why: "nobody knows whether one does", patch: { path: "metadata.labels.app", expression: "value" }, sees: "unknown", want: false },
+    { why: "it is unknown whether one does", patch: { path: "metadata.labels.app", expression: "value" }, sees: "unknown", want: false },
     {
       why: "it names an object",
       patch: { path: "metadata.labels.app", reference: { apiVersion: "v1", kind: "Secret" } },

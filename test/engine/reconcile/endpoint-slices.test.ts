@@ -215,7 +215,7 @@ describe("the label that ends the mirror", () => {
     expect(plan(rules, { ...input, host: without }).operations).toEqual([]);
   });
 
-  test("comes back when somebody takes it off or turns it round, and reaches no tenant", () => {
+  test("comes back when it is removed or inverted, and reaches no tenant", () => {
     for (const value of ["false", ""]) {
       const [operation, ...more] = plan(rules, { ...replaced, host: withLabels(host, { [SKIP_MIRROR]: value }) }).operations;
       expect([operation?.side, more]).toEqual(["host", []]);
@@ -336,7 +336,7 @@ test("whatever runs first, backends never vanish while slices are switched on, a
       const before = world.writes;
       world.rest();
       expect(world.writes).toBe(before);
-      // Switched off again, the mirror comes back before anybody takes the copies away.
+      // Switched off again, the mirror comes back before the copies are removed.
       world.on = false;
       world.rest();
       expect(world.state).toEqual({ mirrored: true, copied: count });

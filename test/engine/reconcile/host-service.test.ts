@@ -1,5 +1,5 @@
 /**
- * Whose a host Service is that another syncer or the operator made, and which Endpoints of nobody are taken over beside it.
+ * The owner of a host Service that another syncer or the operator made, and the unowned Endpoints that are taken over beside it.
  */
 import { describe, expect, test } from "vitest";
 import type { KubeObject, Service, StringMap } from "../../../src/kube/object/types.ts";
@@ -92,7 +92,7 @@ describe("Endpoints beside a host Service of another syncer", () => {
   });
 });
 
-describe("Endpoints of nobody beside the right host Service", () => {
+describe("unowned Endpoints beside the right host Service", () => {
   const left = (metadata: KubeObject["metadata"]): KubeObject =>
     stored(
       { apiVersion: "v1", kind: "Endpoints", metadata: { ...PLACE, ...metadata }, subsets: [{ addresses: [{ ip: "10.9.9.9" }] }] },
@@ -110,7 +110,7 @@ describe("Endpoints of nobody beside the right host Service", () => {
   });
 
   test.each([
-    { why: "nobody says who made them", metadata: {} },
+    { why: "their maker is unknown", metadata: {} },
     { why: "an operator made them", metadata: { labels: { app: "db" }, annotations: { team: "platform" } } },
     {
       why: "another syncer made them, of what a controller made in its tenant",

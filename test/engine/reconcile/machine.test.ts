@@ -17,7 +17,7 @@ const CREATE: Operation = { action: "create", side: "host", object: HOST, reason
 const UPDATE: Operation = { action: "update", side: "host", object: HOST, reason: "test" };
 const BESIDE: Partial<Plan> = { operations: [CREATE], restsOnServices: ["host"] };
 const REQUIRED: Partial<Plan> = { operations: [CREATE], restsOnServices: ["tenant"] };
-const ANEW: Partial<Plan> = { operations: [CREATE], restsOnSource: true };
+const AGAIN: Partial<Plan> = { operations: [CREATE], restsOnSource: true };
 const HOST_SERVICE = service("vc", "web-x-shop-x-blue", {});
 const BOTH: Partial<Plan> = { operations: [CREATE], restsOnServices: ["host", "tenant"] };
 const RESTORE: Operation = { ...UPDATE, restores: true };
@@ -92,7 +92,7 @@ const CASES: readonly Case[] = [
     requests: [get, done({ result: "outdated", requeueAfterMs: 50 })],
   },
   {
-    why: "a copy that nobody's source did not want is planned again",
+    why: "a copy that a missing source did not want is planned again",
     operations: [UNWANTED],
     answers: [ABSENT],
     requests: [get, done({ result: "outdated", requeueAfterMs: 50 })],
@@ -135,7 +135,7 @@ const CASES: readonly Case[] = [
     requests: [getService, report("HOST_OBJECT_FOREIGN"), settled],
   },
   {
-    why: "a Service that no cache tells of is looked at again, as nobody would hear that it is gone",
+    why: "a Service that no cache reports is checked again, since its deletion would go unnoticed",
     plans: [BESIDE, {}],
     answers: [OBJECT],
     requests: [getService, done({ result: "settled", requeueAfterMs: 60_000 })],
@@ -148,31 +148,31 @@ const CASES: readonly Case[] = [
   },
   {
     why: "what rests on its source is written where a live read leads to the same plan",
-    plans: [ANEW, ANEW],
+    plans: [AGAIN, AGAIN],
     answers: [{ type: "object", object: TENANT }, OBJECT],
     requests: [get, write(CREATE), settled],
   },
   {
     why: "what rests on a source that is gone by now is not written",
-    plans: [ANEW, {}],
+    plans: [AGAIN, {}],
     answers: [ABSENT],
     requests: [get, settled],
   },
   {
     why: "what rests on a source whose cluster does not answer is written, by what the cache knows",
-    plans: [ANEW, ANEW],
+    plans: [AGAIN, AGAIN],
     answers: [FAILED, OBJECT],
     requests: [get, write(CREATE), settled],
   },
   {
     why: "what rests on a source that may not be read is not written",
-    plans: [ANEW],
+    plans: [AGAIN],
     answers: [{ type: "failed", error: FORBIDDEN }],
     requests: [get, done({ result: "failed", error: FORBIDDEN })],
   },
   {
     why: "a cache that is behind the copy is not believed, also when its cluster does not answer",
-    plans: [{ ...ANEW, state: "stale" }],
+    plans: [{ ...AGAIN, state: "stale" }],
     answers: [FAILED],
     requests: [get, done({ result: "failed", error: FAILURE })],
   },
@@ -185,9 +185,9 @@ const CASES: readonly Case[] = [
   {
     why: "what rests on its source and on a Service is not written before both are read",
     plans: [
-      { ...ANEW, ...BESIDE },
-      { ...ANEW, ...BESIDE },
-      { ...ANEW, ...BESIDE },
+      { ...AGAIN, ...BESIDE },
+      { ...AGAIN, ...BESIDE },
+      { ...AGAIN, ...BESIDE },
     ],
     answers: [{ type: "object", object: TENANT }, ABSENT, OBJECT],
     requests: [get, getService, write(CREATE), settled],
@@ -238,7 +238,7 @@ const CASES: readonly Case[] = [
     requests: [write(CREATE), report("API_INVALID"), done({ result: "settled", requeueAfterMs: 60_000 })],
   },
   {
-    why: "a refusal without a note is nobody's news",
+    why: "a refusal without a note is not reported",
     operations: [CREATE, DELETE],
     answers: [{ type: "refused" }],
     requests: [write(CREATE), settled],
@@ -303,7 +303,7 @@ const CASES: readonly Case[] = [
     requests: [report("NAME_COLLISION"), settled],
   },
   {
-    why: "there is nobody to tell about an object that is gone",
+    why: "a deleted object gets no report",
     plans: [{ notes: [{ code: "NAME_COLLISION", message: "test" }] }],
     input: { tenant: undefined },
     answers: [],

@@ -7,7 +7,7 @@ import { annotate, firstCopy, inputFor, only, writtenBy } from "./plan-support.t
 const rules = testRules();
 const OWNER: OwnerReference = { apiVersion: "v1", kind: "Service", name: "blue", uid: "new" };
 const FORMER: OwnerReference = { ...OWNER, uid: "old" };
-const SOMEBODY: OwnerReference = { apiVersion: "v1", kind: "ConfigMap", name: "blue", uid: "other" };
+const OTHER: OwnerReference = { apiVersion: "v1", kind: "ConfigMap", name: "blue", uid: "other" };
 
 function ownedBy(ownerReferences: readonly OwnerReference[] | undefined): KubeObject {
   const copy = firstCopy(rules, tenantEndpoints());
@@ -18,7 +18,7 @@ describe("the owner of a copy", () => {
   test.each([
     { why: "made before its owner", before: undefined, after: [OWNER] },
     { why: "owned by a Service that was recreated", before: [FORMER], after: [OWNER] },
-    { why: "owned by somebody else too", before: [SOMEBODY, FORMER], after: [SOMEBODY, OWNER] },
+    { why: "with another owner too", before: [OTHER, FORMER], after: [OTHER, OWNER] },
   ])("is written once to a copy $why", ({ before, after }) => {
     const input = inputFor(rules, { host: ownedBy(before), owner: OWNER });
     const operation = only(plan(rules, input));

@@ -140,7 +140,7 @@ describe("the stamp says nothing", () => {
     expect([write(planned), codes(planned)]).toEqual([["host", "a"], []]);
   });
 
-  test("for the copy of another object that somebody made of this one", () => {
+  test("for the copy of another object that was made from this one", () => {
     const dolly = { ...flowed, metadata: { ...flowed.metadata, name: "dolly", uid: "uid-2" } };
     const key = { namespace: "shop", name: "dolly" };
     const made = plan(rules, inputFor(rules, { key, tenant: dolly, hostService: undefined }));
@@ -181,13 +181,13 @@ describe("a syncer of another configuration, which had not heard of an edit that
     expect(write(planOf(flowed, restored))).toEqual(["host", "a"]);
   });
 
-  test("and what somebody makes of it after that is one", () => {
+  test("and a later edit of it is one", () => {
     expect(write(planOf(flowed, team(restored, "b", "23")))).toEqual(["tenant", "b"]);
   });
 });
 
 describe("the tenant's own change after an edit has flowed", () => {
-  test.each(["shop", "c"])("to %s is copied, and is nobody's conflict", (value) => {
+  test.each(["shop", "c"])("to %s is copied, and causes no conflict", (value) => {
     const planned = planOf(team(flowed, value, "12"), edited);
     expect([write(planned), codes(planned)]).toEqual([["host", value], []]);
   });

@@ -111,7 +111,7 @@ describe("a label of the host's own key that a patch made", () => {
     expect(next.metadata.labels).not.toHaveProperty("release");
   });
 
-  test("stays when somebody on the host has given it another value", () => {
+  test("stays if it has been edited on the host", () => {
     const labels = { ...host.metadata.labels, release: "own" };
     const own = { ...host, metadata: { ...host.metadata, labels } };
     const planned = plan(testRules({ configHash: "without" }), { key: KEY, tenant, host: own });

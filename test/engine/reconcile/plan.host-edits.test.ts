@@ -1,5 +1,5 @@
 /**
- * What is planned when somebody edits a copy on the host.
+ * Plans for edits of a copy on the host.
  */
 import { describe, expect, test } from "vitest";
 import type { PatchEngine } from "../../../src/engine/patch/types.ts";

@@ -17,7 +17,7 @@ describe("the host Service beside the Endpoints", () => {
   test.each([
     ["managed, not there yet", rules, { tenantService, hostService: undefined }, "waiting", "HOST_SERVICE_MISSING"],
     [
-      "managed, somebody else's",
+      "managed, a foreign one",
       rules,
       { tenantService, hostService: service("vc", "web-x-shop-x-blue", {}) },
       "left",

@@ -36,7 +36,7 @@ describe("the life of the source", () => {
     expect(plan(rules, inputFor(rules, { tenant: older, host: copy, sourceConfirmed: true })).operations).toHaveLength(1);
   });
 
-  test("a copy that somebody deleted is made again", () => {
+  test("a deleted copy is made again", () => {
     expect(only(plan(rules, inputFor(rules, { tenant, host: undefined })))).toMatchObject({ action: "create", side: "host" });
   });
 });

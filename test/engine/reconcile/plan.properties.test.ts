@@ -87,7 +87,7 @@ function applyStep(
   }
 }
 
-/** Plans and applies until nothing is left to do; fails when that does not end. `spared`: plans that nobody would have needed. */
+/** Plans and applies until nothing is left to do; fails when that does not end. `spared`: plans that would not have been needed. */
 function settle(rules: Rules, world: World, rounds = 6): { plans: Plan[]; writes: { host: number; tenant: number }; spared: Plan[] } {
   const plans: Plan[] = [];
   const spared: Plan[] = [];

@@ -20,7 +20,7 @@ function play(patches: readonly PatchDefinition[], edited: (copy: KubeObject) =>
   const source = stored(writtenBy(flow), "11");
   const second = planned(source, host);
   const answer = stored(writtenBy(only(second)), "22");
-  expect([second.notes, planned(source, answer).operations], "it rests, and nobody is blamed").toEqual([[], []]);
+  expect([second.notes, planned(source, answer).operations], "it rests, without a note").toEqual([[], []]);
   return { side: flow.side, notes: first.notes.map(({ code }) => code), tenant: source, host: answer };
 }
 const teams = ({ tenant: source, host }: { tenant?: KubeObject; host: KubeObject }) =>

@@ -75,7 +75,7 @@ describe("a tenant object with 3,000 annotations", () => {
   });
 });
 
-test("3,000 annotations that somebody puts on the copy flow as far as there is room, and addresses arrive", () => {
+test("3,000 annotations added to the copy flow as far as there is room, and addresses arrive", () => {
   const tenant = tenantEndpoints({ annotations: { own: "kept", zone: "eu" } });
   const copy = rest(tenant, undefined).host;
   const after = rest(tenant, annotate(copy, keys(MANY)));

@@ -1,4 +1,4 @@
-/** What the simulator has found, as plans. The seeds stand in docs/internals/reliability.md. */
+/** Findings of the simulator, as plans. The seeds are in docs/internals/reliability.md. */
 import { describe, expect, test } from "vitest";
 import type { KubeObject } from "../../../src/kube/object/types.ts";
 import { plan } from "../../../src/engine/reconcile/plan.ts";
@@ -35,7 +35,7 @@ test("a late cache does not take over a copy whose labels the host's controller 
 
 test("an edited label flows back though subsets that were edited with it cannot", () => {
   const copy = copyOf(tenantEndpoints({ labels: { app: "web" } }));
-  const unknownPod = { ip: "10.0.0.9", targetRef: { kind: "Pod", namespace: "vc", name: "nobody-knows" } };
+  const unknownPod = { ip: "10.0.0.9", targetRef: { kind: "Pod", namespace: "vc", name: "unknown" } };
   const host: KubeObject = { ...copy, metadata: { ...copy.metadata, labels: { ...copy.metadata.labels, app: "edited" } } };
   const edited = stored({ ...host, subsets: [{ addresses: [unknownPod], ports: [{ port: 80 }] }] } as KubeObject, "21");
   const planned = plan(rules, { key: KEY, tenant: tenantEndpoints({ labels: { app: "web" } }), host: edited });
@@ -131,7 +131,7 @@ test("Endpoints whose slices are gone are mirrored again, though a host edit has
   expect(answer.object.metadata.labels).not.toHaveProperty(["endpointslice.kubernetes.io/skip-mirror"]);
 });
 
-test("a copy that somebody deleted comes back only if a live read finds its source", () => {
+test("a deleted copy comes back only if a live read finds its source", () => {
   const created = (vanished: boolean) => plan(rules, { key: KEY, tenant: tenantEndpoints(), host: undefined, vanished });
   expect(created(true)).toMatchObject({ operations: [{ action: "create" }], restsOnSource: true });
   expect(created(false)).toMatchObject({ operations: [{ action: "create" }], restsOnSource: false });
@@ -157,9 +157,9 @@ describe("what a cache alone says of Services is read live before", () => {
       input({ tenantService, hostService }),
       ["host"],
     ],
-    ["a copy that somebody deleted comes back", rules, input({ vanished: true }), ["host"]],
+    ["a deleted copy comes back", rules, input({ vanished: true }), ["host"]],
     [
-      "a copy that somebody deleted comes back, a tenant Service required",
+      "a deleted copy comes back, a tenant Service required",
       required,
       input({ tenantService, hostService, vanished: true }),
       ["host", "tenant"],
@@ -167,7 +167,7 @@ describe("what a cache alone says of Services is read live before", () => {
     ["a copy goes because of a selector", rules, input({ host: copyOf(tenantEndpoints()), hostService: withSelector }), ["host"]],
     ["a copy goes because a Service is required", required, input({ host: copyOf(tenantEndpoints()) }), ["tenant"]],
     [
-      "Endpoints of nobody are taken over",
+      "unowned Endpoints are taken over",
       testRules({ services: "external" }),
       input({ tenantService, hostService, host: foreign }),
       ["host", "tenant"],

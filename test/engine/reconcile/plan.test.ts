@@ -1,5 +1,5 @@
 /**
- * What is planned for Endpoints: which are copied, which not, and what a copy holds.
+ * Plans for Endpoints: which are copied, which are not, and the content of a copy.
  */
 import { describe, expect, test } from "vitest";
 import type { Endpoints, KubeObject } from "../../../src/kube/object/types.ts";

@@ -37,9 +37,9 @@ describe("what is done about a referenced object", () => {
     notes?: readonly string[];
   }[] = [
     { why: "no copy yet", input: { source: SOURCE }, state: "copied", does: ["create host"] },
-    { why: "a copy that somebody deleted, its source known from a cache alone", input: { source: SOURCE, known: COPY }, state: "stale" },
+    { why: "a deleted copy, its source known from a cache alone", input: { source: SOURCE, known: COPY }, state: "stale" },
     {
-      why: "a copy that somebody deleted, though its source was read live",
+      why: "a deleted copy, though its source was read live",
       input: { source: SOURCE, known: COPY, sourceConfirmed: true },
       state: "copied",
       does: ["create host"],
@@ -58,9 +58,9 @@ describe("what is done about a referenced object", () => {
       state: "copied",
       does: ["update host"],
     },
-    { why: "a label of somebody else on the copy", input: { source: SOURCE, target: withLabels(COPY, { by: "me" }) }, state: "copied" },
+    { why: "a foreign label on the copy", input: { source: SOURCE, target: withLabels(COPY, { by: "me" }) }, state: "copied" },
     {
-      why: "a base that somebody removed",
+      why: "a base that was removed",
       input: { source: withLabels(SOURCE, { a: "b" }), target: without(copyOf(withLabels(SOURCE, { a: "b" })), "sync.platform/base") },
       state: "copied",
       does: ["update host"],
@@ -120,19 +120,19 @@ describe("what is done about a referenced object", () => {
       notes: ["REFERENCE_MISSING"],
     },
     {
-      why: "no source, and an object of somebody else",
+      why: "no source, and a foreign object",
       input: { target: secret("vc", "db-x-shop-x-blue") },
       state: "waiting",
       notes: ["REFERENCE_MISSING"],
     },
     {
-      why: "an object of somebody else",
+      why: "a foreign object",
       input: { source: SOURCE, target: secret("vc", "db-x-shop-x-blue", { value: "dHdv" }) },
       state: "refused",
       notes: ["REFERENCE_FOREIGN"],
     },
     {
-      why: "an object of somebody else that says the same",
+      why: "a foreign object with the same content",
       input: { source: SOURCE, target: secret("vc", "db-x-shop-x-blue", { labels: { own: "x" } }) },
       state: "left",
     },
@@ -156,24 +156,24 @@ describe("what is done about a referenced object", () => {
       notes: ["REFERENCE_REFUSED"],
     },
     {
-      why: "nobody who refers to it, for less than ten minutes",
+      why: "no reference to it, for less than ten minutes",
       input: { source: SOURCE, target: COPY, unusedMs: 599_999 },
       state: "copied",
     },
     {
-      why: "nobody who refers to it, for ten minutes",
+      why: "no reference to it, for ten minutes",
       input: { source: SOURCE, target: COPY, unusedMs: 600_000 },
       state: "absent",
-      does: ["delete host if nobody refers to it"],
+      does: ["delete host if unreferenced"],
     },
-    { why: "nobody who refers to it, and no copy", input: { source: SOURCE, unusedMs: 0 }, state: "absent" },
+    { why: "no reference to it, and no copy", input: { source: SOURCE, unusedMs: 0 }, state: "absent" },
     {
-      why: "nobody who refers to it, and an object of somebody else",
+      why: "no reference to it, and a foreign object",
       input: { source: SOURCE, target: secret("vc", "db-x-shop-x-blue"), unusedMs: 1e9 },
       state: "absent",
     },
     {
-      why: "nobody who refers to it, and a copy on its way out",
+      why: "no reference to it, and a copy that is being deleted",
       input: { source: SOURCE, target: TERMINATING, unusedMs: 1e9 },
       state: "absent",
     },
@@ -189,7 +189,7 @@ describe("what is done about a referenced object", () => {
     const planned = planReferenceCopy(rules, referenceInput(input));
     const words = planned.operations.map((operation) => {
       const absent = operation.action === "delete" && operation.confirm === "absent" ? " if the source is absent" : "";
-      return `${operation.action} ${operation.side}${absent}${planned.confirmUnused ? " if nobody refers to it" : ""}`;
+      return `${operation.action} ${operation.side}${absent}${planned.confirmUnused ? " if unreferenced" : ""}`;
     });
     expect([planned.state, words, planned.notes.map(({ code }) => code)]).toEqual([state, does, notes]);
   });
@@ -247,7 +247,7 @@ describe("a copy", () => {
     expect(COPY.metadata.annotations?.["sync.platform/base"]).toBe("{}");
   });
 
-  test("belongs to the virtual cluster on the host, and to nobody in the tenant", () => {
+  test("belongs to the virtual cluster on the host, and has no owner in the tenant", () => {
     const owner = { apiVersion: "v1", kind: "Service", name: "blue", uid: "1" };
     expect(copyOf(SOURCE, { owner }).metadata.ownerReferences).toEqual([owner]);
     expect(copyOf(SOURCE, { owner, kind: MAPS_TO_TENANT }).metadata.ownerReferences).toBeUndefined();
@@ -310,7 +310,7 @@ describe("for every source and every copy", () => {
   test("what was written is as it should be, and a second plan is empty", () => {
     fc.assert(
       fc.property(sources, sources, ({ kind, source }, { source: earlier }) => {
-        // What names another virtual cluster is never brought into a tenant.
+        // An object that names another virtual cluster is never brought into a tenant.
         const isNamed = [source, earlier].some(({ metadata }) => metadata.labels?.["sync.platform/managed-by"] !== undefined);
         fc.pre(kind === undefined || !isNamed);
         const base = referenceInput({ source: earlier, ...(kind && { kind }) });

@@ -81,7 +81,7 @@ function operationOf(tenant: KubeObject, host: KubeObject | undefined) {
   return { planned, object: operation?.object };
 }
 
-/** What the host stores for a tenant Service, of which nothing is there before. */
+/** The stored host object of a tenant Service without a copy. */
 async function copied(given: { spec: Spec; annotations: StringMap }): Promise<{ tenant: KubeObject; host: KubeObject }> {
   await Promise.allSettled([tenantCluster.registry.delete(SERVICES, KEY), hostCluster.registry.delete(SERVICES, HOST_KEY)]);
   const tenant = await tenantCluster.registry.create(SERVICES, KEY.namespace, written(KEY.name, given));
@@ -100,7 +100,7 @@ describe.each(Object.keys(ANY_SERVICE))("the copy of a Service of type %s", (typ
     );
   });
 
-  test("is made what it was again, whatever type somebody gave it on the host", async () => {
+  test("is restored, whatever type it was given on the host", async () => {
     await fc.assert(
       fc.asyncProperty(ANY_SERVICE[type]!, fc.constantFrom("NodePort", "LoadBalancer", "ClusterIP"), fc.gen(), async (given, to, any) => {
         const { tenant, host } = await copied(given);

@@ -2,12 +2,12 @@
 import { readTable } from "./support.ts";
 import type { Answer } from "./support.ts";
 
-/** A text that somebody may write as an expression, and what must come of it. */
+/** A text that an attacker may write as an expression, and the required outcome. */
 export interface Attack {
   /** The claim that the row makes. */
   readonly why: string;
   /**
-   * What is attacked, and how. No two attacks have the same. A row without is no attack: it shows that what lies beside the attacks
+   * The target and the method. Unique to each attack. A row without is no attack: it shows that what lies beside the attacks
    * still works.
    */
   readonly mechanism?: string;

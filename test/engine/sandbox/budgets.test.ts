@@ -10,7 +10,7 @@ import { CONTEXT, answer, createTestSandbox, failureOf } from "./support.ts";
 
 const ENDLESS = "(() => { for (;;); })()";
 const HUGE = '"a".repeat(1e9)';
-/** What each evaluation costs for its own sake. */
+/** Base cost of an evaluation. */
 const EVALUATION_FUEL = 500;
 const DEEP = "(function f() { return f() })()";
 

@@ -1,4 +1,4 @@
-/** Texts that were expressions before somebody broke them. */
+/** Expressions with random damage. */
 import type { Chance } from "../../../src/base/chance.ts";
 import { below, pick } from "./grammar.ts";
 

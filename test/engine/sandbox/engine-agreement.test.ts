@@ -30,7 +30,7 @@ function run(sandbox: Sandbox, text: string, value: unknown): Run {
 
 const elsewhere = createContext({ input: "" });
 
-/** What V8 makes of the expression, in the same words. */
+/** Result of V8 for the expression, in the same form. */
 function runElsewhere(text: string, value: unknown): string {
   const program = `(() => {
     let result;
@@ -38,7 +38,7 @@ function runElsewhere(text: string, value: unknown): string {
     if (typeof result === "number" && !Number.isFinite(result)) return "no JSON";
     try { return JSON.stringify(result) ?? "no JSON" } catch { return "no JSON" }
   })()`;
-  // The other engine has no fuel: what it cannot answer soon is no case for a comparison.
+  // The other engine has no fuel: an expression that takes long there is not compared.
   elsewhere["input"] = JSON.stringify(value);
   return runInContext(program, elsewhere, { timeout: 10_000 }) as string;
 }

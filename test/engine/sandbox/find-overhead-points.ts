@@ -24,7 +24,7 @@ const EXPRESSIONS = 2000;
 const ORDERS = 3;
 const FUEL = 5_000_000;
 
-/** What gives an instance a past: many names, many shapes, a scattered heap, strange hash chains. */
+/** Expressions that give an instance a past: many names, many shapes, a scattered heap, strange hash chains. */
 const PAST = [
   "(() => { const o = {}; for (let i = 0; i < 3000; i++) o['k' + i * 7] = i; return Object.keys(o).length })()",
   "(() => { const a = []; for (let i = 0; i < 2000; i++) { const o = {}; o['p' + i] = 1; o['q' + (i % 50)] = 2; a.push(o) } return a.length })()",

@@ -47,16 +47,16 @@ export interface FuzzCase {
   readonly tame: boolean;
 }
 
-/** What came of a case. */
+/** Result of a case. */
 export interface Verdict {
   /** "value", or the code of an error. */
   readonly outcome: string;
   readonly fuel: number;
-  /** What is wrong, if anything is. */
+  /** The violation, if any. */
   readonly problem?: string;
 }
 
-/** What came of one evaluation, in a form that can be compared. */
+/** Result of one evaluation, in a comparable form. */
 interface Run {
   readonly outcome: string;
   /** JSON text, or null. */
@@ -161,7 +161,7 @@ export class Fuzzer {
   }
 
   #compareElsewhere({ outcome, json }: Run, text: string, value: unknown): string | undefined {
-    // The other engine has no fuel: what needs much of it here is no case for a comparison.
+    // The other engine has no fuel: an expression that needs much of it here is not compared.
     if (!["value", "EXPRESSION_ERROR", "EXPRESSION_RESULT"].includes(outcome)) return undefined;
     const here = json ?? outcome;
     if (here === this.#answerElsewhere(text, value)) return undefined;

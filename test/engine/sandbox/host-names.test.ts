@@ -32,7 +32,7 @@ describe("virtualToHostDNS", () => {
     expect(lengths('("a".repeat(9000) + "b".repeat(9000)).slice(8900, 8900 + length)')).toEqual({ value: true });
   });
 
-  test("refuses a longer text before anybody reads it", async () => {
+  test("refuses a longer text before it is read", async () => {
     const asked: string[] = [];
     const own = await createSandbox({ toHostDns: (text) => (asked.push(text), text) });
     const long = failureOf(own, 'virtualToHostDNS("a".repeat(9000) + value + "b".repeat(9000))');

@@ -103,7 +103,7 @@ describe("the memory of an instance", () => {
 
 describe("an instance", () => {
   test.each(["value),(1", "1)});(function(){", "1);globalThis.x=(1", "1],[1", "value)\n(1", "a)=>(a", "0 <!--(\n(value)),this"])(
-    "refuses a text that leaves its enclosure, even if nobody checked it: %s",
+    "refuses a text that leaves its enclosure, even without an earlier check: %s",
     (text) => {
       const instance = start();
       expect(instance.compile({ text, reads: [], warnings: [] }, 1e6)).toMatchObject({ problem: { name: "SyntaxError" } });

@@ -1,5 +1,5 @@
 /**
- * What callers of the sandbox do wrong: each is told with a code, names what is wrong, and harms no later evaluation.
+ * Misuse of the sandbox: each error has a code, names the fault, and harms no later evaluation.
  */
 import { beforeEach, describe, expect, test } from "vitest";
 import type { EngineError } from "../../../src/base/errors.ts";
@@ -87,7 +87,7 @@ describe("a scope", () => {
 });
 
 describe("toHostDns", () => {
-  /** What the sandbox answers to `use`, which is called in the middle of an evaluation. */
+  /** Result of `use`, which is called in the middle of an evaluation. */
   async function caughtWithin(use: (sandbox: Sandbox) => unknown): Promise<unknown> {
     const caught: unknown[] = [];
     const toHostDns = (): string => {

@@ -1,4 +1,4 @@
-/** What is known to go wrong with engines in a sandbox: one test for each, here, whatever other tests say of it. */
+/** Known pitfalls of engines in a sandbox: one test for each, here, even if other tests cover it. */
 import { HOST_FUNCTIONS } from "../../../src/engine/expression/functions/host-functions.ts";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -71,7 +71,7 @@ describe("a pitfall: time and memory", () => {
     all(['(() => { try { return "a".repeat(1e9) } catch (error) { return "caught " + error } })()'], { code: "EXPRESSION_MEMORY" });
   });
 
-  test("a memory whose maximum nobody set", async () => {
+  test("a memory without a maximum", async () => {
     const { module, image } = await loadRealm(64 * 1024);
     const instance = new Instance(
       { module, memoryBytes: 20 * 2 ** 20, stackBytes: 64 * 1024, functions: HOST_FUNCTIONS, outside: {} },

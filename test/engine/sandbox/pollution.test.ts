@@ -39,7 +39,7 @@ const PROBE = `(() => {
 const ATTEMPTS_MIN = 100;
 const FUEL = 50_000_000;
 
-/** Attempts to leave something behind; what is meant to work is no attempt. */
+/** Attempts to leave something behind; intended behavior is no attempt. */
 const attempts = [...readAttacks("pollution"), ...readAttacks("escape")].filter(({ mechanism }) => mechanism !== undefined);
 
 let polluted: Sandbox;

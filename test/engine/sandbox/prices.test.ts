@@ -1,5 +1,5 @@
 /**
- * What data and texts cost: everything that the host does for an evaluation is charged, and grows with the size of what it is for.
+ * Cost of data and texts: all work of the host for an evaluation is charged, and grows with the size of its input.
  */
 import { beforeAll, describe, expect, test } from "vitest";
 import { createFuelBudget, createSandbox } from "../../../src/engine/sandbox/sandbox.ts";
@@ -15,7 +15,7 @@ beforeAll(async () => {
   sandbox = await createSandbox();
 });
 
-/** What an evaluation takes from the fuel of its object, stopped or not. */
+/** Fuel of an evaluation charged to its object, stopped or not. */
 function chargedFor(text: string, value: unknown, virtualObject: unknown = null): number {
   try {
     const { charged, contextCharged } = sandbox.evaluate(sandbox.compile(text), { value, context: { ...CONTEXT, virtualObject } });

@@ -4,7 +4,7 @@ import * as fc from "fast-check";
 /** Names that an expression finds: its value's members, and parameters of functions around it. */
 const NAMES = ["value.n", "value.s", "value.l", "value.o", "value.missing", "value"];
 
-/** What the parts of an expression give when nothing goes wrong. */
+/** Types of an expression's parts. */
 type Kinds = Record<"any" | "text" | "number" | "list", string>;
 
 /** A value whose members fit what the expressions do with them. */

@@ -1,5 +1,5 @@
 /**
- * The sandbox: what it compiles and evaluates, what throws, and what it keeps apart.
+ * The sandbox: compilation, evaluation, errors, and isolation.
  */
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Sandbox } from "../../../src/engine/sandbox/sandbox.ts";

@@ -1,4 +1,4 @@
-/** What the tests of the sandbox share: one world, and how a row of a table is run in it. */
+/** Shared setting of the sandbox tests: one world, and how a row of a table is run in it. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { EngineError, isEngineError } from "../../../src/base/errors.ts";
@@ -32,7 +32,7 @@ export function createTestSandbox(options: SandboxOptions = {}): Promise<Sandbox
   return createSandbox({ toHostDns, ...options });
 }
 
-/** What came of an evaluation: a value, or the code of an error. */
+/** Result of an evaluation: a value, or the code of an error. */
 export type Answer = { readonly value: unknown } | { readonly code: string };
 
 /** Evaluates `text`; errors with a code become answers, everything else fails the test. */

@@ -1,5 +1,5 @@
 /**
- * What an expression throws is its own: it cannot choose the place or the code of the failure, nor forge lines around its message.
+ * Errors thrown by an expression are its own: it cannot choose the place or the code of the failure, nor forge lines around its message.
  */
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Sandbox } from "../../../src/engine/sandbox/sandbox.ts";

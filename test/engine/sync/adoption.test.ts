@@ -53,7 +53,7 @@ function olderCopy(changed: Record<string, string | undefined> = {}, prefix = OL
     metadata: {
       ...PLACE,
       labels: { [`${prefix}managed-by`]: changed["vcluster"] ?? "blue", [`${prefix}namespace`]: "shop", app: "web" },
-      annotations: { ...Object.fromEntries(annotations), team: "somebody's" },
+      annotations: { ...Object.fromEntries(annotations), team: "edited" },
     },
   };
 }

@@ -1,5 +1,5 @@
 /**
- * What leaves the process: names and values in both clusters carry a mark, and everything that goes wrong on purpose may only say
+ * Data that leaves the process: names and values in both clusters carry a mark, and everything that goes wrong on purpose may only say
  * them where it should.
  */
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
@@ -137,7 +137,7 @@ beforeAll(async () => {
     expect(codes()).toEqual(expect.arrayContaining(["REVERSE_NOT_INVERSE"]));
     for (const message of ["Could not record an Event", "Reconcile failed"]) expect(lines.join("\n")).toContain(message);
     expect(syncer.status().waiting).toBe(0);
-    // Each object has been written, or told why not.
+    // Each object has been written, or its Event says why not.
     expect(metrics.value("endpoint_sync_refused_addresses_total", { resource: "endpoints" })).toBeGreaterThan(5);
     expect(metrics.value("endpoint_sync_lag_seconds_count", { resource: "endpoints" })).toBeGreaterThan(3);
     expect((await tenant.client.list(EVENTS)).items.length).toBeGreaterThan(3);

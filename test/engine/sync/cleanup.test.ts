@@ -1,5 +1,5 @@
 /**
- * What a cleanup deletes, and what it leaves, when somebody else is at work meanwhile.
+ * Copies that a cleanup deletes, and those it leaves, while other clients write.
  */
 import { describe, expect, test } from "vitest";
 import { EngineError } from "../../../src/base/errors.ts";
@@ -76,14 +76,14 @@ describe("a copy", () => {
       ],
     },
     {
-      why: "that somebody took over stays",
+      why: "that was taken over stays",
       seen: copy("1"),
       states: [copy("2", { annotations: {} })],
       result: "left",
       deletes: [{ uid: "1", resourceVersion: "1" }],
     },
     {
-      why: "that was recreated by somebody else stays",
+      why: "that was recreated by another client stays",
       seen: copy("1"),
       states: [copy("2", { uid: "2", labels: {} })],
       result: "left",

@@ -1,4 +1,4 @@
-/** What is asked, and what passes, while it is not known who answers. */
+/** Requests and events while the identity of the cluster is unknown. */
 import { expect, test } from "vitest";
 import { EngineError } from "../../../src/base/errors.ts";
 import { silentLogger } from "../../../src/base/logger.ts";
@@ -143,7 +143,7 @@ test("who asks at the same time shares one request", async () => {
   expect(state.asked).toBeLessThanOrEqual(2);
 });
 
-test("without the permission to see it everything passes, and nobody asks a second time", async () => {
+test("without the permission to see it everything passes, and the check is not repeated", async () => {
   const { state, guard, watch } = createWorld();
   state.refusal = FORBIDDEN;
   state.events = [EVENT];

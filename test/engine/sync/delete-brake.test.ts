@@ -16,7 +16,7 @@ import { stored, tenantEndpoints, testRules } from "../../support/rules.ts";
 
 const RULES = { ...testRules(), servicesEnabled: false };
 
-/** A cache that holds what it was told. */
+/** A cache with given contents. */
 function source() {
   const objects = new Map<string, KubeObject>();
   const listeners = new Set<ChangeListener>();
@@ -38,7 +38,7 @@ function source() {
       objects.delete(formatKey(key));
       tell(key, sign);
     },
-    /** A complete list without these: all of them are gone before the first is told. */
+    /** A complete list without these: all of them are removed before the first is reported. */
     lose(keys: readonly ObjectKey[]) {
       for (const key of keys) objects.delete(formatKey(key));
       for (const key of keys) tell(key, "list");
@@ -146,7 +146,7 @@ test("a confirmation covers at least as many deletes as it names, once", () => {
   expect(holds(0)).toBe(true);
 });
 
-test("somebody who removes copies by hand does not engage it", () => {
+test("removing copies by hand does not engage it", () => {
   const { host, hostKey, keys, holds, engaged } = setting(30);
   holds(0);
   for (const [index] of keys.entries()) host.remove(hostKey(index), "list");

@@ -105,7 +105,7 @@ test("a namespace full of faults has a burst of Events, then one a second, and t
   await Promise.all(written);
   expect([begun.filter((message) => message.startsWith("noisy")).length, begun.includes("shop 0"), dropped()]).toEqual([25, true, 75]);
   await clock.advance(2_000);
-  // What was dropped was not told, and may be.
+  // A dropped Event was not reported, and may be.
   for (const index of [97, 98, 99]) void tell("noisy", `noisy ${index}`);
   await clock.advance(0);
   for (const end of ends.splice(0)) end();

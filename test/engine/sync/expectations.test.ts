@@ -89,7 +89,7 @@ describe("createLatest", () => {
     expect(latest.get(KEY)?.metadata.resourceVersion).toBe("6");
   });
 
-  test("forgets its own write when somebody deletes the object", () => {
+  test("forgets its own write when the object is deleted", () => {
     const { source, becomes } = handMadeSource();
     const latest = createExpectations(source);
     latest.writing(KEY)(version("5"));

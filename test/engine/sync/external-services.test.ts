@@ -21,7 +21,7 @@ async function sourceAt({ client }: EmbeddedCluster, namespace: string, name: st
   return `${annotations["sync.platform/object-namespace"]}/${annotations["sync.platform/object-name"]}`;
 }
 
-test("an operator's own Service in a mapped namespace gets no tenant's addresses, and his own Endpoints stay", async () => {
+test("an operator's own Service in a mapped namespace gets no tenant's addresses, and the operator's own Endpoints stay", async () => {
   const [tenant, host] = [await cluster("team-a"), await cluster("vc", "h-team-a")];
   await fill(tenant, "team-a", ["db", "db2", "given"]);
   for (const name of ["db", "db2"])

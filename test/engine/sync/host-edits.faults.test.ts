@@ -30,7 +30,7 @@ type Value = "first" | "a" | "b" | undefined;
 /** One part of an object, on both sides. */
 interface Part {
   readonly patches: readonly PatchDefinition[];
-  /** What either side has for a value of the tenant. */
+  /** Values of either side for a value of the tenant. */
   readonly text: Readonly<Record<"tenant" | "host", (value: string) => unknown>>;
   readonly patch: (text: unknown) => object;
   readonly read: (object: KubeObject) => unknown;
@@ -70,7 +70,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   "patched subsets": body(1000, [{ path: "subsets[*].ports[*].port", expression: "value + 1000", reverseExpression: "value - 1000" }]),
 };
 
-/** What happens to each tenant write but that of the last step. */
+/** Fate of each tenant write but that of the last step. */
 const FAULTS = {
   "an answer that comes": { lost: false, killed: false, late: false },
   "a lost answer": { lost: true, killed: false, late: false },
@@ -81,9 +81,9 @@ const FAULTS = {
 type Fault = (typeof FAULTS)[keyof typeof FAULTS];
 
 interface Story {
-  /** Values that somebody gives the part on the host, one after the other. */
+  /** Values that the part is given on the host, one after the other. */
   readonly edits: readonly Value[];
-  /** What the tenant makes of the part after the last but one host edit has flowed. */
+  /** The tenant's later change of the part, after the last but one host edit was applied. */
   readonly tenant?: { readonly value: Value };
   /** The tenant changes something else then. */
   readonly other?: true;
@@ -114,7 +114,7 @@ const STORIES: Readonly<Record<string, Story>> = {
   },
 };
 
-/** A process: caches that see what is there when told to, and a loop whose tenant writes may lose their answer. */
+/** A process: caches that update on request, and a loop whose tenant writes may lose their answer. */
 async function start(rules: Rules, fault: { lost: boolean }) {
   const caches = { tenant: lateAccess(clusters.tenant), host: lateAccess(clusters.host) };
   const writes = { tenant: 0, host: 0 };

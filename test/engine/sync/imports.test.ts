@@ -1,5 +1,5 @@
 /**
- * Which objects of the host a tenant can bring across by naming them: none that is meant for somebody else.
+ * Objects of the host that a tenant can import by naming them: none that is meant for another tenant.
  */
 import { beforeEach, describe, expect, test } from "vitest";
 import { EngineError } from "../../../src/base/errors.ts";

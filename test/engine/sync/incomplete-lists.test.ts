@@ -68,7 +68,7 @@ test("the host's list lacks the copies: changes, deletions and host edits go thr
   expect(edited?.metadata.labels).toMatchObject({ tier: "gold" });
 });
 
-test("the tenant's list lacks the sources: no copy goes, and one that somebody deletes comes back", async () => {
+test("the tenant's list lacks the sources: no copy is deleted, and a deleted one comes back", async () => {
   const { tenant, host } = await synced();
   const before = (await host.client.list(ENDPOINTS)).items.map(({ metadata }) => metadata.uid);
   await start({ tenant, on: host, namespace: "vc", through: (client, side) => (side === "tenant" ? emptyLists(client, 1) : client) });
@@ -115,7 +115,7 @@ test("a copy that was deleted with its source does not come back, though the cac
   expect(await host.client.get(ENDPOINTS, hostKey("web"))).toBeUndefined();
 });
 
-/** Nobody hears of Endpoints that are deleted. */
+/** Hides deletions of Endpoints. */
 function withoutDeletions(client: ClusterClient): ClusterClient {
   return {
     ...emptyLists(client, 0),

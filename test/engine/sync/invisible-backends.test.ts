@@ -101,7 +101,7 @@ describe("told as invisible", () => {
     },
     { why: "slices alone", tenantSlices: [slice("shop", ["10.0.0.9"])], says: "0/1 let the syncer copy" },
     {
-      why: "slices that a controller makes of Pods where nobody makes Endpoints",
+      why: "slices that a controller makes of Pods, without Endpoints",
       tenantSlices: [slice("shop", ["10.0.0.9"], { manager: "endpointslice-controller.k8s.io" })],
       says: "0/1 let the syncer copy",
     },
@@ -153,7 +153,7 @@ describe("not told", () => {
     { why: "addresses of slices that the policy refuses", rules: denying, tenantSlices: [slice("shop", ["10.0.0.9"])] },
     { why: "a copy that is still to come", subsets: TWO, uncopied: true },
     { why: "a Service that has no host Service yet", subsets: TWO, hostService: undefined },
-    { why: "a host Service of somebody else", subsets: TWO, hostService: service("vc", "web-x-shop-x-blue", {}) },
+    { why: "a foreign host Service", subsets: TWO, hostService: service("vc", "web-x-shop-x-blue", {}) },
     { why: "a host Service whose backends the host selects", subsets: TWO, hostService: namedService({ selector: { app: "web" } }) },
     { why: "Endpoints whose sync is switched off", rules: testRules({ ...EXTERNAL, enabled: false }), subsets: TWO },
     {

@@ -21,7 +21,7 @@ function cacheOf(...objects: readonly KubeObject[]): ObjectSource {
   return { get, list: () => objects, onChange: () => () => {}, synced: true, current: true };
 }
 
-/** What became of one object, on a clock that moves by a millisecond with each evaluation. */
+/** Outcome of one object, on a clock that moves by a millisecond with each evaluation. */
 async function reconcile(patches: readonly PatchDefinition[], tenant: KubeObject, host?: KubeObject) {
   let [nowMs, evaluations] = [0, 0];
   const plain = createPlainEngine();

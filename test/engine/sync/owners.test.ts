@@ -1,5 +1,5 @@
 /**
- * Which virtual clusters of one name have copies on a host, told without asking any tenant cluster.
+ * Which virtual clusters of one name have copies on a host, determined without asking any tenant cluster.
  */
 import { expect, test } from "vitest";
 import { ENDPOINTS } from "../../../src/kube/object/resource.ts";

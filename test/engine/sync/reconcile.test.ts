@@ -21,7 +21,7 @@ const KEY = { namespace: "shop", name: "web" };
 const EMPTY: ObjectSource = { get: () => undefined, list: () => [], onChange: () => () => {}, synced: true, current: true };
 const WITH_SELECTOR = service("vc", "web-x-shop-x-blue", { selector: { app: "web" } });
 
-/** A reconcile that makes a copy where its cache knows of no host Service; what it notes that the object refers to, by state. */
+/** A reconcile that makes a copy where its cache knows of no host Service; the references that it records, by state. */
 function begin(machine = createMachine()) {
   const [clock, rules, caches, noted] = [createFakeClock(), testRules(), { source: () => EMPTY }, [] as string[]];
   const starting = beginReconcile({
@@ -46,7 +46,7 @@ function begin(machine = createMachine()) {
 const answers: readonly { why: string; answer: Response; want: readonly string[] }[] = [
   { why: "there is none: what the copy names", answer: { type: "absent" }, want: ["copied"] },
   { why: "it has a selector: that the object is left alone", answer: { type: "object", object: WITH_SELECTOR }, want: ["left"] },
-  { why: "nobody can tell: nothing", answer: { type: "failed", error: new Error("down") }, want: [] },
+  { why: "unknown: nothing", answer: { type: "failed", error: new Error("down") }, want: [] },
 ];
 test.each(answers)("what an object refers to is noted once its host Service was read, and $why", ({ answer, want }) => {
   const { reconcile, noted } = begin();

@@ -1,5 +1,5 @@
 /**
- * Referenced objects through the whole engine: what is watched and listed for them, and that what a Secret says appears nowhere
+ * Referenced objects through the whole engine: the watches and lists for them, and that a Secret's content appears nowhere
  * but in its copy.
  */
 import { afterEach, describe, expect, test } from "vitest";
@@ -43,7 +43,7 @@ interface Rig {
 }
 
 interface RigOptions {
-  /** What a call to the host answers in place of its own answer. */
+  /** Replaces the answer of a call to the host. */
   readonly fail?: (verb: string, object: KubeObject | undefined) => Error | undefined;
   readonly access?: (access: ClusterAccess) => ClusterAccess;
   readonly secrets?: boolean;
@@ -252,7 +252,7 @@ describe("what a Secret says", () => {
     },
   );
 
-  test("appears nowhere when an object of somebody else is in the way", async () => {
+  test("appears nowhere if a foreign object is in the way", async () => {
     const rig = await start();
     await make(rig.host, SECRETS, KEY, { data: { password: ENCODED } });
     await make(rig.tenant, SECRETS, { namespace: "shop", name: "db" }, { data: { password: "b3RoZXI=" } });

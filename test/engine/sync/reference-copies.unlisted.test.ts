@@ -27,7 +27,7 @@ function cacheOf(...objects: readonly KubeObject[]): ObjectSource & { readonly o
   return { ...source, objects: known };
 }
 
-/** A copy that nobody refers to, and that the last list lacked. */
+/** An unreferenced copy that the last list lacked. */
 function unused() {
   const rules = testReferenceRules();
   const source = secret("shop", "db");
@@ -55,7 +55,7 @@ function unused() {
   return { copy, copies, host, begin, timeIsOver: () => clock.advance(rules.retentionMs) };
 }
 
-test("a copy that a list leaves out while nobody refers to it is still deleted when its time is over", async () => {
+test("an unreferenced copy that a list leaves out is still deleted when its time is over", async () => {
   const { copy, host, begin, timeIsOver } = unused();
   host.objects.set(formatKey(keyOf(copy)), copy);
   await timeIsOver();

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createReferencePlaces } from "../../../src/engine/sync/references/reference-places.ts";
 
-/** Takes places in this order; what is still held in the end, and what waits. */
+/** Takes places in this order; returns those held in the end, and those waiting. */
 function take(placesMax: number, wishes: readonly string[], copied: readonly string[] = []) {
   const places = createReferencePlaces(placesMax, (id) => !copied.includes(id));
   const held = new Set<string>();
@@ -16,7 +16,7 @@ function take(placesMax: number, wishes: readonly string[], copied: readonly str
 
 const many = (namespace: string, count: number) => Array.from({ length: count }, (_, index) => `${namespace}/${index}`);
 
-test("one namespace has all places while nobody else wants one", () => {
+test("one namespace has all places while no other wants one", () => {
   expect(take(100, many("a", 101))).toMatchObject({ held: many("a", 100), waiting: ["a/100"] });
 });
 

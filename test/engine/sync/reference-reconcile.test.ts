@@ -101,7 +101,7 @@ describe("a reconcile of a referenced object", () => {
     expect(reconcile.request).toEqual({ type: "get", side: "host", key: { namespace: "vc", name: "db-x-shop-x-blue" } });
   });
 
-  describe("when nobody refers to the object", () => {
+  describe("when the object is unreferenced", () => {
     const input = referenceInput({ source: SOURCE, target: COPY, unusedMs: 1e9 });
     const key = { namespace: "shop", name: "web" };
     const user = (resourceVersion: string): KubeObject => tenantEndpoints({ resourceVersion });
@@ -119,7 +119,7 @@ describe("a reconcile of a referenced object", () => {
       expect([reconcile.request.type, reconcile.resource]).toEqual([request, SECRETS]);
     });
 
-    test("and nobody knows who did, the copy goes", () => {
+    test("and the last reference is unknown, the copy is deleted", () => {
       expect(begin({ input }).reconcile.request).toMatchObject({ type: "write", operation: { action: "delete" } });
     });
 
@@ -148,7 +148,7 @@ describe("a reconcile of a referenced object", () => {
     expect(begin({ input }).reconcile.request.type).toBe("write");
   });
 
-  describe("whose copy somebody has deleted", () => {
+  describe("whose copy was deleted", () => {
     const input = referenceInput({ source: SOURCE, known: COPY });
     const unreachable = { type: "failed", error: new EngineError("API_UNAVAILABLE", "Cannot get an answer") } as const;
 
@@ -176,7 +176,7 @@ describe("a reconcile of a referenced object", () => {
       expect(reconcile.request).toMatchObject({ type: "report", notes: [{ code: "LOOP_STOPPED" }] });
       finish(reconcile.answer({ type: "absent" }));
       expect([reconcile.request, wrote, settled.length]).toEqual([done({ result: "settled", requeueAfterMs: 90_000 }), [], 1]);
-      // The first copy was deleted by nobody.
+      // The first copy was not deleted.
       expect(begin({ recreationWaitMs: () => 90_000 }).reconcile.request.type).toBe("write");
     });
   });

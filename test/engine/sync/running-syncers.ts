@@ -23,7 +23,7 @@ export let clock: FakeClock;
 const clusters: EmbeddedCluster[] = [];
 const syncers: { stop(): Promise<unknown> }[] = [];
 
-/** To be called at the top of a test file: what a test makes stops after it. */
+/** To be called at the top of a test file: syncers of a test stop after it. */
 export function useRunningSyncers(): void {
   beforeEach(() => void (clock = createFakeClock()));
   afterEach(async () => {

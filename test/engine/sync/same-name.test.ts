@@ -1,6 +1,6 @@
 /**
- * Two virtual clusters of one name on one host, tenant clusters that were rebuilt, and clusters that were swapped: nobody touches what
- * is not his.
+ * Two virtual clusters of one name on one host, tenant clusters that were rebuilt, and clusters that were swapped: no syncer touches objects
+ * that are not its own.
  */
 import { beforeEach, describe, expect, test } from "vitest";
 import type { EmbeddedCluster } from "../../../src/cluster/cluster.ts";

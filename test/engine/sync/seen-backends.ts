@@ -75,7 +75,7 @@ export function watching(on: EmbeddedCluster, views: (readonly string[])[]) {
             if (!["create", "update", "delete"].includes(String(name))) return value.bind(target) as unknown;
             return async (...args: unknown[]) => {
               const answer: unknown = await (value as (...args: unknown[]) => unknown).apply(target, args);
-              // What may be written is asked by a write, too.
+              // A write checks permissions, too.
               if ((args[0] as { plural: string }).plural === "selfsubjectaccessreviews") return answer;
               await on.settled();
               views.push((await seen(on)).addresses);

@@ -1,5 +1,5 @@
 /**
- * What a tenant writes into labels and annotations never decides whose anything is: neither what stands on a copy since an earlier
+ * A tenant's labels and annotations never decide ownership: neither those on a copy since an earlier
  * version, nor what comes now.
  */
 import { beforeEach, describe, expect, test } from "vitest";

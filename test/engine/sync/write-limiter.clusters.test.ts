@@ -40,7 +40,7 @@ afterEach(async () => {
 
 type Patches = readonly { readonly path: string; readonly expression?: string; readonly reverseExpression?: string }[];
 
-/** What stands between a syncer and one of its clusters. */
+/** The connection between a syncer and one of its clusters. */
 interface Webhooks {
   tenant?(client: ClusterClient): ClusterClient;
   host?(client: ClusterClient): ClusterClient;
@@ -158,7 +158,7 @@ test("a host webhook that reverts what is written is slowed", async () => {
   const { writes } = await startSyncer([{ path: "metadata.labels.team", expression: "value + '-x'" }], {
     host: (client) => rewriting(client, "team", "ops"),
   });
-  // Somebody touches the copy all the time, so that it is looked at again.
+  // The copy is touched all the time, so that it is processed again.
   for (let second = 0; second < 600; second += 1) {
     await clusters.host.client
       .patch(ENDPOINTS, HOST_KEY, "merge", { metadata: { annotations: { touched: String(second) } } })

@@ -65,7 +65,7 @@ test("writes to the source count, whatever version they make, and what they make
   const { clock, brake } = begin();
   for (let version = 0; version < 6; version += 1) brake.flowed(ID, `v${version}`);
   expect(brake.restraint(ID, "v5")).toMatchObject({ writeWaitMs: 8_000, flowWaitMs: 8_000 });
-  // A change of somebody else is written at once; a host edit that is to flow with it waits a second.
+  // A change by another writer is written at once; a host edit that is to flow with it waits a second.
   expect(brake.restraint(ID, "v6")).toMatchObject({ writeWaitMs: 0, flowWaitMs: 1_000 });
   await clock.advance(1_000);
   expect(brake.restraint(ID, "v6")).toMatchObject({ writeWaitMs: 0, flowWaitMs: 0 });

@@ -53,7 +53,7 @@ describe("an answer that is no success", () => {
     { header: "7", body: {}, want: 7, why: "the header" },
     { header: undefined, body: { details: { retryAfterSeconds: 3 } }, want: 3, why: "the Status" },
     { header: "7", body: { details: { retryAfterSeconds: 3 } }, want: 3, why: "the Status before the header" },
-    { header: undefined, body: {}, want: undefined, why: "nobody" },
+    { header: undefined, body: {}, want: undefined, why: "no server" },
   ])("tells when to come back as $why says", ({ header, body, want }) => {
     const status = { kind: "Status", status: "Failure", reason: "TooManyRequests", code: 429, ...body };
     expect(errorFromAnswer(answer(429, JSON.stringify(status), header), NOW).details["retryAfterSeconds"]).toBe(want);

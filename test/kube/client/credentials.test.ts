@@ -75,7 +75,7 @@ describe("what a request carries", () => {
       want: `Basic ${Buffer.from("admin:p:ß").toString("base64")}`,
       why: "name and password",
     },
-    { user: {}, want: undefined, why: "nothing, for nobody" },
+    { user: {}, want: undefined, why: "nothing, for a user without credentials" },
   ])("is $why", async ({ user, want }) => {
     const { get, sent } = await createWorld({ user });
     await get();

@@ -47,7 +47,7 @@ describe("broken connections", () => {
     expect(await client.get(ENDPOINTS, KEY)).toEqual(db);
   });
 
-  test("a server that nobody vouches for is API_UNAVAILABLE with the reason", async () => {
+  test("a server with an untrusted certificate is API_UNAVAILABLE with the reason", async () => {
     const { server } = await createWorld((_, response) => json(response, db), { scheme: "https" });
     const kubeConfig = await loadKubeConfig({ text: server.kubeconfig({}, { "certificate-authority-data": undefined }) });
     const stranger = createHttpClient({ kubeConfig, clock: systemClock });

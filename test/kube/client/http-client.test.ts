@@ -1,5 +1,5 @@
 /**
- * The HTTP client call by call: what it sends, and what it makes of the answers.
+ * The HTTP client call by call: its requests, and the handling of answers.
  */
 import { describe, expect, test } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
@@ -129,7 +129,7 @@ describe("answers", () => {
     await expect(client.create(ENDPOINTS, db)).rejects.toMatchObject({ code: "API_NOT_FOUND" });
   });
 
-  test("404 of an absent resource is an error for everybody", async () => {
+  test("404 of an absent resource is an error for every caller", async () => {
     const { client } = await createWorld((_, response) => void response.writeHead(404).end("404 page not found\n"));
     for (const call of Object.values(CALLS)) await expect(call(client)).rejects.toMatchObject({ code: "API_NOT_FOUND" });
   });

@@ -15,7 +15,7 @@ import { startScriptedServer, type Script } from "../../support/scripted-server.
 export const KEY = { namespace: "shop", name: "db" };
 export const db: KubeObject = { apiVersion: "v1", kind: "Endpoints", metadata: { ...KEY, uid: "1", resourceVersion: "5" } };
 
-/** Closes `one` at the end of the test; what comes last is closed first. */
+/** Closes `one` at the end of the test; the last one is closed first. */
 export function closeAfterTest(one: { close(): Promise<void> }): void {
   onTestFinished(() => one.close());
 }

@@ -117,7 +117,7 @@ describe("connections", () => {
     expect(server.connections).toBe(0);
   });
 
-  /** A server that takes connections and never says a word; in front of it, what `greeting` says. */
+  /** A server that accepts connections and never answers; before that it sends `greeting`. */
   async function startMute(greeting = "") {
     const sockets = new Set<Socket>();
     const mute = createTcpServer((socket) => {

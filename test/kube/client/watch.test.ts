@@ -225,7 +225,7 @@ describe("a watch that fails", () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  test("throws API_UNAVAILABLE when nobody listens, or nobody answers in time", async () => {
+  test("throws API_UNAVAILABLE if no server listens, or none answers in time", async () => {
     const clock = createFakeClock();
     const { server, client } = await createWorld(() => undefined, { clock });
     const silent = read(client);

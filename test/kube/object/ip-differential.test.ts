@@ -1,5 +1,5 @@
 /**
- * Beside ipaddr.js, which others wrote: what is read, as which number and in which text, and what an IPv6 address stands for.
+ * Comparison with ipaddr.js: which texts are read, as which number and in which spelling, and the IPv4 addresses that IPv6 ones embed.
  */
 import * as fc from "fast-check";
 import ipaddr from "ipaddr.js";

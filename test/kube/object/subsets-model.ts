@@ -15,7 +15,7 @@ interface Entry {
   ready: boolean;
 }
 
-/** What the server stores for `subsets`, in one definite order. */
+/** The stored form of `subsets`, in one definite order. */
 export function storedSubsets(subsets: readonly EndpointSubset[]): EndpointSubset[] {
   const entriesByPort = new Map<unknown, { port: EndpointPort | undefined; entries: Entry[] }>();
   const spellings = subsets.flatMap(({ addresses = [], notReadyAddresses = [] }) => [...addresses, ...notReadyAddresses]);

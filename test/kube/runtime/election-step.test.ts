@@ -155,7 +155,7 @@ describe("the next step when a cluster is out of sight", () => {
       step: { action: "wait", forMs: 3_400 },
     },
     {
-      why: "of a candidate that is blind is to take what nobody else took, and to note that",
+      why: "of a blind candidate is to take a Lease that no other candidate took, and to note that",
       given: { sight: "blind", nowMs: 19_400, notes: noted({ blindSince: SINCE, askedBy: "third" }) },
       step: { action: "acquire", record: mine({ leaseTransitions: 4 }), notes: noted({ blindSince: NOW }) },
     },
@@ -219,7 +219,7 @@ describe("a Lease", () => {
     });
   });
 
-  test("that is given back names nobody, holds for a second and keeps its count, as client-go's", () => {
+  test("that is given back names no holder, is valid for a second and keeps its count, as client-go's", () => {
     expect(releaseRecord(record(), WALL_MS)).toStrictEqual({
       holderIdentity: "",
       leaseDurationSeconds: 1,
@@ -245,7 +245,7 @@ describe("a Lease", () => {
     expect(readNotes(plain)).toEqual(NO_NOTES);
   });
 
-  test("is read whatever somebody wrote into it", () => {
+  test("is read whatever its content", () => {
     const empty = { holderIdentity: "", leaseDurationSeconds: 0, acquireTime: "", renewTime: "", leaseTransitions: 0 };
     const specs = [undefined, null, "x", {}, { holderIdentity: 1, leaseDurationSeconds: -1, leaseTransitions: 1.5, acquireTime: {} }];
     for (const spec of specs) expect(readLease({ apiVersion: "v1", kind: "Lease", metadata: {}, spec })).toEqual(empty);

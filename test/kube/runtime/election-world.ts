@@ -17,7 +17,7 @@ import { createFakeClock, type FakeClock } from "../../support/fake-clock.ts";
 
 export const LEASE = { namespace: "vc-blue", name: "endpoint-sync-blue" };
 
-/** What a process meets on its way to the API server. */
+/** Network conditions between a process and the API server. */
 export interface Network {
   /** Virtual milliseconds to the server, and back. */
   latencyMs: number;
@@ -30,7 +30,7 @@ export interface Candidate {
   readonly identity: string;
   readonly election: LeaderElection;
   readonly network: Network;
-  /** What it sees of what it would work with. */
+  /** Sight of its clusters. */
   sight: Sight;
   readonly metrics: MetricsRegistry;
   readonly lines: string[];
@@ -63,7 +63,7 @@ export interface ElectionWorld {
 export interface JoinOptions {
   readonly times?: ElectionTimes;
   readonly fraction?: () => number;
-  /** What a leader does. Default: waits for the loss. */
+  /** Work of a leader. Default: waits for the loss. */
   readonly lead?: Lead;
   readonly drainMs?: number;
 }
@@ -192,7 +192,7 @@ class Process implements Candidate {
 
   async #call<Result>(send: () => Promise<Result>): Promise<Result> {
     const { clock } = this.#options;
-    // What a killed process has sent arrives all the same; what it would send does not.
+    // Requests that a killed process has sent still arrive; later ones do not.
     if (this.#dead) return never();
     const { fault, latencyMs } = this.network;
     if (fault === "refused") throw unavailable("connect ECONNREFUSED");

@@ -4,7 +4,7 @@ import type { ClusterClient, ListOptions, ObjectList, WatchEvent, WatchOptions }
 import type { ResourceType } from "../../../src/kube/object/resource.ts";
 import type { KubeObject } from "../../../src/kube/object/types.ts";
 
-/** What an open watch gets next: an event, its clean end, or its failure. */
+/** Next item of an open watch: an event, its clean end, or its failure. */
 type Delivery = WatchEvent | { readonly type: "end" } | { readonly type: "error"; readonly error: EngineError };
 
 interface OpenWatch {

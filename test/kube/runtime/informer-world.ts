@@ -16,7 +16,7 @@ export const chance: Chance = { fraction: () => 0.5, uuid: () => "", bytes: (len
 export const unavailable = (message = "connect ECONNREFUSED") => new EngineError("API_UNAVAILABLE", message);
 export const MINUTE_MS = 60_000;
 
-/** To be called at the top of a test file: a promise that nobody looks after fails the test that left it. */
+/** To be called at the top of a test file: an unhandled rejection fails the test that left it. */
 export function failOnRejections(): void {
   const rejections: unknown[] = [];
   const keep = (reason: unknown) => void rejections.push(reason);

@@ -1,4 +1,4 @@
-/** What an informer makes of lists that fail or lie, and of states that the cluster has forgotten. */
+/** An informer and lists that fail or are wrong, and states that the cluster has dropped. */
 import { describe, expect, test } from "vitest";
 import { EngineError } from "../../../src/base/errors.ts";
 import { LIST_TEXT_MAX } from "../../../src/kube/runtime/informer/list-all.ts";
@@ -17,7 +17,7 @@ describe("an expired state", () => {
     const { cluster } = world;
     const expired = new EngineError("API_EXPIRED", "too old resource version");
     const error = where === "inside the stream" ? expired : unavailable();
-    // Both objects change while nobody watches, and history is gone.
+    // Both objects change without a watch, and history is gone.
     cluster.breakWatches(error);
     cluster.remove("db");
     cluster.put("db");

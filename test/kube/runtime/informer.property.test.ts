@@ -10,7 +10,7 @@ const name = fc.constantFrom("a", "b", "c", "d");
 const codes = ["API_UNAVAILABLE", "API_EXPIRED", "API_TOO_MANY_REQUESTS", "API_FORBIDDEN", "API_INVALID", "API_ERROR"] as const;
 const error = fc.constantFrom(...codes).map((code) => new EngineError(code, "scripted"));
 
-/** What can happen to a cluster and to those who follow it. */
+/** Events in a cluster and its followers. */
 const happening = fc.oneof(
   { weight: 6, arbitrary: name.map((which) => (cluster: FakeCluster) => cluster.put(which)) },
   { weight: 3, arbitrary: name.map((which) => (cluster: FakeCluster) => cluster.remove(which)) },
@@ -70,7 +70,7 @@ test("whatever happened, the copy ends equal to the cluster, and no object ever 
         await clock.advance(60 * 60_000);
         expect(stateOf(informer.list())).toEqual(cluster.state());
         expect(informer.current).toBe(true);
-        // Listeners heard everything: replaying what they were told gives the copy.
+        // Listeners got everything: replaying their calls gives the cache.
         const told = Object.fromEntries([...heard].filter(([, state]) => state !== undefined));
         expect(told).toEqual(cluster.state());
         await informer.stop();

@@ -125,7 +125,7 @@ describe("deletions", () => {
     expect(world.lines).toEqual([]);
   });
 
-  test("that the server lost are found by a list that somebody asks for, at most once a minute", async () => {
+  test("that the server lost are found by a requested list, at most once a minute", async () => {
     const world = await createFollowing({ relistMs: 0 });
     world.cluster.remove("db", { silently: true });
     for (let times = 0; times < 5; times += 1) world.informer.relist?.();
@@ -186,7 +186,7 @@ describe("stopping", () => {
     await stop(world);
   });
 
-  test("during a watch ends it, tells nobody and reports nothing", async () => {
+  test("during a watch ends it, notifies no listener and reports nothing", async () => {
     const world = await createFollowing();
     await stop(world);
     world.cluster.put("db");

@@ -1,4 +1,4 @@
-/** What an informer makes of watches that break, end, fall silent or say too much. */
+/** An informer and watches that break, end, fall silent or send too much. */
 import { describe, expect, test } from "vitest";
 import { EngineError } from "../../../src/base/errors.ts";
 import { settle } from "../../support/fake-clock.ts";

@@ -20,7 +20,7 @@ type Cut = `${"A" | "B"} ${Side}`;
 const LOST_MS = 5_000;
 const CLEAR_MS = 2_000;
 const TICK_MS = 250;
-/** What is documented for `run` with its default times. */
+/** The documented times of `run` with its defaults. */
 const PROMISED_MS = 20_000;
 
 const one = (cut: Cut): Candidate => world.candidates[cut.startsWith("A") ? 0 : 1]!;
@@ -82,7 +82,7 @@ describe("the one that sees both clusters leads, and nothing changes hands witho
     // Neither sees both: the one that reaches the Lease goes on with what it knows.
     { cuts: ["A tenant", "B host"], leads: ["A"], moved: 0 },
     { cuts: ["A host", "B host"], leads: [], moved: 0 },
-    // Nothing is promised here; who is blind waits a little longer.
+    // There is no guarantee here; a blind candidate waits a little longer.
     { cuts: ["A host", "B tenant"], leads: ["B"], moved: 1, withinMs: 30_000 },
   ])("$cuts: $leads", async ({ cuts, leads, moved, withinMs = PROMISED_MS }) => {
     await start();
@@ -151,7 +151,7 @@ describe("a handover", () => {
     expect([leaders(), one("A tenant").terms]).toEqual([["B"], 1]);
   });
 
-  test("to a candidate that died ends like any other Lease that nobody renews", async () => {
+  test("to a candidate that died ends like any other unrenewed Lease", async () => {
     await start();
     world.join();
     one("A tenant").sight = "blind";

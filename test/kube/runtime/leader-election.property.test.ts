@@ -4,7 +4,7 @@ import type { Sight } from "../../../src/kube/runtime/election/election-step.ts"
 import type { ElectionWorld } from "./election-world.ts";
 import { createElectionWorld } from "./election-world.ts";
 
-/** What happens to one process, and how long it is left with it, in virtual milliseconds. */
+/** Event of one process, and its duration, in virtual milliseconds. */
 interface Happening {
   readonly who: number;
   readonly what:
@@ -35,7 +35,7 @@ function apply({ candidates }: ElectionWorld, { who, what }: Happening): void {
   else Object.assign(network, what === "healed" ? { fault: "none", latencyMs: 5 } : { fault: what });
 }
 
-/** Who may write now. A process that is paused asks again before it does anything. */
+/** The process that may write now. A paused process checks again before it does anything. */
 function leaders({ candidates }: ElectionWorld, killed: ReadonlySet<number>): string[] {
   return candidates.filter(({ election }, index) => !killed.has(index) && election.leading).map(({ identity }) => identity);
 }

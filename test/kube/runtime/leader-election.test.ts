@@ -20,7 +20,7 @@ afterEach(async () => {
 
 const specOf = (lease: KubeObject | undefined) => lease?.["spec"] as Record<string, unknown> | undefined;
 
-/** Another program's leader, which renews until it is told to end. */
+/** Another program's leader, which renews until it is stopped. */
 async function holdLease(identity: string, fields: Record<string, unknown> = {}): Promise<() => Promise<void>> {
   const { client } = world.cluster;
   const metadata = { ...LEASE };
@@ -90,7 +90,7 @@ describe("a candidate", () => {
     expect(candidate.election.leading).toBe(true);
   });
 
-  test("is not held off by somebody who labels the Lease every second", async () => {
+  test("is not held off by a client that labels the Lease every second", async () => {
     await holdLease("dead");
     const candidate = world.join();
     for (let i = 0; i < 17; i++) {
@@ -182,7 +182,7 @@ describe("a leader", () => {
     expect(specOf(await world.lease())).toMatchObject({ renewTime: expect.stringMatching(/T00:00:08/) as string });
   });
 
-  test("goes on after somebody else wrote the Lease without taking it", async () => {
+  test("goes on after another client wrote the Lease without taking it", async () => {
     const candidate = world.join();
     await world.clock.advance(1_000);
     await world.cluster.client.patch(LEASES, LEASE, "merge", { metadata: { labels: { a: "b" } } });

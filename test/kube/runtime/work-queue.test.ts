@@ -149,8 +149,8 @@ describe("a work queue", () => {
     expect(await taken).toBeUndefined();
   });
 
-  test("refuses the end of work that nobody began", () => {
-    expect(() => createQueue().done("shop/db")).toThrow(/nobody took/);
+  test("refuses the end of work that was not begun", () => {
+    expect(() => createQueue().done("shop/db")).toThrow(/was not taken/);
   });
 
   test("counts under the names of controller-runtime", async () => {
@@ -178,7 +178,7 @@ describe("a work queue", () => {
   });
 });
 
-/** The queue said again in the plainest possible way: what waits where, what runs, what is due when. */
+/** A model of the queue in its simplest form: waiting, running and delayed keys. */
 class Model {
   readonly waiting: Record<Priority, string[]> = { fresh: [], background: [] };
   readonly running = new Map<string, Priority | undefined>();

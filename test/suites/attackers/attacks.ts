@@ -1,5 +1,5 @@
 /**
- * What a tenant, or somebody on the host, does to the syncer: data and the patches that meet it, at a pace that an API server carries.
+ * Attacks on the syncer by a tenant, or by a user of the host: data and the patches that meet it, at a pace that an API server carries.
  *
  * @module
  */
@@ -20,7 +20,7 @@ export interface Attack {
   prepare(tenant: Api, labels: Labels): Promise<void>;
   /** The nth act. */
   act(tenant: Api, count: number, labels: Labels): Promise<void>;
-  /** What the second writer does when a copy changes; a write of its own. */
+  /** The second writer's own write when a copy changes. */
   answer?(host: Api, copy: Thing): Promise<void>;
 }
 

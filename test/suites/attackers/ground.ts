@@ -25,7 +25,7 @@ const IGNORED = "example.com/ignored";
 /** Whether the attacker acts, and whether the syncer is to mind it. */
 export type Company = "none" | "ignored" | "attacker";
 
-/** What a period showed. Times are milliseconds. */
+/** Measurements of a period. Times are milliseconds. */
 export interface Period {
   readonly changes: number;
   readonly p50: number;
@@ -33,7 +33,7 @@ export interface Period {
   readonly probe: number;
   /** Longest time between two renewals of the Lease. */
   readonly renewal: number;
-  /** What the attacker did, and what was written to the host beside the victim's copies. */
+  /** Writes of the attacker, and writes to the host beside the victim's copies. */
   readonly acts: number;
   readonly writes: number;
 }

@@ -65,7 +65,7 @@ async function play(attack: Attack): Promise<string> {
   }
 }
 
-/** The clusters share the machine with the syncer: what an attack that it does not even look at takes from the victim is theirs. */
+/** The clusters share the machine with the syncer: the cost of an attack that it ignores is theirs. */
 function wrongTimes(control: number, { p99, probe, renewal }: Period): string[] {
   return [
     ...(p99 > control + LATER_MAX_MS ? [`p99 is ${ms(p99 - control)} above what it is without the syncer's work`] : []),

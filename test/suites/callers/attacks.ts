@@ -1,5 +1,5 @@
 /**
- * What a hostile caller of the management API does, over and over. Runs in a thread of its own, so that making requests takes no time
+ * Repeated requests of a hostile caller of the management API. Runs in its own thread, so that making requests takes no time
  * from those who are timed.
  */
 import { Agent, request } from "node:http";
@@ -7,7 +7,7 @@ import { connect } from "node:net";
 import type { Socket } from "node:net";
 import { parentPort, workerData } from "node:worker_threads";
 
-/** What an attack gets to know. */
+/** Input of an attack. */
 export interface Target {
   readonly attack: string;
   readonly url: string;

@@ -22,7 +22,7 @@ const STANDS_MS = 75;
 
 interface Way {
   readonly name: string;
-  /** What stands before the command. */
+  /** Prefix of the command. */
   readonly before?: readonly string[];
   readonly options?: (seed: number) => readonly string[];
   /** Does something to the run while it lasts; returns what ends it. */

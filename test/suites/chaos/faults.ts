@@ -1,5 +1,5 @@
 /**
- * What can happen to requests on their way to an API server, and to what it answers.
+ * Faults of requests on their way to an API server, and of its answers.
  *
  * @module
  */
@@ -72,7 +72,7 @@ export const FAULTS: readonly Fault[] = [
   answered("an empty answer", always, { status: 200, type: "application/json", text: "" }),
   {
     name: "a write is said to be done",
-    // An update of the tenant's object that was never made cannot be told from one that the tenant has undone at once.
+    // An update of the tenant's object that was never made cannot be distinguished from one that the tenant has undone at once.
     meets: ({ method, plural, side }) => COPIED.has(plural) && (method === "POST" || (method === "PUT" && side === "host")),
     async act({ asked, tell }) {
       const body = JSON.parse(asked.body) as { metadata: object };

@@ -18,7 +18,7 @@ import type { Chance } from "../outside/cases.ts";
 
 export type Side = "tenant" | "host";
 
-/** What a request is about. */
+/** Target of a request. */
 export interface Asked {
   /** Before whose API server the proxy stands. */
   readonly side: Side;
@@ -42,7 +42,7 @@ export interface Told extends Answer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What can be done with a request. */
+/** Actions on a request. */
 export interface Way {
   readonly asked: Asked;
   readonly chance: Chance;
@@ -66,7 +66,7 @@ export interface Fault {
   readonly act: (way: Way) => Promise<void>;
 }
 
-/** Something that happens to the lines of a watch: what is passed on in place of one. `held` is what was held back before. */
+/** Fault of a watch's lines: returns the lines to pass on in place of one. `held` has the lines held back before. */
 export interface LineFault {
   readonly name: string;
   readonly change: (line: string, held: string[], chance: Chance) => readonly string[] | "cut";
@@ -77,7 +77,7 @@ export type Weather = readonly (readonly [Fault | LineFault, number])[];
 
 const CERTIFICATE = createServerCertificate({ name: "chaos", clock: systemClock, chance: systemChance });
 
-/** What a proxy works with. */
+/** Options of a proxy. */
 export interface ProxyOptions {
   readonly api: Api;
   readonly chance: Chance;
@@ -85,7 +85,7 @@ export interface ProxyOptions {
   readonly note: (text: string) => void;
 }
 
-/** One proxy. It knows every write that the server has stored, and counts what it has done to whom. */
+/** One proxy. It knows every write that the server has stored, and counts the faults by cluster. */
 export class ChaosProxy {
   readonly name: string;
   readonly #side: Side;
@@ -98,7 +98,7 @@ export class ChaosProxy {
   #port = 0;
   #thawed: Promise<void> = Promise.resolve();
   #thaw = () => undefined as void;
-  /** Writes that the server stored, in order; what can be no copy is left out. */
+  /** Writes that the server stored, in order; objects that cannot be copies are left out. */
   readonly stored: Stored[] = [];
   readonly counts = new Map<string, number>();
   weather: Weather = [];
@@ -290,7 +290,7 @@ function describe({ method = "", url = "" }: IncomingMessage, body: string): Omi
   return { method, url, verb: method === "GET" ? read : "write", plural, namespace, name, body };
 }
 
-/** What an Event says, and of what. */
+/** Content of an Event, and its object. */
 function toldIn(body: string): string {
   const { reason, note, message, regarding, involvedObject } = JSON.parse(body) as Record<string, unknown>;
   const { namespace, name } = (regarding ?? involvedObject ?? {}) as Record<string, unknown>;

@@ -1,7 +1,7 @@
 /**
  * Two virtual clusters of one name on one host, an operator's own objects between them, and storms: random changes on all sides while
  * requests meet faults and processes die. After each storm both sides must be what the testers made of them, nothing that belongs to
- * somebody else may have changed, and nothing is written any more.
+ * other owners may have changed, and nothing is written any more.
  *
  * @module
  */
@@ -26,13 +26,13 @@ const VIRTUALS: readonly Virtual[] = [
 ];
 const NAMESPACES = ["shop", "team-a"];
 const HOST_NAMESPACES = ["vc-a", "vc-b", "h-team-a"];
-/** What each tester begins with. */
+/** Initial state of each tester. */
 const OBJECTS = 8;
 /** Nothing is written for so long, in milliseconds, before everything counts as at rest. */
 const QUIET_MS = 2_000;
 /**
  * So long, in milliseconds, may it take after a storm until both sides agree. A server that says again and again that it has made a copy,
- * and does not have it, looks like somebody who keeps deleting it: the syncer makes that copy every two minutes then.
+ * and does not have it, looks like a client that keeps deleting it: the syncer makes that copy every two minutes then.
  */
 const AGREED_MS = 240_000;
 /** Kinds of fault in one storm on one way, at most. */
@@ -63,7 +63,7 @@ export interface WorldOptions {
   readonly alone?: boolean;
 }
 
-/** What happened in a world. */
+/** Events in a world. */
 export class World {
   readonly #options: WorldOptions;
   readonly #chance: Chance;
@@ -110,7 +110,7 @@ export class World {
     await this.#explained(() => this.#agreed());
   }
 
-  /** What the operator of the host has: beside the copies, under names that look like theirs, and with a Service that wants backends. */
+  /** Objects of the host's operator: beside the copies, under names that look like theirs, and with a Service that wants backends. */
   async #operate(): Promise<void> {
     const subsets = [{ addresses: [{ ip: "10.200.0.1" }], ports: [{ port: 80, protocol: "TCP" }] }];
     const create = (kind: Kind, namespace: string, name: string, rest: object) =>
@@ -214,7 +214,7 @@ export class World {
     await member.syncer.kill();
   }
 
-  /** What it says of its end does not matter here: a cluster may be away. */
+  /** Its exit does not matter here: a cluster may be away. */
   async #stop(member: Member): Promise<void> {
     this.#pause(member, false);
     member.syncer.signal("SIGTERM");
@@ -261,7 +261,7 @@ export class World {
     this.#supervise();
   }
 
-  /** Waits until both sides of everybody are what the testers made of them. */
+  /** Waits until both sides of every pair are what the testers made of them. */
   async #agreed(): Promise<void> {
     let wrong: string[] = [];
     await until(
@@ -293,7 +293,7 @@ export class World {
     );
   }
 
-  /** What has changed although it belongs to somebody else. */
+  /** Foreign objects that have changed. */
   async #foreign(): Promise<string[]> {
     const now = new Map((await this.#ofOperator()).map((thing) => [thing.metadata.uid, thing]));
     const changed = this.#operators.filter(
@@ -317,7 +317,7 @@ export class World {
     this.#journal.push(`${(performance.now() / 1_000).toFixed(2)} ${text}`);
   }
 
-  /** What happened to the objects that a failure names, and what the syncers said last. */
+  /** History of the objects that a failure names, and the last output of the syncers. */
   #around(message: string): string {
     const names = [...new Set(message.match(/\bo-\d+\b/g) ?? [])].slice(0, 3);
     // Whose cluster it is, is asked before most writes.

@@ -43,7 +43,7 @@ export class Member {
     return /"identity":"([^"]+)"/.exec(this.syncer.log)?.[1] ?? "";
   }
 
-  /** What `/readyz` says. */
+  /** Answer of `/readyz`. */
   async readyz(): Promise<string> {
     const [, address] = /"address":"([^"]+)","paths":\["\/healthz/.exec(this.syncer.log)!;
     const answer = await fetch(`http://${address}/readyz`);
@@ -135,7 +135,7 @@ export class Pair {
     return { holder: holderIdentity!, transitions: Number(leaseTransitions) };
   }
 
-  /** Who holds the Lease. */
+  /** Holder of the Lease. */
   async leader(): Promise<Member> {
     const { holder } = await this.#lease();
     const found = this.members.find(({ identity }) => identity === holder);
@@ -144,7 +144,7 @@ export class Pair {
   }
 
   /**
-   * Waits until the member leads and nothing changes hands for so long, while nobody else writes; says after how many seconds it had the
+   * Waits until the member leads and nothing changes hands for so long, without other writes; says after how many seconds it had the
    * Lease.
    */
   async leads(wanted: Member, restMs: number): Promise<number> {

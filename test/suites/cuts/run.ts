@@ -1,5 +1,5 @@
 /**
- * Two syncers of one virtual cluster that are cut from its clusters, from outside: who sees both clusters leads, `/readyz` says what each
+ * Two syncers of one virtual cluster that are cut from its clusters, from outside: a member that sees both clusters leads, `/readyz` reports what each
  * cannot reach, nothing is written twice, and the Lease does not change hands without need.
  *
  *   npm run test:cuts -- [--only TEXT] [--seconds 20] [--with REF] [--short]
@@ -36,13 +36,13 @@ if (root === undefined) {
 }
 
 type Who = "leader" | "standby";
-/** Who is cut from what. */
+/** The member that is cut, and the clusters. */
 type Cuts = Readonly<Partial<Record<Who, readonly Side[]>>>;
 
 interface Story {
   readonly name: string;
   readonly cuts: Cuts;
-  /** Who leads while it is cut; undefined where the Lease is out of reach for both. */
+  /** The leader during the cut; undefined if the Lease is out of reach for both. */
   readonly then?: Who;
   /** Whose ways are healed first, so that it leads from then on. */
   readonly first?: Who;

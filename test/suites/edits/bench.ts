@@ -18,7 +18,7 @@ import { Syncer } from "../outside/syncer.ts";
 import { CONFIG, PARTS, PLAIN_PARTS, subsetsOf } from "./parts.ts";
 import type { Part } from "./parts.ts";
 
-/** What happens between an edit and its end. */
+/** Fault between an edit and its end. */
 export type Trouble =
   | "no fault"
   /** The tenant's server stores the write, and the connection breaks. */
@@ -27,12 +27,12 @@ export type Trouble =
   | "two answers lost"
   /** kill -9 while the answer of the tenant's server is on its way. */
   | "killed before the answer"
-  /** kill -9 when the tenant's server has answered and the host has not been told. */
+  /** kill -9 when the tenant's server has answered and the host has not been updated. */
   | "killed before the base"
-  /** The answer is lost, then kill -9 before the host is told. */
+  /** The answer is lost, then kill -9 before the host is updated. */
   | "lost and killed";
 
-/** What someone does on the host, or in the tenant; the last of several comes while the first is under way. */
+/** Edits on the host, or in the tenant; the last of several comes while the first is in progress. */
 export type Doing = readonly ("set" | "set another part" | "remove" | "tenant sets another part" | "tenant sets it back")[];
 
 const VCLUSTER = { name: "blue", namespace: "vc-blue" };
@@ -47,9 +47,9 @@ interface Subject {
   readonly kind: Kind;
   readonly part: Part;
   readonly other: Part;
-  /** What each part that was edited must be in the end; undefined: absent. */
+  /** Expected final value of each edited part; undefined: absent. */
   readonly wanted: Map<Part, { readonly side: "tenant" | "host"; readonly value: string | undefined }>;
-  /** What the first part was before anything happened. */
+  /** Initial value of the first part. */
   before: string | undefined;
   /** Writes to the tenant that went through. */
   through: number;
@@ -58,7 +58,7 @@ interface Subject {
   readonly released: Promise<void>;
 }
 
-/** What became of a batch. */
+/** Result of a batch. */
 export interface Followed {
   readonly edits: number;
   readonly lost: readonly string[];
@@ -129,7 +129,7 @@ export class Bench {
     return { edits: size * doing.length, lost, blamed };
   }
 
-  /** Edits while the syncer is down, and each time it is killed again over them: the host is never told of any before the last. */
+  /** Edits while the syncer is down, and each time it is killed again over them: the host never gets any before the last. */
   async playKills(size: number, kills: number, chance: Chance): Promise<Followed> {
     const subjects = Array.from({ length: size }, () => this.#subject(["remove"], chance));
     const byName = new Map(subjects.map((subject) => [subject.name, subject]));
@@ -279,7 +279,7 @@ function copyOf(name: string): string {
   return hostPlace(VCLUSTER, [NAMESPACE, name])[1];
 }
 
-/** What is in a namespace, by plural and name. */
+/** Contents of a namespace, by plural and name. */
 async function found(api: Api, namespace: string): Promise<ReadonlyMap<string, Thing>> {
   const lists = await Promise.all(
     [SERVICES, ENDPOINTS].map(async (kind) =>
@@ -289,7 +289,7 @@ async function found(api: Api, namespace: string): Promise<ReadonlyMap<string, T
   return new Map(lists.flat());
 }
 
-/** What becomes of the first writes of an object to the tenant. */
+/** Fate of the first writes of an object to the tenant. */
 function faultOf(subject: Subject | undefined, trouble: Trouble): ((way: Way) => Promise<void>) | undefined {
   if (subject === undefined) return undefined;
   if (subject.through >= (trouble === "two answers lost" ? 2 : 1)) {
@@ -306,7 +306,7 @@ function faultOf(subject: Subject | undefined, trouble: Trouble): ((way: Way) =>
   };
 }
 
-/** The host is not told of what went through. */
+/** The host does not get the accepted edit. */
 function withheld(subjects: readonly Subject[], { name }: Write, trouble: Trouble): (() => Promise<void>) | undefined {
   const subject = subjects.find((one) => copyOf(one.name) === name);
   if (subject === undefined || trouble === "no fault") return undefined;

@@ -1,4 +1,4 @@
-/** A patcher as an embedder uses it: what it answers can be written, changed and asked for again. */
+/** A patcher as an embedder uses it: its results can be written, changed and requested again. */
 import { afterEach, describe, expect, test } from "vitest";
 import type { EngineError } from "../../../src/base/errors.ts";
 import { resolveConfig } from "../../../src/engine/config/config.ts";

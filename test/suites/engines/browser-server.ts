@@ -40,7 +40,7 @@ const PAGE = `<!doctype html>
   }
 </script>`;
 
-/** What the page found. */
+/** Result of the page. */
 export interface BrowserReport {
   readonly engine: string;
   readonly differences: readonly string[];
@@ -53,7 +53,7 @@ export interface BrowserServer {
   close(): void;
 }
 
-/** Starts the server on the loopback address: what is served from there counts as secure, so that the page has `crypto.subtle`. */
+/** Starts the server on the loopback address: pages from there count as secure, so that the page has `crypto.subtle`. */
 export async function startBrowserServer(): Promise<BrowserServer> {
   let settle: (report: BrowserReport) => void = () => undefined;
   const report = new Promise<BrowserReport>((reported) => (settle = reported));

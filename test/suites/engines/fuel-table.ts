@@ -1,5 +1,5 @@
 /**
- * What expressions cost, measured. Nothing here needs Node: a browser runs the same file.
+ * Measured cost of expressions. Nothing here needs Node: a browser runs the same file.
  *
  * @module
  */
@@ -22,7 +22,7 @@ export interface FuelRow {
   readonly compileFuel: number;
 }
 
-/** What a row says is to be evaluated. */
+/** Input of a row. */
 export type FuelCase = Pick<FuelRow, "expression" | "value" | "addresses">;
 
 const COMPILE_BUDGET = 200_000_000;

@@ -9,7 +9,7 @@ guardRigs();
 
 const unauthorized = answerStatus(401, "Unauthorized");
 
-test("F28 token rotated: the file is read again, nobody notices", async () => {
+test("F28 token rotated: the file is read again, without a failure", async () => {
   const folder = await temporaryFolder();
   const tokenFile = join(folder, "token");
   await writeFile(tokenFile, "first");
@@ -137,7 +137,7 @@ test("F28 who answers is not asked while all is well", async () => {
   expect(asked()).toEqual(before);
 });
 
-test("F28 who answers cannot be seen for want of a permission: all works, and nobody asks again", async () => {
+test("F28 the permission to identify the cluster is missing: all works, and the check is not repeated", async () => {
   const rig = await prepareRig({ objects: 2 });
   rig.host.proxy.on({ when: isKubeSystem, fault: answerStatus(403, "Forbidden") });
   await rig.syncer.start();

@@ -98,7 +98,7 @@ test("F17 leader cut off from the Lease: it starts no write after its deadline, 
   expect(writes(first).filter(({ atMs }) => atMs > lostMs)).toEqual([]);
   expect(writes(second).filter(({ status }) => status === 200)).toHaveLength(2);
   expect([first.election.leading, second.election.leading]).toEqual([false, true]);
-  // What was under way when it lost the Lease arrived late and was kept out by its resourceVersion.
+  // A write in progress when it lost the Lease arrived late and was refused by its resourceVersion.
   expect(writes(first).filter(({ body, status }) => body.includes("10.1.1.1") && status === 200)).toEqual([]);
 });
 

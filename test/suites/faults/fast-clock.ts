@@ -13,7 +13,7 @@ interface Entry {
 }
 
 /**
- * A clock that runs `speed` times as fast as the machine's, and stands still while this process does: what a busy machine withholds
+ * A clock that runs `speed` times as fast as the machine's, and stands still while this process does: time that a busy machine withholds
  * from the process has not passed. Clients, proxies and clusters of a test live in one process, so that an answer which comes within
  * so many turns of the event loop always comes within the same time, however long a turn takes.
  *

@@ -30,14 +30,14 @@ export interface Passing {
 
 /** The way to the client and to the cluster, for a fault to use or not to use. */
 export interface Way {
-  /** What the cluster answers, read to its end. */
+  /** The cluster's answer, read completely. */
   ask(): Promise<{ readonly status: number; readonly text: string }>;
   readonly response: ServerResponse;
   /** Ends the connection without a word. */
   reset(): void;
 }
 
-/** What happens to a request instead of being passed on. */
+/** Replaces the forwarding of a request. */
 export type Fault = (way: Way, passing: Passing) => void | Promise<void>;
 
 /** Where and how often a fault happens. */
@@ -67,7 +67,7 @@ export interface FaultProxy {
   readonly openWatches: number;
   /** Lets a fault happen. Returns how to end it. */
   on(rule: FaultRule): () => void;
-  /** What is done to the lines of watches that are open or open later. */
+  /** Changes lines of present and later watches. */
   filter: LineFilter | undefined;
   /** From now on requests go to another cluster. */
   lead(target: string): void;
@@ -75,7 +75,7 @@ export interface FaultProxy {
   reset(): void;
   /** Ends every watch in the middle of what it says, or cleanly. */
   endWatches(how: "clean" | "mid-json" | "mid-chunk"): void;
-  /** What is open now never brings another byte, and nobody is told. New connections work. */
+  /** Open connections bring no further byte, without an error. New connections work. */
   halfOpen(): void;
   /** Nothing moves until {@link FaultProxy.thaw}; then everything goes on. */
   freeze(): void;
@@ -371,10 +371,10 @@ export const loseAnswer: Fault = async ({ ask, reset }) => {
   reset();
 };
 
-/** Nobody hears of it, and the connection breaks. */
+/** The request is dropped, and the connection breaks. */
 export const dropRequest: Fault = ({ reset }) => reset();
 
-/** The answer ends in the middle, although its length was told. */
+/** The answer ends in the middle, although its length was announced. */
 export const truncateAnswer: Fault = async ({ ask, response }) => {
   const { status, text } = await ask();
   response.writeHead(status, { "content-type": "application/json", "content-length": Buffer.byteLength(text) });

@@ -6,7 +6,7 @@
 import { TLSSocket } from "node:tls";
 import type { AddressInfo, Server, Socket } from "node:net";
 
-/** What listens on a port, by port; a port that is used again belongs to the newest. */
+/** Listeners by port; a reused port belongs to the newest. */
 const listeners = new Map<number, string>();
 
 /** Gives the port of an address a name for {@link openSockets}. */
@@ -20,7 +20,7 @@ interface Handle {
 
 /** Sockets and listeners of TCP that are open now, each described by its ports. */
 export function openSockets(): string[] {
-  // Node has no other way to ask for them; what is no socket has no `_handle` of TCP.
+  // Node has no other way to list them; other handles have no `_handle` of TCP.
   const handles = (process as unknown as { _getActiveHandles(): object[] })._getActiveHandles();
   return handles.flatMap((one) => {
     const { _handle: handle } = one as { _handle?: Handle | null };

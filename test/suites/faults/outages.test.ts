@@ -50,7 +50,7 @@ describe("an outage", () => {
       expect(rig.takeHostWrites()).toBe(2);
     });
 
-  test("F25 tenant down, and somebody deletes a copy: it comes back all the same", async () => {
+  test("F25 tenant down, and a copy is deleted: it still comes back", async () => {
     const rig = await startRig({ objects: 2 });
     await rig.tenant.proxy.refuse();
     await rig.host.cluster.client.delete(ENDPOINTS, { namespace: "vc-blue", name: copyName("web-1") });

@@ -30,7 +30,7 @@ import { namePort, openSockets } from "./open-sockets.ts";
 
 export type Side = "tenant" | "host";
 
-/** What has not come after so long on the machine's clock will not come. No machine is so slow. */
+/** Limit of waiting on the machine's clock. No machine is so slow. */
 export const DEADLINE_MS = 60_000;
 /** A socket that is still open so long after everything was closed was forgotten. Shorter than timeouts that would close it anyway. */
 const CLOSING_MS = 5_000;
@@ -88,12 +88,12 @@ const open: { close(): Promise<void> }[] = [];
 const rejections: unknown[] = [];
 const keep = (reason: unknown) => void rejections.push(reason);
 
-/** To be called once by each file of tests: what was opened is closed, no socket stays open, and no rejection goes unhandled. */
+/** To be called once by each file of tests: opened resources are closed, no socket stays open, and no rejection goes unhandled. */
 export function guardRigs(): void {
   vi.setConfig({ testTimeout: 2 * DEADLINE_MS, hookTimeout: DEADLINE_MS });
   beforeEach(() => void process.on("unhandledRejection", keep));
   afterEach(async () => {
-    // A close that fails must not keep the others from being tried; it is told with the rejections.
+    // A close that fails must not keep the others from being tried; it is reported with the rejections.
     for (const one of open.splice(0).reverse()) await one.close().catch(keep);
     await socketsClosed();
     process.off("unhandledRejection", keep);

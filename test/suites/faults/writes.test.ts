@@ -126,7 +126,7 @@ describe("a server that refuses", () => {
   });
 });
 
-describe("a write of which nobody knows whether it happened", () => {
+describe("a write whose outcome is unknown", () => {
   test.each([
     { what: "update", act: (rig: Rig) => rig.put("web-0", "10.1.1.1"), when: updates("web-0"), name: "web-0" },
     { what: "creation", act: (rig: Rig) => rig.put("new", "10.1.1.1"), when: creates("new"), name: "new" },

@@ -7,17 +7,17 @@ export interface Dimension {
   readonly sizes: readonly [smallest: number, first: number, largest: number];
   /** How twice the largest size is answered. Left out where nothing but the number of objects grows, which quotas limit. */
   readonly beyond?: number;
-  /** What a success is answered with. Default: any code below 300. */
+  /** Codes of success. Default: any code below 300. */
   readonly answered?: number;
-  /** Any size costs at most so many steps. Default: what twice the size costs is judged. */
+  /** Maximum steps of any size. Default: the cost of twice the size is judged. */
   readonly stepsMax?: number;
   /** Brings the ground to a size, from the one before, without being measured. Default: nothing. */
   grow?(ground: Ground, size: number, before: number): Promise<void>;
-  /** What is measured. Is done twice. */
+  /** The measured work. Runs twice. */
   work(ground: Ground, size: number): Promise<() => Promise<Answer>> | (() => Promise<Answer>);
 }
 
-/** What a dimension is but for its work. */
+/** A dimension without its work. */
 type Of = Omit<Dimension, "work">;
 
 /** A dimension of one request, which is sent in each size. */

@@ -17,7 +17,7 @@ export interface Sent {
   readonly key?: string;
 }
 
-/** What came back. */
+/** The answer. */
 export interface Answer {
   readonly code: number;
   /** The body. */
@@ -78,7 +78,7 @@ export class Ground {
     await new Promise<void>((closed) => {
       const socket = connect(this.#port, "127.0.0.1", () => socket.write(bytes));
       socket.on("data", (chunk) => chunks.push(chunk));
-      // Anyone who is refused early is told while he still sends.
+      // A client that is refused early gets the answer while it still sends.
       socket.on("error", () => {});
       socket.on("close", closed);
     });

@@ -1,6 +1,6 @@
 import type { Cost } from "./meter.ts";
 
-/** What one size of an input cost. */
+/** Cost of one size of an input. */
 export interface Sample extends Cost {
   readonly size: number;
 }
@@ -23,11 +23,11 @@ const BYTES_DOUBLINGS = 4;
 
 /** Less than so many times what the smallest size costs is no growth. */
 const STEPS_FLOOR = 1;
-/** What the engine allocates for itself, a little more or less each time. */
+/** Noise of the engine's own allocations. */
 const BYTES_FLOOR = 2_000_000;
 
 /**
- * The steepest growth by each measure. The first sample is of the smallest input there is; what it costs is fixed, and counts in none.
+ * The steepest growth by each measure. The first sample is of the smallest input there is; its cost is fixed, and counts in none.
  * Each further one is twice as large as the one before.
  */
 export function steepest([smallest, ...rest]: readonly Sample[]): readonly Growth[] {

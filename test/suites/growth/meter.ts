@@ -3,7 +3,7 @@ import type { Profiler } from "node:inspector";
 import { GCProfiler } from "node:v8";
 import { beginWalking, countWalked, walkedSoFar } from "./walked.ts";
 
-/** What a piece of work cost, without any clock. */
+/** Cost of a piece of work, without any clock. */
 export interface Cost {
   /** Blocks of code that ran, and items that native methods walked over. */
   readonly steps: number;
@@ -28,7 +28,7 @@ export class Meter {
     countWalked();
   }
 
-  /** What it costs to do it once, and what it answers. Whatever is made at the first time alone is paid by the first. */
+  /** Cost of doing it once, and its result. One-time work is charged to the first run. */
   async measure<Result>(work: () => Promise<Result>): Promise<Cost & { readonly result: Result }> {
     globalThis.gc!();
     this.#blocks();
@@ -58,7 +58,7 @@ export class Meter {
     return sorted.map(([place, steps]) => `${Math.round(steps)} ${place}`);
   }
 
-  /** Blocks that ran since it was asked last; by function, if somebody wants to know. */
+  /** Blocks that ran since the last call; by function on request. */
   #blocks(places?: Map<string, number>): number {
     const { result } = this.#post("Profiler.takePreciseCoverage") as Profiler.TakePreciseCoverageReturnType;
     let sum = 0;

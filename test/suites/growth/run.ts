@@ -22,7 +22,7 @@ const { values } = parseArgs({
   },
 });
 const meter = new Meter();
-// What is measured is compiled after the meter was made.
+// Measured code is compiled after the meter was made.
 const { Ground } = await import("./ground.ts");
 const { DIMENSIONS } = await import("./dimensions.ts");
 const { stopSides } = await import("./two-sides.ts");
@@ -30,7 +30,7 @@ const { WIRED } = await import("./squares.ts");
 /** For dimensions that leave nothing behind. */
 const shared = await Ground.start();
 
-/** Places that are told of a dimension that fails. */
+/** Number of places shown for a failing dimension. */
 const DEAREST = 5;
 /** Sizes of the wired squares. */
 const WIRED_SIZES: readonly number[] = [1, 32, 64, 128, 256, 512, 1_024];
@@ -115,7 +115,7 @@ function textOf({ stepsMax }: Dimension, samples: readonly Sample[]): string {
   return `${text}${last.size}: ${last.steps} steps, ${(last.bytes / 1e6).toFixed(1)} MB`;
 }
 
-/** What takes the most steps of the largest size, if somebody wants to know. */
+/** The functions that take the most steps of the largest size, on request. */
 async function placesOf(dimension: Dimension): Promise<string> {
   if (!values.where) return "";
   const [smallest, , largest] = dimension.sizes;

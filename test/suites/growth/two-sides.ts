@@ -12,7 +12,7 @@ import type { Answer } from "./ground.ts";
 import type { Dimension } from "./dimension.ts";
 import { MemoryCluster } from "./memory-cluster.ts";
 
-/** What a syncer works by. */
+/** Configuration of a syncer. */
 export interface SyncRules {
   /** Sections of `sync.toHost`. */
   readonly toHost?: Readonly<Record<string, unknown>>;
@@ -68,14 +68,14 @@ export class TwoSides {
     await this.#stop();
   }
 
-  /** Waits until something is so, or for as long as anybody waits; then until the syncer has nothing more to do for it. */
+  /** Waits for a condition, or until the time limit; then until the syncer has nothing more to do. */
   async until(condition: () => boolean): Promise<void> {
     const deadline = systemClock.monotonic() + PATIENCE_MS;
     while (!condition() && systemClock.monotonic() < deadline) await this.#turn();
     await this.settle();
   }
 
-  /** Waits until nobody has asked either cluster for anything for a while. */
+  /** Waits until neither cluster has had a request for a while. */
   async settle(): Promise<void> {
     for (let [quiet, before] = [0, -1]; quiet < QUIET_TURNS;) {
       await this.#turn();
@@ -121,13 +121,13 @@ export async function stopSides(): Promise<void> {
 export interface SyncDimension extends Pick<Dimension, "name" | "sizes" | "stepsMax"> {
   /** Of the syncer that all sizes share, or one for each size. Default: the documented defaults. */
   readonly rules?: SyncRules | ((size: number) => SyncRules);
-  /** What is put into the tenant, copied, and removed again. */
+  /** Objects that are created in the tenant, copied, and removed again. */
   readonly objects: (size: number) => readonly Placed[];
-  /** What is done between, before it is removed. */
+  /** Steps in between, before the removal. */
   readonly then?: (sides: TwoSides, size: number) => Promise<void>;
 }
 
-/** What the tenant puts in is copied to the host, and goes again. */
+/** Objects of the tenant are copied to the host, and removed again. */
 export function ofSync({ name, sizes, stepsMax, rules = {}, objects, then }: SyncDimension): Dimension {
   return {
     ...{ name: `syncer: ${name}`, sizes, ...(stepsMax !== undefined && { stepsMax }) },

@@ -6,7 +6,7 @@
 
 let counting = false;
 let walked = 0;
-/** What was walked, by method and caller; undefined while nobody asks. */
+/** Walked places, by method and caller; undefined unless requested. */
 let places: Map<string, number> | undefined;
 
 /** Letters, bytes, or items that are moved as one piece of memory, that count as much as one item that is looked at. */
@@ -26,7 +26,7 @@ export function walkedSoFar(): number {
 }
 
 interface Call {
-  /** What the method was called on. */
+  /** Receiver of the method. */
   readonly self: unknown;
   readonly arguments: readonly unknown[];
   readonly result: unknown;
@@ -67,7 +67,7 @@ const one = () => 1;
 function untilFound({ self, arguments: [_wanted, from = 0], result }: Call): number {
   return Math.max(Number(result) < 0 ? lengthOf(self) - Number(from) : Number(result) + 1 - Number(from), 1);
 }
-/** What compares items is counted by itself, if it is no native one. */
+/** Comparators are counted by themselves, unless native. */
 const sorted = ({ self, arguments: given }: Call) => lengthOf(self) * (given.length > 0 ? 1 : Math.ceil(Math.log2(lengthOf(self) + 1)));
 const letters = ({ self }: Call) => lengthOf(self) / LETTERS;
 const lettersMade = ({ result }: Call) => lengthOf(result) / LETTERS;

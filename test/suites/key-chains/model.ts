@@ -1,5 +1,5 @@
 /**
- * What keys may do to each other, and when each is good: the rules of decision 79 once more, in objects of one process that know each other
+ * Interactions of keys, and their validity: a model of the rules of decision 79, in objects of one process that know each other
  * directly. Nothing here is of `src`. Times are in seconds.
  */
 
@@ -23,13 +23,13 @@ export interface ModelOwner {
   readonly team?: string;
 }
 
-/** Somebody behind a key. */
+/** The person behind a key. */
 interface ModelPerson {
   readonly name: string;
   user: ModelUser | undefined;
 }
 
-/** What a key says itself. */
+/** Content of a key. */
 export interface ModelSpec extends ModelOwner {
   readonly type: string;
   readonly ttl: number;
@@ -52,15 +52,15 @@ export interface ModelKey {
   readonly free: boolean;
   rootAt: number;
   boundAt: number;
-  /** The one who made it, or had it stand for somebody else. */
+  /** The user who made it, or made it stand for another user. */
   person: ModelPerson | undefined;
-  /** The one who gave it its value; nobody where an administrator or a sign-in did. */
+  /** The user who gave it its value; undefined if an administrator or a sign-in did. */
   holder: ModelPerson | undefined;
   user: ModelUser | undefined;
   password: number | undefined;
 }
 
-/** What somebody wants to change in a key. */
+/** A requested change of a key. */
 export interface ModelChange {
   readonly spec?: Partial<ModelSpec>;
   readonly disabled?: boolean;
@@ -137,7 +137,7 @@ export class Model {
     // Keys of a name belong to the first User of it.
     for (const key of this.keys) {
       if (key.spec.user === name && key.user === undefined) [key.user, key.password] = [user, key.spec.type === "Login" ? 0 : undefined];
-      for (const somebody of [key.person, key.holder]) if (somebody?.name === name) somebody.user ??= user;
+      for (const one of [key.person, key.holder]) if (one?.name === name) one.user ??= user;
     }
   }
 
@@ -149,9 +149,9 @@ export class Model {
   works(key: ModelKey): boolean {
     const { spec, user, person, holder } = key;
     if (key.gone || key.disabled || this.now >= this.#ownEnd(key, this.limits.max)) return false;
-    if ([person, holder].some((somebody) => this.#isOut(somebody?.user, somebody?.name)) || this.#isOut(user, spec.user)) return false;
+    if ([person, holder].some((one) => this.#isOut(one?.user, one?.name)) || this.#isOut(user, spec.user)) return false;
     if (spec.type === "Login" && key.password !== undefined && key.password !== user!.password) return false;
-    if (spec.team !== undefined && [person, holder].some((somebody) => somebody && !this.members.has(somebody.name))) return false;
+    if (spec.team !== undefined && [person, holder].some((one) => one && !this.members.has(one.name))) return false;
     return key.maker === undefined || key.free || this.works(key.maker);
   }
 
@@ -196,13 +196,13 @@ export class Model {
     return name === undefined ? undefined : { name, user: this.users.get(name) };
   }
 
-  /** Who may know the value that is given with a key: its user, or of a team's key anyone who may know that one, or the one that made it. */
+  /** Persons who may know the value of a given key: its user, for a team's key those who may know that one, or its maker. */
   #holder(author: ModelKey): ModelPerson | undefined {
     const own = this.#person(author);
     if (own !== undefined) return own;
     const known = this.chain(author).map(({ holder, person }) => holder ?? person);
-    const somebody = known.find((candidate) => candidate !== undefined);
-    return somebody && { ...somebody };
+    const found = known.find((candidate) => candidate !== undefined);
+    return found && { ...found };
   }
 
   /** The User that was known is gone, or anyone who has the name now is disabled. */

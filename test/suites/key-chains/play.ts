@@ -30,7 +30,7 @@ const PASSWORD_EVERY = 200;
 /**
  * Plays one sequence after the other, each from nothing, for as long as it takes or until one differs from the model.
  *
- * @throws Error with the seed, what differs and the steps that led there.
+ * @throws Error with the seed, the difference and the steps that led there.
  */
 export async function play(seeds: Iterable<number>): Promise<void> {
   const clock = createFakeClock(START_MS);
@@ -87,7 +87,7 @@ class Game {
     await this.#configure();
   }
 
-  /** One act of somebody, or of time. */
+  /** One act of a person, or of time. */
   async step(clock: FakeClock): Promise<void> {
     const acts: (() => Promise<void>)[] = [
       () => this.#make(),
@@ -257,7 +257,7 @@ class Game {
     await this.#api.settled();
   }
 
-  /** What somebody does who shows a key, if the API lets him: it is to do that exactly if the model does. */
+  /** Acts with a key, if the API allows it: it must do so exactly if the model does. */
   async #as<Done>(
     author: ModelKey,
     may: boolean,
@@ -330,7 +330,7 @@ function bodyOf({ user, team, type, ttl, idle }: ModelSpec): object {
   return { ...(user !== undefined && { user }), ...(team !== undefined && { team }), type, ttl, ttlAfterLastActivity: idle };
 }
 
-/** A merge patch: what is to go is null. */
+/** A merge patch: null for removed fields. */
 function patchOf(spec: Partial<ModelSpec>): object {
   const { idle, ...rest } = spec;
   const fields = Object.fromEntries(Object.entries(rest).map(([name, value]) => [name, value ?? null]));

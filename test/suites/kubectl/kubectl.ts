@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PATIENCE_MS } from "../../support/patience.ts";
 
-/** What a run of kubectl said. */
+/** Output of a kubectl run. */
 export interface Said {
   readonly code: number;
   readonly out: string;

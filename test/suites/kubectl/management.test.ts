@@ -1,5 +1,5 @@
 /**
- * What people do with the management API all day, done by the kubectl programs of this machine; see `session.test.ts`. Over TLS, below
+ * Everyday use of the management API by the kubectl programs of this machine; see `session.test.ts`. Over TLS, below
  * its base path, on every kind; and what its tokens do in a cluster.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -31,7 +31,7 @@ const team = (name: string, spec: object = {}) => object("Team", name, spec);
 const secret = (name: string, spec: object = {}) => object("SharedSecret", name, spec, "shop");
 const rows = (text: string) => text.trim().split("\n").map((line) => line.trim().split(/ {2,}/)); // prettier-ignore
 
-/** What can be stored, each with a field that changes. */
+/** Storable objects, each with a field that changes. */
 const STORED: readonly { type: ResourceType; resource: string; more: readonly string[] }[] = [
   { type: SHARED_SECRETS, resource: "sharedsecret", more: ["-n", "shop"] },
   { type: TEAMS, resource: "team", more: [] },
@@ -196,7 +196,7 @@ describe.each(used)("kubectl 1.$minor", ({ path }) => {
     expect((await kubectl.run("delete config config")).err).toMatch(/MethodNotAllowed|not supported|not allowed/);
   });
 
-  describe("somebody with few rights", () => {
+  describe("a user with few permissions", () => {
     let jane: Kubectl;
     beforeAll(async () => {
       const key = await kubectl.ok("create -o jsonpath={.spec.key} -f -", object("OwnedAccessKey", "jane", { user: "jane" }));
@@ -231,7 +231,7 @@ describe.each(used)("kubectl 1.$minor", ({ path }) => {
       expect((await jane.run("delete sharedsecret db -n shop")).err).toContain("Forbidden");
     });
 
-    test("applies keys of his own, waits for them, and deletes them", async () => {
+    test("applies their own keys, waits for them, and deletes them", async () => {
       const key = object("OwnedAccessKey", "own", { displayName: "a" });
       expect(await jane.ok("apply -f -", key)).toBe("ownedaccesskey.management.platform/own created\n");
       expect(

@@ -1,5 +1,5 @@
 /**
- * What people do with Pods and Nodes, done by the kubectl programs of this machine; see `session.test.ts`.
+ * Everyday use of Pods and Nodes by the kubectl programs of this machine; see `session.test.ts`.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startCluster } from "../../../src/clusters.ts";

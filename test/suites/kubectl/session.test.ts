@@ -1,5 +1,5 @@
 /**
- * What people do with a cluster all day, done by the kubectl programs of this machine: by the newest one, or by all of them
+ * Everyday use of a cluster by the kubectl programs of this machine: by the newest one, or by all of them
  * with `KUBECTL=all`.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

@@ -1,4 +1,4 @@
-/** The administrator, who gives rights, keys and people and takes them away, one change after the other, each until it is answered for sure. */
+/** The administrator, who creates and removes permissions, keys and users, one change after the other, each until it is surely answered. */
 import { delay, systemClock } from "../../../src/base/clock.ts";
 import { ADMIN_KEY, EXCUSED, KEY_MARKER, NAMESPACES, TEAMS, USERS } from "./ground.ts";
 import type { Answer, Asked, Ground } from "./ground.ts";
@@ -21,7 +21,7 @@ const DONE_BEFORE: Readonly<Record<string, string>> = { POST: "AlreadyExists", D
 /** The path of a secret. */
 export const pathOf = ({ namespace, name }: Pick<Secret, "namespace" | "name">) => `/namespaces/${namespace}/sharedsecrets/${name}`;
 
-/** Who owns and may what, at first and whenever it changes. */
+/** Owners and permissions, initially and at each change. */
 export function randomRights({ upTo, pick, some }: Ground): Rights {
   const rule = () => ({ verbs: [...new Set([pick(VERBS), ...some(VERBS)])], users: some(USERS), teams: some(TEAMS) });
   return { owner: upTo(2) === 0 ? { user: pick(USERS) } : { team: pick(TEAMS) }, access: Array.from({ length: upTo(3) }, rule) };
@@ -33,7 +33,7 @@ interface Key {
   readonly value: string;
 }
 
-/** Somebody with all rights. */
+/** A user with all permissions. */
 export class Administrator {
   /** Keys that worked once, and whose they were. */
   readonly oldKeys: { readonly key: string; readonly user: string }[] = [];

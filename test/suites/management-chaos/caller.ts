@@ -1,4 +1,4 @@
-/** Callers, each with a good key or an old one, who ask for anything at any server; each answer is judged by the model. */
+/** Callers, each with a valid key or an old one, who send any request to any server; the model judges each answer. */
 import { pathOf, versionOf } from "./administrator.ts";
 import type { Administrator } from "./administrator.ts";
 import { DOUBTFUL, EXCUSED, KEY_MARKER, NAMESPACES, TEAMS, USERS, briefOf } from "./ground.ts";
@@ -11,7 +11,7 @@ const FRESH_MAX = 30;
 const UNKNOWN = 2_000;
 const RECENT_KEYS = 20;
 
-/** Who asks. */
+/** Options of a caller. */
 export interface Caller {
   readonly key: string;
   /** For the journal: the user and the lane. */
@@ -19,7 +19,7 @@ export interface Caller {
   readonly user: string;
 }
 
-/** What a caller does with one secret. */
+/** Actions of a caller on one secret. */
 interface Deed {
   readonly caller: Caller;
   readonly secret: Secret;
@@ -42,7 +42,7 @@ export class Callers {
     this.#administrator = administrator;
   }
 
-  /** Somebody with a good key, or with one that was. */
+  /** A caller with a valid key, or with one that was. */
   someone(lane: string): Caller {
     const { model, pick, upTo } = this.#ground;
     const good = Object.entries(model.world.keys).map(([key, user]) => ({ key, user }));
@@ -67,7 +67,7 @@ export class Callers {
     if (fresh.length < FRESH_MAX) await this.#create(caller, pick(NAMESPACES), upTo(4) === 0);
   }
 
-  /** What any answer has to keep to; answers whether it says anything of rights. */
+  /** Checks every answer; returns whether it depends on permissions. */
   judge({ key, user, who }: Caller, sent: number, { code, text }: Answer): boolean {
     const { model } = this.#ground;
     const good = model.good(key, user, sent);
@@ -192,7 +192,7 @@ export class Callers {
   ) {
     const { model } = this.#ground;
     const secret = model.secrets.get(key);
-    if (secret === undefined) return model.fail(key, `${caller.who} lists it, and nobody made it`);
+    if (secret === undefined) return model.fail(key, `${caller.who} lists it, and no caller made it`);
     const sees = model.since(sent, (world) => model.may(world, caller.user, { verb: "list", secret }));
     if (!sees.possibly) model.fail(key, `${caller.who} lists it, and may not`);
     if (!model.there(secret, sent).possibly) model.fail(key, `${caller.who} lists it, and it is gone`);
@@ -232,7 +232,7 @@ export class Callers {
     else secret.goneAt = sent;
   }
 
-  /** What nobody but administrators and whom it is of may see: people, teams and keys. */
+  /** Objects that only administrators and their owners may see: people, teams and keys. */
   async #others(caller: Caller): Promise<void> {
     const { model, upTo, pick } = this.#ground;
     const other = pick(USERS.filter((user) => user !== caller.user));

@@ -1,11 +1,11 @@
-/** What everybody shares who asks the servers: chance, the model, the journal of what was asked, and how it is asked. */
+/** Shared parts of all callers: chance, the model, the journal of requests, and how these are sent. */
 import { delay, systemClock } from "../../../src/base/clock.ts";
 import { createSeededChance } from "../../apiserver/seeded-chance.ts";
 import { PATIENCE_MS } from "../../support/patience.ts";
 import type { Model } from "./model.ts";
 import type { Server } from "./servers.ts";
 
-/** What was answered; code 0 when nothing was. */
+/** The answer; code 0 if there was none. */
 export interface Answer {
   readonly code: number;
   readonly text: string;
@@ -20,7 +20,7 @@ export interface Asked {
   /** Below the API version. */
   readonly path: string;
   readonly body?: object;
-  /** What it does to others is judged, and not how long it takes itself. */
+  /** Its effects on others are judged, not its own duration. */
   readonly hostile?: boolean;
 }
 
@@ -35,7 +35,7 @@ export interface Acknowledged {
 
 export const API = "/kubernetes/management/apis/management.platform/v1";
 export const ADMIN_KEY = "administrator-0123456789abcdefghijklmn";
-/** In each key, and in no answer to anybody but its maker. */
+/** Part of each key, and of no answer but those to its maker. */
 export const KEY_MARKER = "-0123456789abcdefghijklmn";
 export const USERS = ["u0", "u1", "u2", "u3", "u4", "u5"];
 export const TEAMS = ["t0", "t1", "t2"];
@@ -112,7 +112,7 @@ export class Ground {
   }
 }
 
-/** What an answer says, in short: its fault or its version. */
+/** Summary of an answer: its fault or its version. */
 export function briefOf({ code, text }: Answer): string {
   const found = code >= 400 ? /"message":"([^"]{0,160})/.exec(text) : /"resourceVersion":"(\d+)"/.exec(text);
   return found?.[1] ?? "";

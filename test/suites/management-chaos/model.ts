@@ -1,11 +1,11 @@
 /**
- * Who may do what, and what must be there, as far as those can know who sent the requests. A change of rights counts as surely there once it
+ * Permissions and expected objects, as far as the senders of requests can know them. A change of permissions counts as certain once it
  * was answered, as surely not there before it was sent, and as either in between.
  *
  * @module
  */
 
-/** What a rule grants. */
+/** Grants of a rule. */
 export type Verb = "get" | "list" | "update" | "patch" | "delete" | "create";
 
 /** The owner and the rules of a secret, as they stand in its spec. */
@@ -16,7 +16,7 @@ export interface Rights {
 
 /** All rights at one time. */
 export interface World {
-  /** Who each good key is of. */
+  /** Owner of each valid key. */
   readonly keys: Readonly<Record<string, string>>;
   readonly teams: Readonly<Record<string, readonly string[]>>;
   /** Of the secrets whose rights change, by `namespace/name`. */
@@ -29,7 +29,7 @@ export interface Body {
   readonly spec: Rights & { readonly displayName?: string; readonly data?: Readonly<Record<string, string>> };
 }
 
-/** A secret that somebody has asked for, or made. What nobody knows, because an answer was lost, may be either way. */
+/** A secret that a caller has requested, or made. What is unknown, because an answer was lost, may be either way. */
 export interface Secret {
   readonly key: string;
   readonly namespace: string;
@@ -56,7 +56,7 @@ export interface Secret {
   readonly patched: Map<string, number>;
 }
 
-/** What may be true: for sure, or at some moment of the request. */
+/** Possible truths: certain, or at some moment of the request. */
 export interface Verdict {
   readonly surely: boolean;
   readonly possibly: boolean;
@@ -85,7 +85,7 @@ export class Model {
   readonly #ends = new Map<string, { readonly surely: number; readonly possibly: number }>();
   /** The versions that took keys away for good. */
   readonly #revoked = new Map<string, number>();
-  /** The newest revision that anybody was shown. */
+  /** The newest revision that a caller was shown. */
   revision = 0;
   #now = 0;
 
@@ -134,7 +134,7 @@ export class Model {
     return this.#revoked.get(key) ?? Infinity;
   }
 
-  /** Whether a key was somebody's since a moment. */
+  /** Tells whether a key has belonged to a user since a moment. */
   good(key: string, user: string, sent: number): Verdict {
     const { surely, possibly } = this.since(sent, ({ keys }) => keys[key] === user);
     const end = this.#ends.get(key) ?? { surely: Infinity, possibly: Infinity };
@@ -187,12 +187,12 @@ export class Model {
     return base64(`${`${key}:`.padEnd(MARKER_LENGTH, ":")}${count}`);
   }
 
-  /** What a request that is sent now has to show at least. */
+  /** Minimum that a request sent now must show. */
   floor({ newest, patched }: Secret): Floor {
     return { newest, patched: new Map(patched) };
   }
 
-  /** Somebody was shown a version, as a whole or which one it is. */
+  /** A caller was shown a version, as a whole or only its number. */
   show(secret: Secret, body: Body, floor: Floor): void {
     const version = Number(body.metadata.resourceVersion);
     if (version < floor.newest) this.fail(secret.key, `version ${version} is shown after ${floor.newest}`);

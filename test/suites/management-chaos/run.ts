@@ -4,7 +4,7 @@
  *   npm run test:management-chaos -- --minutes 30 [--seed 1] [--with 481069b]
  *
  * It ends with the first answer that the model forbids, or the first server that no longer answers while others do. `--with` starts an earlier
- * version, whose other faults are told and do not end it. A failure prints what happened around the object or the caller, and the seed; the exit
+ * version, whose other faults are reported and do not end it. A failure prints what happened around the object or the caller, and the seed; the exit
  * code is 1 then.
  */
 import { mkdtempSync, rmSync } from "node:fs";
@@ -107,7 +107,7 @@ try {
     for (const follower of followers) await follower.stop();
     const watches = followers.map(({ record }) => record);
     const { acknowledged, patches } = ground;
-    // Patches, changes of rights and deletions do not tell the state that they met: no watch may lack one that another one told of.
+    // Patches, changes of rights and deletions do not report the state that they met: no watch may lack one that another one delivered.
     for (const problem of checkWatches({ acknowledged, watches, end, doubtful: Infinity })) model.fail("watches", problem);
     const heard = new Set(watches.flatMap(({ steps }) => steps.flatMap((step) => (step.did === "hear" ? [step.change.revision] : []))));
     for (const { key, revision } of patches) if (!heard.has(revision)) model.fail(key, `no watch told of the patch ${revision}`);

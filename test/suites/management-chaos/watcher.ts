@@ -1,4 +1,4 @@
-/** Watches of callers: what each tells is judged event by event. That nothing is missed is judged by watches of the administrator. */
+/** Watches of callers: each is judged event by event. Completeness is judged by watches of the administrator. */
 import { delay, systemClock } from "../../../src/base/clock.ts";
 import type { Callers } from "./caller.ts";
 import { API } from "./ground.ts";
@@ -15,7 +15,7 @@ interface WatchEvent {
   readonly object: Body;
 }
 
-/** Somebody lists and watches; one watch after the other. */
+/** A client that lists and watches; one watch after the other. */
 export class Watcher {
   events = 0;
   readonly #ground: Ground;

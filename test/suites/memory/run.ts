@@ -21,7 +21,7 @@ const SECRETS = "/kubernetes/management/apis/management.platform/v1/namespaces/d
 const STORES = ["memory", "sqlite", "etcd"] as const;
 type Store = (typeof STORES)[number];
 
-/** What the manifest gives the container. */
+/** Limits of the container in the manifest. */
 function manifestOf(store: Store) {
   const text = readFileSync(join(ROOT, `deploy/management/${store === "etcd" ? "etcd" : "sqlite"}/management.yaml`), "utf8");
   return {

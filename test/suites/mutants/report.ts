@@ -1,10 +1,10 @@
-/** What became of seeded bugs, as lines and as a table of docs/internals/reliability.md. */
+/** Results of seeded bugs, as lines and as a table of docs/internals/reliability.md. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readMutants } from "./catalogue.ts";
 import type { Mutant, NamedTest } from "./catalogue.ts";
 
-/** What killed a mutant; undefined when nothing did. */
+/** The test that killed a mutant; undefined if it survived. */
 export interface Verdict {
   readonly mutant: Mutant;
   readonly killer: { readonly seeds: number; readonly oracle: string; readonly message: string } | { readonly test: NamedTest } | undefined;

@@ -38,7 +38,7 @@ try {
   for (const workspace of workspaces) workspace.remove();
 }
 
-/** What is red without a bug says nothing about one. */
+/** A test that fails without a bug proves nothing. */
 async function control(): Promise<void> {
   const named = mutants.flatMap(({ test }) => test ?? []);
   const asked = mutants.some(({ unseen }) => unseen === undefined);

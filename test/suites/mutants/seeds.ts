@@ -6,7 +6,7 @@
 import { parseArgs } from "node:util";
 import { createSimulator } from "../../../src/testing.ts";
 
-/** What is printed. */
+/** The output. */
 export interface SeedsReport {
   /** Seeds that were run. */
   readonly ran: number;
@@ -15,13 +15,13 @@ export interface SeedsReport {
   readonly message?: string;
 }
 
-// Nobody reads the stacks of errors that a simulated server answers, and they are costly.
+// Stacks of errors that a simulated server answers are never read, and costly.
 Error.stackTraceLimit = 0;
 
 const { values } = parseArgs({ options: { seeds: { type: "string", default: "2000" } } });
 console.log(JSON.stringify(await runSeeds(Number(values.seeds))));
 
-/** One replica alone has nobody who makes up for what it forgets; two get in each other's way. */
+/** One replica alone has no other to make up for what it forgets; two get in each other's way. */
 async function runSeeds(seeds: number): Promise<SeedsReport> {
   const simulators = [await createSimulator({ replicas: 1 }), await createSimulator({ replicas: 2 })];
   try {

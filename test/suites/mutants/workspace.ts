@@ -14,7 +14,7 @@ const TIMEOUT_MS = 30 * 60_000;
 const TEST_MS = 60_000;
 const OUTPUT_MAX = 64 * 1024 * 1024;
 
-/** What a run of named tests came to: full titles. */
+/** Result of a run of named tests: full titles. */
 export interface TestsReport {
   readonly passed: readonly string[];
   readonly failed: readonly string[];

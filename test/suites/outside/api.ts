@@ -23,7 +23,7 @@ export const SECRETS = core("Secret", "secrets");
 export const CONFIG_MAPS = core("ConfigMap", "configmaps");
 export const SLICES: Kind = { kind: "EndpointSlice", plural: "endpointslices", base: "apis/discovery.k8s.io/v1" };
 
-/** What an object carries beside its body. */
+/** Metadata of an object. */
 export interface Metadata {
   readonly name: string;
   readonly namespace?: string;
@@ -47,14 +47,14 @@ export interface Access {
   readonly ca: string;
 }
 
-/** What a server said. */
+/** Answer of a server. */
 export interface Answer {
   readonly status: number;
   readonly type: string;
   readonly text: string;
 }
 
-/** A failure that the server told. */
+/** A failure reported by the server. */
 export class Refused extends Error {
   readonly status: number;
   constructor({ status, text }: Answer, what: string) {
@@ -115,7 +115,7 @@ export class Api {
     return (await this.#json("POST", pathOf(kind, thing.metadata.namespace ?? ""), { body })) as Thing;
   }
 
-  /** A merge patch: what is null goes. */
+  /** A merge patch: null removes a field. */
   async merge(kind: Kind, [namespace, name]: readonly [string, string], patch: object): Promise<Thing> {
     const options = { body: JSON.stringify(patch), type: "application/merge-patch+json" };
     return (await this.#json("PATCH", pathOf(kind, namespace, name), options)) as Thing;

@@ -1,5 +1,5 @@
 /**
- * What the suites in this folder and beside it have in common: chance that repeats itself, a table of cases, an exit code.
+ * Shared parts of the suites in this folder and beside it: reproducible randomness, a table of cases, an exit code.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * What both sides of one virtual cluster must agree on, kept by the tester who changes them: it remembers every change that it has made on
+ * Model of the expected state of both sides of a virtual cluster, kept by the tester: it records every change that it has made on
  * either side. It shares nothing with the product, names included.
  *
  * @module
@@ -16,10 +16,10 @@ const LABELS = ["tier", "zone"];
 const TEAM = "example.com/team";
 /** Keys below it are the syncer's own, on either side. */
 const OWN = "sync.platform/";
-/** A syncer stops making a copy again and again that somebody keeps deleting; the tester deletes each one less often than that. */
+/** A syncer slows down making a copy that keeps being deleted; the tester deletes each one less often than that. */
 const COPY_REMOVALS_MAX = 2;
 
-/** What belongs below `sync.toHost` of `vcluster.yaml`. */
+/** Content of `sync.toHost` in `vcluster.yaml`. */
 export const PATCHES = {
   endpoints: {
     patches: [{ path: `metadata.annotations["${TEAM}"]`, expression: '"blue-" + value', reverseExpression: 'value.replace(/^blue-/, "")' }],
@@ -196,7 +196,7 @@ export class Model {
     return changed !== undefined && (this.#options.again !== true || changed !== side);
   }
 
-  /** What is not as it must be. When nothing is, both sides agree. */
+  /** Deviations. If there are none, both sides agree. */
   async differences(): Promise<string[]> {
     const { tenant, host, namespaces, virtual, isForeign = () => false } = this.#options;
     const homes = new Set([virtual.namespace, ...namespaces.map((namespace) => this.#copyOf([namespace, "any"])[0])]);
@@ -218,7 +218,7 @@ export class Model {
     return wrong;
   }
 
-  /** What a syncer keeps on a tenant object for itself is not on the copy too. */
+  /** A syncer's own marks on a tenant object are not on the copy too. */
   #crossed(sources: ReadonlyMap<string, Found>, copies: ReadonlyMap<string, Found>): string[] {
     return [...this.#known.values()].flatMap(({ place }) => {
       const copied = copies.get(`endpoints ${this.#copyOf(place).join("/")}`)?.annotations ?? {};
@@ -250,7 +250,7 @@ function textOf({ annotations, labels, ip }: Known, prefix = ""): string {
   return JSON.stringify({ ip, annotations: sorted(shown), labels: sorted([...labels]) });
 }
 
-/** What is on one side. */
+/** Contents of one side. */
 interface Found {
   readonly text: string;
   readonly annotations: Readonly<Record<string, string>>;
@@ -269,7 +269,7 @@ async function look(api: Api, namespaces: readonly string[]): Promise<Map<string
   return found;
 }
 
-/** What people see of an object: everything but what syncers keep there for themselves. */
+/** An object without the marks that syncers keep on it. */
 function shown(kind: Kind, thing: Thing): string {
   if (kind === SERVICES) return String((thing["spec"] as { ports: { port: number }[] }).ports[0]!.port);
   const users = (map: Readonly<Record<string, string>> = {}) =>

@@ -12,7 +12,7 @@ import { join, resolve } from "node:path";
 /** Root of the working tree. */
 export const ROOT = resolve(import.meta.dirname, "../../..");
 
-/** What has not come after so long, in milliseconds, will not come. No expectation: a machine may be ten times slower than another one. */
+/** Limit of waiting, in milliseconds. No expectation: a machine may be ten times slower than another one. */
 export const PATIENCE_MS = 120_000;
 const LOOK_MS = 40;
 
@@ -38,7 +38,7 @@ export interface Ended {
   readonly output: string;
 }
 
-/** What is started, and where. */
+/** Command to start, and its place. */
 interface Started {
   readonly root?: string;
   readonly folder: string;
@@ -94,7 +94,7 @@ export class Command {
   }
 }
 
-/** Resolves once `condition` holds. @throws Error with what `told` says when that does not come. */
+/** Resolves once `condition` holds. @throws Error with the text of `told` if that does not happen. */
 export async function until(
   what: string,
   condition: () => boolean | Promise<boolean>,

@@ -20,11 +20,11 @@ export interface Write {
   /** Of the object in the body where the address has none. */
   readonly name: string;
   readonly body: string;
-  /** What the server answered; 0 until then, whether the client hears of it or not. */
+  /** Status of the server's answer; 0 until then, whether or not the client gets it. */
   status: number;
 }
 
-/** What may be done with a write. */
+/** Actions on a write. */
 export interface Way {
   /** Has the server do it. */
   ask(): Promise<Answer>;
@@ -34,7 +34,7 @@ export interface Way {
   reset(): void;
 }
 
-/** What happens to a write instead of passing; undefined lets it pass. */
+/** Action on a write in place of forwarding; undefined forwards it. */
 export type Fault = (write: Write) => ((way: Way) => Promise<void>) | undefined;
 
 /** The server does it, and its answer is lost. */
@@ -107,7 +107,7 @@ export class Proxy {
   heal(): void {
     this.#cut?.heal();
     this.#cut = undefined;
-    // What was said meanwhile on open streams is lost.
+    // Data sent meanwhile on open streams is lost.
     for (const end of this.#streams) end();
   }
 

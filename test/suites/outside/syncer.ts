@@ -5,7 +5,7 @@ import { Command } from "./processes.ts";
 import type { Ended } from "./processes.ts";
 import type { Proxy } from "./proxy.ts";
 
-/** Between which clusters, and for whom. */
+/** The clusters of a syncer, and its virtual cluster. */
 export interface SyncerOptions<Way extends Reached = Proxy> {
   readonly folder: string;
   /** Tells files apart; no two at a time may share it. */
@@ -18,7 +18,7 @@ export interface SyncerOptions<Way extends Reached = Proxy> {
   readonly config?: unknown;
   readonly settings?: unknown;
   readonly args?: readonly string[];
-  /** What `run` says once it has begun. Default: that it leads, or syncs without `--leader-elect`. */
+  /** Output of `run` once it has started. Default: that it leads, or syncs without `--leader-elect`. */
   readonly begun?: string;
   /** Options of its Node. */
   readonly node?: readonly string[];
@@ -42,7 +42,7 @@ export class Syncer<Way extends Reached = Proxy> {
     return this.#command !== undefined && !this.#command.over;
   }
 
-  /** What `run` has said since it was started last. */
+  /** Output of `run` since its last start. */
   get log(): string {
     return this.#command?.output ?? "";
   }
@@ -98,7 +98,7 @@ export class Syncer<Way extends Reached = Proxy> {
   }
 }
 
-/** What a command says went wrong, without its log. */
+/** Error output of a command, without its log. */
 export function faultOf({ output }: Ended): string {
   const from = output.lastIndexOf("\nerror ");
   return output.slice(from < 0 ? -700 : from).trim();

@@ -1,5 +1,5 @@
 /**
- * What tenants and others write about owners: markers of other syncers, names that mean two things, objects that only look like copies.
+ * False claims of ownership by tenants and others: markers of other syncers, names that mean two things, objects that only look like copies.
  *
  * @module
  */
@@ -35,7 +35,7 @@ export const CLAIMS: readonly Case[] = [
   { name: "a reference to another virtual cluster's Secret", run: () => inWorld(anothersSecret) },
 ];
 
-/** What a syncer of this family writes on a copy. */
+/** Marks of a syncer of this family on a copy. */
 export function markersOf(
   prefix: string,
   { kind, vcluster, source, copy, uid = "0b7e" }: { kind: Kind; vcluster: string; source: Place; copy?: Place; uid?: string },
@@ -81,7 +81,7 @@ async function marked(world: World, prefixes: readonly string[], before = false)
   await blue.syncer.stop();
   for (const [command, ...args] of [["plan"], ["audit"], ["why", "endpoints", "shop/good"]] as const) {
     const ended = await blue.syncer.command(command, args);
-    // What an earlier version let cross is taken off: there is something to do.
+    // Keys that an earlier version synced are removed: there is something to do.
     if (before) hold(!ended.output.includes("OTHER_SYNCER"), `${command} ended with ${ended.code}: ${ended.output.slice(-500)}`);
     else holdEnded(ended, 0, command);
   }
@@ -132,7 +132,7 @@ async function neighbour(world: World): Promise<string> {
   return "";
 }
 
-/** What stands on the host with another syncer's markers, and is no copy of ours, is a reason not to start. */
+/** A host object with another syncer's markers that is no copy of ours prevents the start. */
 async function realSyncer(world: World): Promise<string> {
   await world.host.api.namespaces("v1");
   const blue = await world.add(BLUE);
@@ -309,7 +309,7 @@ async function ambiguous(world: World, both: boolean): Promise<string> {
   const annotations = { "sync.platform/stands-for": "shop-x-a/db" };
   await world.host.api.merge(SECRETS, ["v1", "db-x-shop-x-a-x-blue"], { metadata: { annotations } });
   await until(
-    "it goes to whom the operator means it for",
+    "it goes to the tenant that the operator names",
     () => imported("shop-x-a", "db"),
     () => blue.syncer.log.slice(-300),
   );

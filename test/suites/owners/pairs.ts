@@ -107,7 +107,7 @@ function add(world: World, shape: string, at: 0 | 1): Promise<VirtualCluster> {
   return world.add({ label: HOMES[at], name: "blue", namespace: HOMES[at], toHost: REFERENCES, ...(mappings && { mappings }) });
 }
 
-/** What the operator has beside the copies: a Service without selector and its Endpoints, a Secret, and Endpoints in a copy's place. */
+/** Objects of the operator beside the copies: a Service without selector and its Endpoints, a Secret, and Endpoints in a copy's place. */
 async function operatorBeside(world: World, both: readonly VirtualCluster[]): Promise<void> {
   const subsets = [{ addresses: [{ ip: "10.99.0.1" }], ports: [{ port: 1, protocol: "TCP" }] }];
   for (const namespace of HOST_NAMESPACES) {
@@ -127,7 +127,7 @@ function deny(member: VirtualCluster, place: Place): void {
   for (const { plural } of [SERVICES, ENDPOINTS, SECRETS]) member.denied.add(`${plural} ${namespace}/${name}`);
 }
 
-/** What a tenant begins with. */
+/** Initial objects of a tenant. */
 async function furnish(member: VirtualCluster): Promise<void> {
   await member.tenant.api.namespaces("team-a", "shop");
   for (const place of CREDENTIALS) await member.putSecret(place);
@@ -153,7 +153,7 @@ async function change(member: VirtualCluster): Promise<void> {
   await member.remove(ENDPOINTS, OLD);
 }
 
-/** What the commands say of one is about its own objects. */
+/** The commands report only the objects of their own virtual cluster. */
 async function inspected(both: readonly [VirtualCluster, VirtualCluster]): Promise<void> {
   for (const [one, other] of [both, [both[1], both[0]] as const]) {
     for (const command of ["plan", "audit"]) {

@@ -23,14 +23,14 @@ const CANARY: Place = ["shop", "canary"];
 type Id = string;
 const idOf = ({ plural }: Kind, [namespace, name]: Place): Id => `${plural} ${namespace}/${name}`;
 
-/** What a tenant object says, as far as its copy must say it too. */
+/** The parts of a tenant object that its copy must have. */
 interface Said {
   readonly kind: Kind;
   readonly place: Place;
   readonly text: string;
 }
 
-/** What is on the host at one moment. */
+/** Contents of the host at one moment. */
 type Look = ReadonlyMap<Id, Thing>;
 
 /** One virtual cluster: its tenant, its syncer, and what it must have on the host. */
@@ -39,7 +39,7 @@ export class VirtualCluster {
   readonly label: string;
   readonly syncer: Syncer;
   tenant: ClusterProcess;
-  /** What its tenant has, by kind and place. */
+  /** Objects of its tenant, by kind and place. */
   readonly said = new Map<Id, Said>();
   /** Every host object that was ever to be its own. */
   readonly owned = new Set<Id>();
@@ -111,7 +111,7 @@ export class VirtualCluster {
     if (!this.denied.has(id)) this.owned.add(id);
   }
 
-  /** What is not on the host as it should be. */
+  /** Deviations on the host. */
   differences(look: Look): string[] {
     const wanted = new Map<Id, string>();
     if (!this.gone) {
@@ -128,7 +128,7 @@ export class VirtualCluster {
   }
 }
 
-/** What of an object must be the same on both sides. */
+/** The parts of an object that must be the same on both sides. */
 function textOf(thing: Thing): string {
   const spec = thing["spec"] as { ports?: { port: number }[] } | undefined;
   if (spec !== undefined) return String(spec.ports?.[0]?.port);

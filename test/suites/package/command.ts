@@ -4,7 +4,7 @@ import { delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
 
 const COMMAND_MS = 600_000;
-/** What npm says when it does not reach its registry, or may not. */
+/** npm's messages if it cannot or may not reach its registry. */
 const UNREACHABLE = /\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ENOTCACHED|E401|E403|ERR_SOCKET_TIMEOUT)\b/;
 
 const execute = promisify(execFile);

@@ -1,4 +1,4 @@
-/** What may be in the tarball, without building it; `npm run test:package` judges the built one. */
+/** Contents allowed in the tarball, without building it; `npm run test:package` judges the built one. */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -8,7 +8,7 @@ import { judgeCompiled, judgePaths, judgeTexts } from "./contents.ts";
 const ROOT = resolve(import.meta.dirname, "../../..");
 const BUILT = ["dist/cli/main.js", "dist/playground/index.html"];
 
-/** What `npm pack` would put into the tarball, as far as it is not built. */
+/** Files that `npm pack` would put into the tarball, without built ones. */
 function pathsOfCheckout(): string[] {
   const printed = execFileSync("npm", ["pack", "--dry-run", "--json", "--silent", "--ignore-scripts"], { cwd: ROOT, encoding: "utf8" });
   const [packed] = JSON.parse(printed) as { files: { path: string }[] }[];

@@ -1,5 +1,5 @@
 /**
- * What the packed package holds: every file has its reason, and nothing that should be there is missing.
+ * Contents of the packed package: every file has its reason, and no expected file is missing.
  *
  * @module
  */
@@ -13,7 +13,7 @@ export interface PackedFile {
   readonly text: string;
 }
 
-/** What may be in the tarball, by its path. */
+/** Paths allowed in the tarball. */
 const EXPECTED: readonly RegExp[] = [
   /^(package\.json|README\.md|CHANGELOG\.md|LICENSE)$/,
   /^dist\/(?!playground\/)([a-z0-9-]+\/)*[a-z0-9-]+\.(js|d\.ts)$/,
@@ -27,13 +27,13 @@ const EXPECTED: readonly RegExp[] = [
   /^docs\/(images\/)?[a-z-]+\.(svg|png)$/,
 ];
 
-/** What an installation cannot be without. */
+/** Files that an installation needs. */
 const NEEDED: readonly string[] = [
   ...["package.json", "README.md", "CHANGELOG.md", "LICENSE", "dist/cli/main.js", "dist/playground/index.html"],
   ...["docs/reference/licences.md", "docs/guides/operate.md", "docs/guides/alerts.yaml", "deploy/monitoring/dashboard.json"],
 ];
 
-/** What is wrong with a package's list of files, in words; empty when nothing is. */
+/** Faults of a package's list of files, in words; empty if there are none. */
 export function judgePaths(paths: readonly string[]): string[] {
   const all = new Set(paths);
   return [
@@ -42,12 +42,12 @@ export function judgePaths(paths: readonly string[]): string[] {
   ];
 }
 
-/** What is wrong with how compiled files stand to the sources in `src`: each source is there once, and nothing else is. */
+/** Mismatches of compiled files and the sources in `src`: each source is there once, and nothing else is. */
 export function judgeCompiled(paths: readonly string[], src: string): string[] {
   const sources = readdirSync(src, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith(".ts") && !entry.name.endsWith(".d.ts"))
     .map((entry) => join(entry.parentPath, entry.name).slice(src.length + 1))
-    // What only the page is made of is in the page.
+    // Sources used only by the page are in the page.
     .filter((path) => !path.startsWith("workbench/playground/"));
   const wanted = new Set(sources.flatMap((path) => [".js", ".d.ts"].map((ending) => `dist/${path.replace(/\.ts$/, ending)}`)));
   const found = paths.filter((path) => path.startsWith("dist/") && path !== "dist/playground/index.html");
@@ -59,7 +59,7 @@ export function judgeCompiled(paths: readonly string[], src: string): string[] {
 }
 
 /**
- * What is wrong with what the files say: folders of the machine that packed them, maps of sources that are not there, links of pages
+ * Faults in the content of the files: folders of the machine that packed them, maps of sources that are not there, links of pages
  * that lead nowhere.
  *
  * @param machine folders of this machine, which no file may name.

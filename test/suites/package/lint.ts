@@ -1,5 +1,5 @@
 /**
- * What publint and "are the types wrong" say of the packed package.
+ * Checks the packed package with publint and "are the types wrong".
  *
  * @module
  */
@@ -12,7 +12,7 @@ import { formatMessage } from "publint/utils";
 const PROMISED: readonly ResolutionKind[] = ["node16-esm", "bundler"];
 
 /**
- * What comes with being ES modules alone, and is meant so. CommonJS gets them with `require` from Node 22.12 on, which is run
+ * Findings that follow from ES modules alone, and are intended. CommonJS gets them with `require` from Node 22.12 on, which is run
  * elsewhere; the oldest way does not know `exports`.
  */
 function isMeantSo(problem: Problem): boolean {
@@ -22,7 +22,7 @@ function isMeantSo(problem: Problem): boolean {
   );
 }
 
-/** What is wrong with a package, in words; empty when nothing is. `subpaths` are those that package.json exports, each with types. */
+/** Faults of a package, in words; empty if there are none. `subpaths` are those that package.json exports, each with types. */
 export async function lintPackage(tarball: Uint8Array<ArrayBuffer>, subpaths: readonly string[]): Promise<string[]> {
   return [...(await askPublint(tarball)), ...(await askTypes(tarball, subpaths))];
 }

@@ -13,7 +13,7 @@ const READY_MS = 300_000;
 const STARTS = 5;
 const SUBPATHS = ["endpoint-sync", "endpoint-sync/clusters", "endpoint-sync/management", "endpoint-sync/testing"];
 
-/** What was measured on one Node. */
+/** Measurements on one Node. */
 export interface NodeFigures {
   readonly version: string;
   readonly packages: number;

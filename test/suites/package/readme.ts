@@ -9,7 +9,7 @@ import { openPastedShell } from "../../support/pasted-shell.ts";
 import { pasteReadmeBlock, README_BLOCKS, README_COMMANDS, README_SHIMS } from "../../support/readme-blocks.ts";
 import { isUnreachable } from "./command.ts";
 
-/** What is pasted where. */
+/** A block, and the place where it is pasted. */
 export interface ReadmeCheck {
   /** It is made, and holds nothing but the tarball. */
   readonly folder: string;

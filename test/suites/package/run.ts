@@ -1,5 +1,5 @@
 /**
- * What users get: builds the package, packs it, and runs `fixtures/example-project`, `fixtures/embedder` and the README's commands on the
+ * Tests the package as users get it: builds the package, packs it, and runs `fixtures/example-project`, `fixtures/embedder` and the README's commands on the
  * tarball, in a temporary folder: `npm run test:package`. `-- --built` takes `dist` as it is.
  *
  * The tarball holds what it should and nothing else, and publint and the types of its subpaths are clean.
@@ -187,7 +187,7 @@ async function checkNodes(folder: string, { tarball, version }: Packed): Promise
   await checkTooOld(folder, tarball);
 }
 
-/** What people with an older Node see: a sentence, and exit code 2. */
+/** Output for users with an older Node: a sentence, and exit code 2. */
 async function checkTooOld(folder: string, tarball: string): Promise<void> {
   const node = await nodeOf(TOO_OLD, folder);
   if (node === undefined) return;

@@ -1,6 +1,6 @@
 /**
- * All that was ever written to one store in etcd, and by which process: what processes say of themselves is not asked. It needs an etcd
- * that was told to forget nothing.
+ * All that was ever written to one store in etcd, and by which process: independent of the processes' own reports. It needs an etcd
+ * without compaction.
  *
  * @module
  */
@@ -19,7 +19,7 @@ export interface EtcdWritten {
   /** As the store names it, as `/management.platform/teams//shop`; "fence" for that. */
   readonly key: string;
   readonly type: "created" | "updated" | "deleted";
-  /** What it says then; undefined of a deletion and the fence. */
+  /** Its content then; undefined for a deletion and the fence. */
   readonly object: Record<string, unknown> | undefined;
 }
 
@@ -117,6 +117,6 @@ export function outsideOfTerm(history: readonly EtcdWritten[], isBackground: (wr
   const terms = termsOf(history);
   return history.filter(isBackground).flatMap(({ key, revision, writer, type }) => {
     const term = terms.findLast(({ from }) => from < revision);
-    return term?.writer === writer ? [] : [`${revision} ${type} ${key} by ${writer}, while ${term?.writer ?? "nobody"} led`];
+    return term?.writer === writer ? [] : [`${revision} ${type} ${key} by ${writer}, while ${term?.writer ?? "no server"} led`];
   });
 }

@@ -28,7 +28,7 @@ export interface PlayOptions {
   readonly onProgress?: (line: string) => void;
 }
 
-/** What has happened. */
+/** Events of a run. */
 export interface Played extends TroubleCounts {
   readonly seconds: number;
   readonly acknowledged: number;
@@ -105,7 +105,7 @@ export async function play({ seconds, seed, replicas: size, onProgress }: PlayOp
     const deadline = systemClock.monotonic() + PATIENCE_MS;
     while (followers.some((follower) => follower.position() < end) && systemClock.monotonic() < deadline) await delay(systemClock, 20);
     for (const follower of followers) await follower.stop();
-    // What each replica has in the end is what all have heard of.
+    // All replicas have the same final state.
     const states = urls.map((url, at) =>
       followOverHttp({ name: `state ${at}`, collections: [`${url}/sharedsecrets`], key: ADMIN_KEY, timeoutSeconds: 1 }),
     );

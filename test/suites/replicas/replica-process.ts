@@ -13,7 +13,7 @@ export interface ReplicaOptions {
   /** Before all keys in etcd. Default: that of the command. */
   readonly prefix?: string;
   readonly port: number;
-  /** Of replicas of one API; what they are given is written there. It exists. */
+  /** Of replicas of one API; their input is written there. It exists. */
   readonly folder: string;
   readonly adminKey: string;
   /** 32 bytes as base64. */
@@ -44,7 +44,7 @@ export class ReplicaProcess {
     this.url = `http://127.0.0.1:${options.port}`;
   }
 
-  /** What all of its processes have logged, a line of JSON each. */
+  /** The log of all of its processes, a line of JSON each. */
   get log(): string {
     return this.#log;
   }

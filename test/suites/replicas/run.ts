@@ -3,7 +3,7 @@
  *
  *   npm run test:replicas -- --minutes 10 [--seed 1] [--replicas 3]
  *
- * Nothing that was acknowledged may be lost, one writer wins for each resourceVersion, nobody is shown a state older than one that somebody
+ * Nothing that was acknowledged may be lost, one writer wins for each resourceVersion, no client is shown a state older than one that any
  * was shown before, and watches are resumed at any replica without a gap. The exit code is 1 when one of these does not hold.
  */
 import { parseArgs } from "node:util";

@@ -1,9 +1,9 @@
-/** What happens to the replicas and to their etcd, while at least one replica is left in peace at any time. */
+/** Faults of the replicas and their etcd, while at least one replica is left in peace at any time. */
 import { delay, systemClock } from "../../../src/base/clock.ts";
 import type { Etcd } from "../../support/etcd.ts";
 import type { ReplicaProcess } from "./replica-process.ts";
 
-/** Who is in for it. */
+/** Targets of the faults. */
 export interface TroublesOptions {
   readonly replicas: readonly ReplicaProcess[];
   readonly etcd: Pick<Etcd, "kill" | "start">;
@@ -13,7 +13,7 @@ export interface TroublesOptions {
   readonly upTo: (limit: number) => number;
 }
 
-/** What has happened. */
+/** Events of a run. */
 export interface TroubleCounts {
   readonly kills: number;
   /** Of the kills, those of a replica that said that it led. */

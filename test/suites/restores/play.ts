@@ -28,7 +28,7 @@ export interface PlayOptions {
   readonly onProgress: (line: string) => void;
 }
 
-/** What has happened. */
+/** Events of a run. */
 export interface Played {
   readonly restores: number;
   readonly created: number;
@@ -48,7 +48,7 @@ const PREFIX = "/endpoint-sync/";
 const TEAMS = `${PREFIX}objects/management.platform/teams/`;
 const SERVERS = 3;
 const LOOK_MS = 20;
-/** What is done to a backup before any server sees it. */
+/** Changes of a backup before any server sees it. */
 const MODES = ["nothing", "a few writes of others", "many writes of others", "all keys put forward", "writes by another server"] as const;
 type Mode = (typeof MODES)[number];
 
@@ -103,7 +103,7 @@ class Play {
     for (const server of this.#servers) await server.rest();
     await this.#demandWork();
     const created = this.#servers.flatMap((server) => server.created);
-    for (const { name, code } of created) if (code === 409) this.#problems.push(`409 for ${name}, which nobody had made`);
+    for (const { name, code } of created) if (code === 409) this.#problems.push(`409 for ${name}, which had not been made`);
     return {
       restores,
       created: created.filter(({ code }) => code === 201).length,
@@ -259,7 +259,7 @@ class Play {
     const roles = async () =>
       (await pairsIn((path, body) => this.#etcd.ask(path, body), `${PREFIX}objects/rbac.authorization.k8s.io/roles/shop/`)).length;
     while ((await roles()) === 0) {
-      if (systemClock.monotonic() > deadline) return void this.#problems.push("nobody does the background work");
+      if (systemClock.monotonic() > deadline) return void this.#problems.push("no server does the background work");
       await delay(systemClock, 100);
     }
   }

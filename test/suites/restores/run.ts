@@ -3,7 +3,7 @@
  *
  *   npm run test:restores -- --restores 200 [--seed 1] [--within 5]
  *
- * Each server notices each restoration within so many seconds, shows nothing from then on that is no more, creates what nobody has made,
+ * Each server notices each restoration within so many seconds, shows no discarded state from then on, creates what is new,
  * accepts no key that was revoked or never was, and ends watches with 410. The exit code is 1 when one of these does not hold.
  */
 import { parseArgs } from "node:util";

@@ -10,16 +10,16 @@ export interface Answer {
   readonly body: Record<string, unknown>;
 }
 
-/** What a reader has seen. */
+/** Observations of a reader. */
 export interface Seen {
   /** When the request was sent. */
   readonly at: number;
   readonly names: readonly string[];
 }
 
-/** What a writer was told. */
+/** Answer to a writer. */
 export interface Created {
-  /** When it was told. */
+  /** Time of the answer. */
   readonly at: number;
   readonly name: string;
   readonly code: number;

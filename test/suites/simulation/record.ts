@@ -1,4 +1,4 @@
-/** What a long run of seeds has done so far, in a file: one line for what is run, and one for each chunk that is done. */
+/** Progress of a long run of seeds, in a file: one line for the run, and one for each finished chunk. */
 import { createHash } from "node:crypto";
 import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ export interface Chunk {
   readonly last: number;
 }
 
-/** What came of a chunk. */
+/** Result of a chunk. */
 export interface Report extends Chunk {
   /** How long it took one thread, in milliseconds. */
   readonly ms: number;
@@ -26,7 +26,7 @@ export interface Report extends Chunk {
   readonly failed: readonly { readonly seed: number; readonly setting: string; readonly violation: Violation }[];
 }
 
-/** What all chunks have in common. */
+/** Settings shared by all chunks. */
 export interface Header extends Chunk {
   readonly steps: number;
   readonly replicas: number;
@@ -36,7 +36,7 @@ export interface Header extends Chunk {
 
 /** A run that may have been begun before. */
 export interface RunRecord {
-  /** What is done already. */
+  /** Finished chunks. */
   readonly reports: readonly Report[];
   /** Keeps one more. */
   add(report: Report): void;

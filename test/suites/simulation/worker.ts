@@ -1,16 +1,16 @@
-/** One thread of `npm run sim`: runs the seeds that it is told to, a chunk at a time. */
+/** One thread of `npm run sim`: runs the given seeds, a chunk at a time. */
 import { parentPort, workerData } from "node:worker_threads";
 import { createSimulator } from "../../../src/testing.ts";
 import type { Run } from "../../../src/testing.ts";
 import type { Chunk, Report } from "./record.ts";
 
-/** What is the same for all chunks. */
+/** Settings shared by all chunks. */
 export interface WorkerTask {
   readonly steps: number;
   readonly replicas: number;
 }
 
-// Nobody reads the stacks of errors that a simulated server answers, and they are costly.
+// Stacks of errors that a simulated server answers are never read, and costly.
 Error.stackTraceLimit = 0;
 
 const simulator = await createSimulator(workerData as WorkerTask);

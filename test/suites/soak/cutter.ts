@@ -1,6 +1,6 @@
 /**
- * Stands between a syncer and an API server without looking into what passes, and cuts connections: what it breaks is TLS between the
- * two, as a load balancer or a rebooting node does.
+ * A TCP proxy between a syncer and an API server that cuts connections without reading them, as a load balancer or a
+ * rebooting node does: TLS is between the two.
  *
  * @module
  */

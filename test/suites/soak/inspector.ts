@@ -7,7 +7,7 @@
 /** Options of a Node that can be looked into. The last keeps `run` from replacing itself, which would move its inspector. */
 export const INSPECTED = ["--inspect=127.0.0.1:0", "--expose-gc", "--max-semi-space-size=2"];
 
-/** What a process holds after its garbage was collected. */
+/** Memory of a process after garbage collection. */
 export interface Held {
   readonly heapBytes: number;
   /** TLS sockets that are in memory, open or not. */
@@ -20,7 +20,7 @@ interface Reply {
   readonly error?: { readonly message: string };
 }
 
-/** Collections before something is measured: what one collection frees can let the next one free more. */
+/** Collections before something is measured: one collection can let the next one free more. */
 const COLLECTIONS = 5;
 
 /** One process that is looked into. */

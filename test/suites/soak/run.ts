@@ -1,5 +1,5 @@
 /**
- * What a syncer keeps of connections that were cut and of names that were referenced once, from outside:
+ * Measures from outside what a syncer keeps of cut connections and of names that were referenced once:
  *
  *   npm run test:soak -- --cuts 2000 --names 100000 [--with 481069b]
  *
@@ -42,7 +42,7 @@ const SETTINGS = { references: { objects: 4, retentionMinutes: 0 } };
 /** More than the names that a syncer remembers of a kind. */
 const WARM_NAMES = 15_000;
 const WARM_CUTS = 200;
-/** What may differ between the beginning and the end: code that V8 has compiled meanwhile, watches that are about to be opened again. */
+/** Allowed differences between the beginning and the end: code that V8 has compiled meanwhile, watches that are about to be opened again. */
 const HEAP_MORE_MAX = 5_000_000;
 const SOCKETS_MORE_MAX = 8;
 
@@ -130,7 +130,7 @@ async function follows(name: string, change: object): Promise<void> {
   );
 }
 
-/** What is held by a syncer whose connections are as few as they were after its start: those that wait for a next call are cut first. */
+/** Memory of a syncer with as few connections as after its start: idle ones are cut first. */
 async function rest(): Promise<Held & { readonly open: number }> {
   await cut(1);
   const held = await inspector.measure();

@@ -66,7 +66,7 @@ async function play(root: string): Promise<string> {
   writes.push(await counted("start", before, () => syncer.begin([], root)));
   const changes = 1 + chance.below(CHANGES);
   writes.push(await counted("changes while it runs", changes, () => model.change(changes)));
-  // A change that arrives shows that all before it was seen: what is written for it is all that is written.
+  // A change that arrives shows that all before it was seen: its write is the only one.
   writes.push(await counted("one change at rest", 1, () => model.change(1)));
   const during = chance.below(3) === 0 ? await model.change(CHANGES) : [];
   // The earlier version is known to lose edits when it is killed over them.

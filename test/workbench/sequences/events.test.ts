@@ -1,4 +1,4 @@
-/** What users do in a sequence, and what the syncer makes of it. */
+/** User actions in a sequence, and the syncer's handling. */
 import { afterAll, describe, expect, test } from "vitest";
 import { EngineError } from "../../../src/base/errors.ts";
 import { disposeEngines, lineOf, messagesOf, play, sequence } from "./play.ts";
@@ -10,7 +10,7 @@ const WEB = "{ at: 0s, tenant: { apply: web } }";
 interface Case {
   readonly title: string;
   readonly events: readonly string[];
-  /** What holds. */
+  /** The expectations. */
   readonly expect: readonly string[];
   /** The same events, another expectation, and what comes in its place. */
   readonly wrong: { readonly expect: string; readonly message: string };
@@ -73,7 +73,7 @@ const CASES: readonly Case[] = [
     },
   },
   {
-    title: "a copy that somebody deletes comes back",
+    title: "a deleted copy comes back",
     events: [WEB, "{ at: 1s, host: { delete: web } }"],
     expect: ["{ host: { web: present, writes: { exact: 1, since: 1s } } }"],
     wrong: {

@@ -1,4 +1,4 @@
-/** What breaks in a sequence: that the syncer comes through it, and that it really breaks. */
+/** Faults in a sequence: the syncer survives them, and they really occur. */
 import { afterAll, describe, expect, test } from "vitest";
 import { disposeEngines, lineOf, messagesOf, play, sequence } from "./play.ts";
 
@@ -11,7 +11,7 @@ const COPIED = "{ quiescent: true, host: { web: { asserts: [{ equal: { path: met
 interface Case {
   readonly fault: string;
   readonly events: readonly string[];
-  /** What holds with the fault, and would not hold without it. */
+  /** Expectations that hold with the fault, and would not hold without it. */
   readonly expect: readonly string[];
 }
 

@@ -17,7 +17,7 @@ import type { NamedObjects, Sequence } from "../../../src/workbench/sequences/se
 const FILE = "web.patch-test.yaml";
 const VCLUSTER = { name: "blue", namespace: "vc-blue" };
 
-/** What every text here begins with, if it has no objects of its own. */
+/** Beginning of every text here that has no objects of its own. */
 const OBJECTS = `objects:
   web:
     apiVersion: v1

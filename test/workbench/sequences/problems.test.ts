@@ -1,4 +1,4 @@
-/** What is wrong with a sequence is found before it runs, at its place. */
+/** Problems of a sequence are found before it runs, at their place. */
 import { expect, test } from "vitest";
 import { read, sequence } from "./play.ts";
 

@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { nextMacrotask } from "../../../base/clock.ts";
 import type { Clock } from "../../../base/clock.ts";
 
-/** Characters that are written at once. What is longer is written in pieces. */
+/** Characters that are written at once. Longer texts are written in pieces. */
 const PIECE_LENGTH = 64 * 1024;
 
 /** How an answer begins. */
@@ -10,7 +10,7 @@ export interface AnswerHead {
   /** The HTTP status. */
   readonly code: number;
   readonly type: string;
-  /** Whose answer it is: of each caller, one answer after the other is written in pieces. */
+  /** The caller of the answer: for each caller, only one answer at a time is written in pieces. */
   readonly caller: string;
 }
 
@@ -18,12 +18,12 @@ export interface AnswerHead {
 export interface AnswerWriter {
   /**
    * Writes a text whose parts are made while it is written. A short one is written at once. A long one waits for the caller's others,
-   * lets everybody have a turn after each piece, and keeps no more than one piece of it in memory.
+   * lets other requests proceed after each piece, and keeps no more than one piece of it in memory.
    */
   write(response: ServerResponse, head: AnswerHead, parts: Iterable<string>): Promise<void>;
-  /** Writes what is encoded already, at once. */
+  /** Writes encoded data at once. */
   writeBytes(response: ServerResponse, head: Omit<AnswerHead, "caller">, parts: readonly Buffer[]): void;
-  /** Resolves when what was written is on its way, or the connection is over. Ends a connection of which nothing is read for too long. */
+  /** Resolves when the written data is sent, or the connection is over. Ends a connection that is not read for too long. */
   drained(response: ServerResponse): Promise<void>;
 }
 

@@ -2,7 +2,7 @@ import type { WatchRecord } from "../../verbs/watch/watch-queue.ts";
 
 const texts = new WeakMap<object, string>();
 
-/** A longer text is made each time: to keep it would double what the object takes in memory. */
+/** A longer text is made each time: keeping it would double the memory of the object. */
 const KEPT_LENGTH_MAX = 4 * 1024;
 
 /** The JSON text of a frozen object, made once per object however often it is read if it is short. */
@@ -15,7 +15,7 @@ function jsonTextOf(object: object): string {
   return text;
 }
 
-/** Remembers what was made of objects, as long as it fits: what was made first goes first. */
+/** Caches what was made of objects within a size limit; the oldest entries are evicted first. */
 class Kept<Made extends { readonly bytes: number }> {
   readonly #made = new Map<object, Made>();
   readonly #max: number;
@@ -54,7 +54,7 @@ const lines = new Kept<Lines>(8 * 1024 * 1024);
 export function lineOf({ type, object }: WatchRecord): Buffer {
   const known = lines.get(object);
   if (known?.of[type] !== undefined) return known.of[type];
-  // The text of a passing version is not kept: only what is listed again and again is worth that.
+  // The text of a transient version is not kept: only repeatedly listed ones are worth it.
   const line = Buffer.from(`{"type":"${type}","object":${texts.get(object) ?? JSON.stringify(object)}}\n`);
   lines.set(object, { of: { ...known?.of, [type]: line }, bytes: (known?.bytes ?? 0) + line.length });
   return line;
@@ -75,12 +75,12 @@ export function listingOf(object: object): Listing | undefined {
   return { head, name, elements: elements as readonly object[] };
 }
 
-/** What an element of a list is written as. */
+/** Maps an element of a list to what is written. */
 export type Each = (element: object) => object;
 
 const asItIs: Each = (element) => element;
 
-/** The JSON text of an object in parts, one for each element of a list; `each` is asked for an element when its part is. */
+/** The JSON text of an object in parts, one for each element of a list; `each` is called for an element when its part is read. */
 export function* jsonParts(object: object, each = asItIs): Iterable<string> {
   const listing = listingOf(object);
   if (listing === undefined) return yield elementText(object);
@@ -96,7 +96,7 @@ interface Elements {
   readonly bytes: number;
 }
 
-/** By their first element. Most lists are asked for again before anything in them has changed. */
+/** By their first element. Most lists are requested again before anything in them has changed. */
 const elementsKept = new Kept<Elements>(8 * 1024 * 1024);
 /** Longer lists are written in pieces. */
 const ELEMENTS_BYTES_MAX = 64 * 1024;
@@ -130,7 +130,7 @@ function elementsText(elements: readonly object[], each: Each): Buffer | undefin
   return text;
 }
 
-/** What is stored is read again and again; everything else is made for one answer. */
+/** Stored objects are read repeatedly; everything else is made for one answer. */
 function elementText(object: object): string {
   return Object.isFrozen(object) ? jsonTextOf(object) : JSON.stringify(object);
 }

@@ -50,7 +50,7 @@ export interface Offer<T> {
 }
 
 /**
- * The offer that suits the header best. Entries that ask for a conversion nobody offers are passed over, as clients list
+ * The offer that suits the header best. Entries that ask for a conversion not offered are skipped, as clients list
  * the plain form behind them.
  *
  * @throws API_ERROR (406) when nothing suits.

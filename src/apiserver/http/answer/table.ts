@@ -12,7 +12,7 @@ import { notSupported } from "../../types/field-error.ts";
 
 const META_V1 = "meta.k8s.io/v1";
 
-/** What a table carries of each object beside its cells. */
+/** The part of each object that a table carries beside its cells. */
 export type IncludeObject = "None" | "Metadata" | "Object";
 
 const INCLUDE_OBJECT: readonly IncludeObject[] = ["None", "Metadata", "Object"];

@@ -48,7 +48,7 @@ function* piecesOf(batch: readonly WatchRecord[], toLine: (record: WatchRecord) 
   if (lines.length > 0) yield lines.length === 1 ? lines[0]! : Buffer.concat(lines);
 }
 
-/** A watch that is accepted and then told in its first line why it cannot be. */
+/** Accepts a watch whose first line then reports why it fails. */
 export function streamError(response: ServerResponse, status: Status): void {
   response.writeHead(200, { "Content-Type": "application/json" });
   response.end(lineOf({ type: "ERROR", object: status }));

@@ -6,7 +6,7 @@ import type { Each } from "./json-text.ts";
  * JSON data as YAML in block style, line by line. Scalars and keys are written as JSON writes them, which every YAML parser reads the
  * same way.
  *
- * @param each What an element of a list is written as; it is asked when the element's first line is. Default: as it is.
+ * @param each Maps an element of a list to what is written; called when its first line is read. Default: unchanged.
  * @example
  * [...yamlParts({ a: [1, { b: "x" }] })].join(""); // 'a:\n- 1\n- b: "x"\n'
  */

@@ -1,10 +1,10 @@
 /** Bytes of a body that is worked on in pieces, and not beside another such one. */
 const LARGE_BYTES = 16 * 1024;
 
-/** Keeps what large bodies cost away from everybody else. */
+/** Keeps the cost of large bodies away from other callers. */
 export interface LargeBodies {
   /**
-   * Waits until a body of so many bytes may be worked on: large ones one after another, those of each caller in turn. Returns what to
+   * Waits until a body of this size may be processed: large ones one after another, those of each caller in turn. Returns what to
    * call when it is done, and what to wait for between two pieces of the work; undefined for a body that is not large.
    */
   enter(caller: string, bytes: number): Promise<Large | undefined>;
@@ -13,7 +13,7 @@ export interface LargeBodies {
 /** A large body that is worked on. */
 export interface Large {
   readonly leave: () => void;
-  /** Everybody else has a turn. */
+  /** Lets other requests proceed. */
   readonly pause: () => Promise<void>;
 }
 
@@ -21,7 +21,7 @@ const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /** Nothing large is worked on yet. */
 export function createLargeBodies(): LargeBodies {
-  /** What waits, by caller; callers in the order of their turns. */
+  /** Waiting bodies, by caller; callers in the order of their turns. */
   const waiting = new Map<string, (() => void)[]>();
   let busy = false;
   const leave = () => {

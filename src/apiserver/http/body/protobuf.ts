@@ -52,7 +52,7 @@ const ENVELOPE: ObjectShape = {
 
 const NOTHING: ObjectShape = { type: "object", fields: {} };
 
-/** What follows a field's number: a number, or so many bytes. */
+/** Content after a field's number: a number, or bytes. */
 type Wire = bigint | Buffer;
 
 function readMessage({ fields, numbers = {} }: ObjectShape, bytes: Buffer, { whole = false } = {}): JsonObject {
@@ -68,13 +68,13 @@ function readMessage({ fields, numbers = {} }: ObjectShape, bytes: Buffer, { who
   return Object.fromEntries(members);
 }
 
-/** What Go writes for a field that holds nothing, when it writes it at all. */
+/** Value that Go writes for an empty field, if it writes one. */
 function isZero(wire: Wire): boolean {
   return typeof wire === "bigint" ? wire === 0n : wire.length === 0;
 }
 
 interface Reading {
-  /** What earlier fields of the same number gave: lists and maps come one item at a time. */
+  /** Values of earlier fields of the same number: lists and maps come one item at a time. */
   readonly before?: unknown;
   /** Everything that is said has to be read. */
   readonly whole: boolean;

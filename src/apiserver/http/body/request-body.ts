@@ -9,9 +9,9 @@ import type { ObjectShape } from "../../types/objects/shape.ts";
 import { badRequest, tooLarge, unsupportedMediaType } from "../../types/status.ts";
 
 /**
- * The bytes of a body. `claim` is told of each piece, and may refuse it.
+ * The bytes of a body. `claim` is called for each piece, and may refuse it.
  *
- * @throws API_INVALID (413) when there are more than `bytesMax`, and what `claim` throws; what is left is not read.
+ * @throws API_INVALID (413) when there are more than `bytesMax`, and what `claim` throws; the rest is not read.
  */
 export function readBytes(request: IncomingMessage, bytesMax: number, claim: (bytes: number) => void = () => {}): Promise<Buffer> {
   const chunks: Buffer[] = [];
@@ -71,7 +71,7 @@ function countJson(bytes: Buffer, most: number): number {
   return count;
 }
 
-/** What may separate two values, also where it is a part of one: who can tell is as slow as reading it. */
+/** Matches a separator of two values, or of a part of one: an exact answer would be as slow as reading the text. */
 function countYaml(bytes: Buffer, most: number): number {
   let count = 0;
   for (let at = 0; at < bytes.length && count <= most; at += 1) {
@@ -100,10 +100,10 @@ export function parseBody(bytes: Buffer, mediaType: string | undefined, { shape,
   return mediaType === "application/yaml" ? parseYaml(bytes.toString(), valuesMax) : parseJsonBody(bytes.toString());
 }
 
-/** What a body is to be. */
+/** Expected form of a body. */
 export interface BodyForm {
   readonly shape: ObjectShape;
-  /** Values that aliases of YAML may stand for. */
+  /** Maximum number of values after expanding YAML aliases. */
   readonly valuesMax: number;
 }
 
@@ -139,7 +139,7 @@ function parseProtobuf(bytes: Buffer, shape: ObjectShape): unknown {
 /**
  * Data of a YAML text, or of a JSON text, which is YAML too and read faster as what it is.
  *
- * @param valuesMax Values that aliases may stand for.
+ * @param valuesMax Maximum number of values after expanding aliases.
  * @throws API_BAD_REQUEST when the text is neither, nested too deep, or has aliases for more than that.
  */
 export function parseYaml(text: string, valuesMax: number): unknown {

@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import type { Metrics } from "../../../base/metrics.ts";
 
-/** Whose connection it is, and what it does. */
+/** Owner and state of a connection. */
 interface Connection {
   readonly id: string;
   readonly socket: Socket;
@@ -10,7 +10,7 @@ interface Connection {
   busy: number;
 }
 
-/** Counts the connections of a server, so that nobody keeps others out by opening many. */
+/** Counts the connections of a server, so that no client keeps others out by opening many. */
 export interface Connections {
   /** To be called for each that is made. Where there are too many, one ends: see {@link createConnections}. */
   add(socket: Socket): void;
@@ -72,7 +72,7 @@ export function createConnections(max: number, metrics: Metrics): Connections {
   };
 }
 
-/** A secure connection and what it runs on are two sockets with the same two ends. */
+/** A TLS connection and its TCP connection are two sockets with the same ends. */
 function idOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`;
 }

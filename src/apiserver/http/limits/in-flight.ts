@@ -5,7 +5,7 @@ import { createLargeBodies } from "../body/large-bodies.ts";
 import type { Large } from "../body/large-bodies.ts";
 import { tooManyRequests } from "../../types/status.ts";
 
-/** What of a server may be in use at once; more is answered 429. */
+/** Limits on what may be in use at once; beyond them the answer is 429. */
 export interface InFlightLimits {
   /** Reading requests under way. Default 400. */
   readonly reads?: number;
@@ -21,18 +21,18 @@ export interface InFlightLimits {
   readonly administratorShare?: number;
 }
 
-/** What is shared. */
+/** The shared resources. */
 export type Shared = "reads" | "writes" | "watches" | "bytes";
 
-/** Whose request it is. */
+/** Caller of the request. */
 export interface InFlightCaller {
   /** Tells callers apart. */
   readonly name: string;
-  /** May use what is kept for administrators, and all of it. */
+  /** May use everything, including the part reserved for administrators. */
   readonly administers: boolean;
 }
 
-/** Counts what is in use. */
+/** Counts the use of limited resources. */
 export interface InFlight {
   /**
    * Takes one, or `amount`. Returns a function that gives it back.
@@ -42,7 +42,7 @@ export interface InFlight {
   take(what: Shared, caller: InFlightCaller, amount?: number): () => void;
   /** Does something while one is taken. @throws as {@link take}. */
   during(what: Shared, caller: InFlightCaller, action: () => Promise<void>): Promise<void>;
-  /** What the body of one request takes up, until it is released. */
+  /** Memory taken by the body of one request, until released. */
   body(caller: InFlightCaller): Body & { readonly release: () => void };
 }
 

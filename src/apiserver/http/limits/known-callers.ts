@@ -4,8 +4,8 @@ import { sha256Hex } from "../../../base/digest.ts";
 const KNOWN_MAX = 10_000;
 
 /**
- * Tells before a request is looked at whose it is, as far as anybody can know by then: whose the credentials were when they were
- * accepted last, else the address. So anyone who makes credentials up has one place in a queue, and takes none from those who are known.
+ * Guesses the caller of a request before it is processed: the caller whose credentials these were when they were
+ * accepted last, else the address. So made-up credentials share one place in a queue, and take none from known callers.
  */
 export interface KnownCallers {
   /** `user NAME`, or `address ADDRESS`. */
@@ -14,7 +14,7 @@ export interface KnownCallers {
   refused(credentials: string): void;
 }
 
-/** Nobody is known yet. Credentials are remembered as digests. */
+/** Creates an empty record of callers. Credentials are kept as digests. */
 export function createKnownCallers(max = KNOWN_MAX): KnownCallers {
   const users = new Map<string, string>();
   return {

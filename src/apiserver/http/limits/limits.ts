@@ -1,18 +1,18 @@
 import type { InFlightLimits } from "./in-flight.ts";
 
-/** What a server refuses because there is too much of it. */
+/** Limits beyond which a server refuses requests. */
 export interface ServerLimits extends InFlightLimits {
   /** Largest request body. Default 3 MiB. */
   readonly bodyBytes?: number;
-  /** Fields and items that a request body may have; what each costs is the server's time. Default 1,000,000. */
+  /** Fields and items that a request body may have; each costs the server time. Default 1,000,000. */
   readonly bodyValues?: number;
   /** Connections that may be open; the address that has most gives up idle ones first. Default 4,000. */
   readonly connections?: number;
-  /** The headers of a request must be there within so many milliseconds. Default 10 s. */
+  /** Time limit for the headers of a request, in milliseconds. Default 10 s. */
   readonly headersMs?: number;
-  /** All of a request must be there within so many milliseconds, its body included. Default 60 s. */
+  /** Time limit for a whole request, its body included, in milliseconds. Default 60 s. */
   readonly requestMs?: number;
-  /** 64 KiB of a longer answer or of a watch must be read within so many milliseconds; then the connection ends. Default 30 s. */
+  /** Time limit for reading 64 KiB of a longer answer or of a watch, in milliseconds; then the connection ends. Default 30 s. */
   readonly readMs?: number;
 }
 

@@ -6,18 +6,18 @@ const TURN_MS = 10;
 /** Requests that waited and are begun in one turn, at most. */
 const BEGUN_MAX = 32;
 
-/** Spreads requests that arrive at once over several turns of the event loop, so that everybody else has one in between. */
+/** Spreads requests that arrive at once over several turns of the event loop, so that other work proceeds in between. */
 export interface Pace {
   /**
-   * When to begin with a request: undefined for at once. Requests that wait begin in turn by whose they are, whatever number of them
-   * anybody sends.
+   * When to begin with a request: undefined for at once. Waiting requests begin in turn by caller, however many
+   * a caller sends.
    */
   turnOf(from: string): Promise<void> | undefined;
 }
 
 /** Nothing waits yet. */
 export function createPace(clock: Pick<Clock, "monotonic">): Pace {
-  /** By whose they are; the one who is next comes first. */
+  /** Waiting requests by caller; the next caller comes first. */
   const waiting = new Map<string, (() => void)[]>();
   let count = 0;
   let running = false;
@@ -39,7 +39,7 @@ export function createPace(clock: Pick<Clock, "monotonic">): Pace {
       running = false;
       if (count === 0) return;
       beginTurn();
-      // Each in a task of its own: what a request does at once is over before the next one begins.
+      // One task each: the synchronous part of a request ends before the next one begins.
       for (let index = 0; index < Math.min(count, BEGUN_MAX); index += 1) void nextMacrotask().then(beginNext);
     });
   };

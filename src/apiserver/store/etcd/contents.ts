@@ -1,16 +1,16 @@
 /**
- * What a store keeps in etcd, below its prefix:
+ * Keys of a store in etcd, below its prefix:
  *
  *     objects/core/configmaps/shop/db   an object: JSON text, sealed if there is a cipher; its revision is etcd's
  *     last                              the last write, as `FORMAT ID`; written in the transaction of every write
- *     fence                             raised to make void what is still on its way; see `writer.ts` and `recovery.ts`
- *     floor                             written after a restoration: history from before its revision is not told; see `raise.ts`
+ *     fence                             raised to void writes that are still in flight; see `writer.ts` and `recovery.ts`
+ *     floor                             written after a restoration: history from before its revision is not served; see `raise.ts`
  *     raise                             written to raise etcd's revision, and never read
  *     swept                             for which encryption key etcd's history was cleaned; see `resealer.ts`
  *
  * `last` is what ties the rest together. One read of it tells the revision of the last write below the prefix, whatever else is in
  * etcd, and the watch tells by it whose each write is. Etcd counts its versions, so that none of them is lost unnoticed; and no two writes
- * have one id, so that anyone who knows one can ask whether etcd still has it in its history, or was put back to another past.
+ * have one id, so that a process that knows one can ask whether etcd still has it in its history, or was restored to another past.
  *
  * @module
  */
@@ -31,7 +31,7 @@ import type { WireKeyValue, WireRange, WireTransaction, WireWatch } from "./clie
 const FORMAT = 1;
 /** Objects that are read at once, at most. */
 const PAGE = 500;
-/** Bytes of an answer with several objects. One that has more is given up, and fewer are asked for. */
+/** Bytes of an answer with several objects. A larger one is aborted, and fewer objects are requested. */
 const PAGE_BYTES = 16 * 1024 * 1024;
 
 /** Where everything is. */
@@ -72,7 +72,7 @@ export interface LastWrite {
 }
 
 /**
- * What is at `last`; undefined stands for nothing.
+ * Value of `last`; undefined if absent.
  *
  * @throws as {@link readLast}.
  */
@@ -99,9 +99,9 @@ export function readLast(value: string): string {
 }
 
 /**
- * Demands that something tells of the last write where there are objects.
+ * Requires a record of the last write if there are objects.
  *
- * @throws EtcdFailure; STORE_FAILED when somebody has deleted it.
+ * @throws EtcdFailure; STORE_FAILED if it has been deleted.
  */
 export async function demandLast({ client, layout: { last, objects } }: Pick<LoadOptions, "client" | "layout">): Promise<void> {
   const ask = (key: string, more: object = {}) => ({ request_range: { key: encodeWire(key), keys_only: true, limit: "1", ...more } });
@@ -110,10 +110,10 @@ export async function demandLast({ client, layout: { last, objects } }: Pick<Loa
   const [noLast, noObjects] = responses.map(({ response_range }) => (response_range?.kvs ?? []).length === 0);
   if (noLast !== true || noObjects === true) return;
   const hint = `Put it back, with any id: etcdctl put ${last} '${lastValue("put-back")}'`;
-  throw unusable(`the key ${last} is missing, although there are objects: somebody has deleted it`, { hint });
+  throw unusable(`the key ${last} is missing, although there are objects: it has been deleted`, { hint });
 }
 
-/** What is at a key. */
+/** Value of a key. */
 export interface ReadValue {
   readonly stored: StoredObject;
   /** The id of the encryption key that has sealed it, when that is not the first one; undefined where keys have no ids. */
@@ -171,7 +171,7 @@ export interface EtcdContents {
   readonly last: LastWrite;
 }
 
-/** What is read, and how. */
+/** Options for reading the contents. */
 export interface LoadOptions {
   readonly client: EtcdClient;
   readonly layout: EtcdLayout;
@@ -240,7 +240,7 @@ function nextPage(page: number, kvs: readonly WireKeyValue[]): number {
 }
 
 /**
- * The contents up to `history` revisions ago, so that what happened since can be told: as far back as etcd still knows, and to the last
+ * The contents up to `history` revisions ago, so that later events can be replayed: as far back as etcd still knows, and to the last
  * restoration at most, before which clients may have seen another past.
  *
  * @throws as {@link loadContents}.
@@ -262,7 +262,7 @@ async function loadAt(options: LoadOptions, revision: number): Promise<EtcdConte
   }
 }
 
-/** The oldest state that etcd knows, which only a watch that asks for an older one is told. */
+/** The oldest state that etcd keeps, which it reports only to a watch that asks for an older one. */
 async function compactRevision({ client, layout }: LoadOptions): Promise<number> {
   const stop = new AbortController();
   let found = 0;

@@ -2,18 +2,18 @@ import type { Resealable } from "../resealable.ts";
 import type { Store } from "../store.ts";
 import type { KnownState } from "./past/question.ts";
 
-/** A store in etcd. What is sealed again there is a write like any other, under the next revision; see `resealer.ts`. */
+/** A store in etcd. Resealing there is a write like any other, under the next revision; see `resealer.ts`. */
 export interface EtcdStore extends Store, Resealable {
   /**
-   * Lets etcd forget what was before a revision, in all that it keeps, as `etcdctl compact` does. What processes have in memory stays:
-   * watches and pages of older states go on there. A process that has not seen the revision yet reads everything again.
+   * Compacts etcd up to a revision, in all that it keeps, as `etcdctl compact` does. What processes have in memory stays:
+   * watches and pages of older states continue there. A process that has not seen the revision yet reads everything again.
    *
    * @throws API_UNAVAILABLE while etcd cannot be reached.
    */
   compactEtcd(revision: number): Promise<void>;
   /**
    * Makes void every write that is on its way, from all processes; those that may still write do so again. Who takes over a right to write
-   * calls it first: whatever was asked for before comes too late then.
+   * calls it first: earlier requests are then too late.
    *
    * @throws API_UNAVAILABLE while etcd cannot be reached.
    */
@@ -24,10 +24,10 @@ export interface EtcdStore extends Store, Resealable {
    * @throws API_UNAVAILABLE while etcd cannot be reached.
    */
   raiseAbove(revision: number): Promise<void>;
-  /** False when what is in etcd could not be used for too long after it went back in time: only a process that starts over goes on then. */
+  /** False if etcd's contents were unusable for too long after it went back in time: then only a restart of the process helps. */
   readonly recovers: boolean;
   /** How far this process is, for the next one's `seen`; also after `close`. */
   readonly known: KnownState;
-  /** Has `listener` called when everything was read again because etcd went back in time: after watches that cannot end were told. */
+  /** Calls `listener` after a full reload because etcd went back in time, once watches that cannot end were updated. */
   onRestored(listener: () => void): void;
 }

@@ -45,22 +45,22 @@ export interface EtcdStoreOptions {
   /** Default {@link StoreMemory}. */
   readonly memory?: StoreMemory | undefined;
   /**
-   * Asked at the start, and again before a store that runs goes on with what is in etcd after a restoration, whether it may: throws when not.
-   * Reads fail then, nothing is written, and it is asked again with the next read. Default: whatever is there may be gone on with.
+   * Called at the start, and again before a running store continues with etcd's contents after a restoration: throws to refuse.
+   * Reads then fail, nothing is written, and it is called again with the next read. Default: accepts any contents.
    */
   readonly admit?: (found: Pick<Store, "get" | "list">) => Promise<void>;
   /**
-   * How far an earlier process has got that clients come back from. Unless etcd's history goes on from there, etcd was restored: it is raised
-   * above that first, and history from before is not told. Default: nobody comes back.
+   * Revision of an earlier process that clients may have seen. Unless etcd's history continues there, etcd was restored: it is raised
+   * above that first, and history from before is not served. Default: no earlier process.
    */
   readonly seen?: SeenState | undefined;
   /** Default {@link ETCD_TIMES}. */
   readonly times?: Partial<EtcdTimes>;
   readonly clock?: Clock;
   readonly chance?: Chance;
-  /** Told when etcd is lost and found again. Default: nobody. */
+  /** Logs loss and recovery of etcd. Default: no logs. */
   readonly logger?: Logger;
-  /** Counts how often everything was read again. Default: nobody counts. */
+  /** Counts full reloads. Default: nothing is counted. */
   readonly metrics?: Metrics;
 }
 
@@ -74,9 +74,9 @@ export interface EtcdTimes {
   readonly giveUpMs: number;
   /** Silence of the watch, while there is something to tell, after which another one is begun. */
   readonly silentMs: number;
-  /** Between two looks at etcd that nobody asked for: the bookmarks of idle watches go on by them, and a dead watch is found. */
+  /** Interval of unprompted checks of etcd: they advance the bookmarks of idle watches and detect a dead watch. */
   readonly heartbeatMs: number;
-  /** For how long, after etcd went back in time, what is there may be of no use before `recovers` says so; 0 for as long as it takes. */
+  /** Time limit, after etcd went back in time, for its contents to become usable before `recovers` fails; 0 for none. */
   readonly recoverMs: number;
 }
 
@@ -95,7 +95,7 @@ export const ETCD_TIMES: EtcdTimes = {
  * in the same order and under the same revisions, which are etcd's.
  *
  * Everything is also in memory, kept up to date by one watch, where lists and watches take it from. Before each read etcd is asked how far
- * its history goes, and the read waits until this process has got there: no process ever shows a state older than one that anybody
+ * its history goes, and the read waits until this process has got there: no process ever shows a state older than one that
  * was shown before.
  *
  * @throws STORE_FAILED when etcd cannot be reached or refuses, or what is in it cannot be read or takes more memory than there
@@ -129,7 +129,7 @@ export async function openEtcdStore(options: EtcdStoreOptions): Promise<EtcdStor
     } catch (error) {
       if (!isEngineError(error, "STORE_FAILED", "API_UNAVAILABLE")) throw error;
       // A past that was sealed with a key that has been replaced since, or of which there is too much to tell in time, is no reason to
-      // refuse what is there now.
+      // refuse the present contents.
       return begin(await loadContents({ client, layout, cipher, memory }));
     }
   };

@@ -8,7 +8,7 @@ import { EtcdFailure, withHint } from "./client/failure.ts";
 import { encodeWire, prefixEnd } from "./client/protocol.ts";
 import type { WireEvent, WireWatch } from "./client/protocol.ts";
 
-/** What a feed works with, and whom it tells. */
+/** Dependencies and listeners of a feed. */
 export interface FeedOptions {
   readonly client: EtcdClient;
   readonly layout: EtcdLayout;
@@ -16,9 +16,9 @@ export interface FeedOptions {
   readonly logger: Logger;
   /** The last revision that is known. */
   readonly known: () => number;
-  /** Takes the events behind it, in order, each at least once. What it throws ends this stream and is tried again. */
+  /** Receives later events, in order, each at least once. If it throws, the stream ends and is retried. */
   readonly onEvents: (events: readonly WireEvent[]) => void;
-  /** Etcd has begun to tell: it may be another one than before. What it tells is taken when this resolves, unless the feed was begun again. */
+  /** Called when etcd begins to send; it may be another etcd. Its events are processed once this resolves, unless the feed has restarted. */
   readonly onBegin: () => Promise<void>;
   /**
    * Brings what is known to the present some other way: etcd has forgotten the next events, or one of them has not come, or cannot be read: that
@@ -27,7 +27,7 @@ export interface FeedOptions {
   readonly onGap: (why: "compacted" | "missed", key?: string) => Promise<void>;
 }
 
-/** The events after what is known were compacted. */
+/** The events after the local state were compacted. */
 class Compacted extends Error {}
 
 /** The longest silence that a stream is allowed before its first events, in milliseconds, unless every silence may be longer. */
@@ -42,7 +42,7 @@ export class Feed {
   #fruitless = 0;
   /** Events of a revision of which more may come. */
   #rest: readonly WireEvent[] = [];
-  /** What a stream has told before it is known whether it goes on from what is known here. */
+  /** Events of a stream, held until it is known whether they continue the local state. */
   #held: WireWatch[] | undefined;
   /** Why the stream was given up, where that was found out later than in its own call. */
   #failure: unknown;
@@ -76,7 +76,7 @@ export class Feed {
   }
 
   /**
-   * There is more than is known. A stream of which nothing was heard for `silentMs` is given up for another one. When that one brings no
+   * There are unseen events. A stream that is silent for `silentMs` is replaced by another one. When that one brings no
    * event either, the next has twice the time: on a machine or a network that is slower than `silentMs`, none would ever come to its first.
    */
   prod(silentMs: number): void {
@@ -86,7 +86,7 @@ export class Feed {
     this.#stream.abort();
   }
 
-  /** Begins again from what is known now. */
+  /** Restarts from the local state. */
   restart(): void {
     this.#stream.abort();
   }
@@ -126,7 +126,7 @@ export class Feed {
       key: encodeWire(layout.prefix),
       range_end: prefixEnd(layout.prefix),
       start_revision: String(known() + 1),
-      // What was missed may be more than fits into memory at once.
+      // The missed events may not fit into memory at once.
       fragment: true,
     };
     this.#rest = [];
@@ -145,7 +145,7 @@ export class Feed {
     else this.#held.push(message);
   }
 
-  /** A restored etcd may tell what goes on by its numbers, and is of another past: nothing is taken before that is asked. */
+  /** A restored etcd may continue the revision numbers of another past: nothing is processed before that is checked. */
   async #begin(message: WireWatch): Promise<void> {
     const stream = this.#stream;
     const held = (this.#held = [message]);
@@ -180,7 +180,7 @@ export class Feed {
 
   #canceled(compactRevision = "0", reason = "etcd canceled it"): Error {
     if (compactRevision !== "0") return new Compacted();
-    // A token that is not taken is told in words only.
+    // A refused token is reported in words only.
     this.#options.client.forgetToken();
     return new EtcdFailure(`the watch was canceled: ${reason}`, { mayHaveHappened: false });
   }

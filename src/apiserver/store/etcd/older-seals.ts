@@ -23,13 +23,13 @@ export class OlderSeals {
     return this.#until;
   }
 
-  /** What is at a key was written, or deleted, at `revision`; `older` is the id of the key when that is not the first one. */
+  /** Records that a key was written, or deleted, at `revision`; `older` is the id of the key when that is not the first one. */
   note(key: string, revision: number, older: string | undefined): void {
     if (this.#older.delete(key)) this.#until = revision;
     if (older !== undefined) this.#older.set(key, older);
   }
 
-  /** Goes on from contents; what has been in between is not known. */
+  /** Continues from contents; what happened in between is unknown. */
   replace({ revision, older }: Pick<EtcdContents, "revision" | "older">): void {
     this.#older.clear();
     for (const [key, id] of older) this.#older.set(key, id);

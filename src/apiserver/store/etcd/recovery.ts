@@ -1,13 +1,13 @@
 /**
- * Everything is read again when what is known here does not go on: events were lost on the way, etcd has forgotten them, or etcd was put back
+ * Reloads everything when the local state does not continue: events were lost on the way, etcd has forgotten them, or etcd was put back
  * to another past by the restoration of a backup.
  *
- * After a restoration nothing is answered from before it, and it is finished in this order: watches end; what is there now is admitted, as
- * at a start; the fence is raised, which makes void what counts on the past that is no more, wherever it is on its way; etcd is raised until it
- * counts from above all that was known here, so that no revision stands for two states; then everything is read. Until it is admitted nothing
+ * After a restoration nothing is answered from before it. Steps, in order: watches end; the present contents are admitted, as
+ * at a start; the fence is raised, which voids in-flight writes that rely on the discarded past; etcd is raised until it
+ * counts from above every revision known here, so that no revision stands for two states; then everything is read. Until it is admitted nothing
  * is written: a copy may be on its way into etcd.
  *
- * Where etcd has forgotten what is known here, nothing tells a restoration from a long absence, so that it is taken for one.
+ * If etcd has compacted the local state, a restoration and a long absence look the same, so a restoration is assumed.
  *
  * @module
  */
@@ -28,7 +28,7 @@ import type { KnownState, Present } from "./past/question.ts";
 import { raiseAbove, tellLost } from "./past/raise.ts";
 import type { Replica } from "./replica.ts";
 
-/** What a recovery works with. */
+/** Dependencies of a recovery. */
 export interface RecoveryOptions {
   readonly client: EtcdClient;
   readonly layout: EtcdLayout;
@@ -37,12 +37,12 @@ export interface RecoveryOptions {
   readonly memory: StoreMemory;
   readonly replica: Replica;
   readonly processId: string;
-  /** Demands that what is there may be gone on with. */
+  /** Checks that etcd's contents are acceptable. */
   readonly admit: (found: Glance) => Promise<void>;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  /** Follows etcd from what is known now. */
+  /** Follows etcd from the local state. */
   readonly follow: () => void;
   /** Told when everything was read again after a restoration, or what may have been one. */
   readonly onRestored: () => void;
@@ -54,7 +54,7 @@ export type RecoveryReason = "restored" | "compacted" | "missed";
 /** Brings a replica to the present some other way than by its watch. */
 export class Recovery {
   readonly #options: RecoveryOptions;
-  /** Why what is known here counts for nothing, until something else is known. */
+  /** Why the local state is void, until another one is known. */
   #lost: "restored" | "compacted" | undefined;
   #stuckSince: number | undefined;
   #running: Promise<void> | undefined;
@@ -69,7 +69,7 @@ export class Recovery {
     return this.#lost !== undefined;
   }
 
-  /** For how long what is in etcd could not be used although etcd answers, in milliseconds; 0 when it can be. */
+  /** Time for which etcd's contents have been unusable although etcd answers, in milliseconds; 0 if they are usable. */
   get stuckMs(): number {
     return this.#stuckSince === undefined ? 0 : this.#options.clock.monotonic() - this.#stuckSince;
   }
@@ -79,7 +79,7 @@ export class Recovery {
    *
    * @param why The reason, unless etcd turns out to have been restored.
    * @param unread The key of an object that could not be read: as long as it cannot, nothing else is.
-   * @throws EtcdFailure while etcd cannot be reached; API_UNAVAILABLE when what is there cannot be used.
+   * @throws EtcdFailure while etcd cannot be reached; API_UNAVAILABLE if its contents are unusable.
    */
   run(why: Exclude<RecoveryReason, "restored">, unread?: string): Promise<void> {
     this.#running ??= this.#run(why, unread).finally(() => (this.#running = undefined));
@@ -109,7 +109,7 @@ export class Recovery {
     if (lost === undefined) metrics.count("management_etcd_reloads_total", { reason: why });
     if (present.last.revision === 0 && known.last.revision > 0) await this.#tellEmptied();
     await admit(glanceAt(this.#options));
-    // What only this server has missed ends nobody else's watches.
+    // Events that only this server missed do not end the watches of others.
     if (lost === "restored") await raiseAbove(known.revision, this.#options);
     const contents = await loadContents({ client, layout, cipher, memory });
     if (!(await this.#isWhole(contents, lost === undefined ? known : undefined))) return false;
@@ -135,7 +135,7 @@ export class Recovery {
     replica.view.disown();
   }
 
-  /** All pages are of one past, which goes on from what is known here. */
+  /** All pages are of one past, which continues the local state. */
   async #isWhole(contents: EtcdContents, known: KnownState | undefined): Promise<boolean> {
     const states = [contents, ...(known === undefined ? [] : [known])];
     const found = await Promise.all(states.map((state) => this.#ask(state)));

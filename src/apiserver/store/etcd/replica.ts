@@ -12,7 +12,7 @@ import type { WireEvent, WireKeyValue } from "./client/protocol.ts";
 import type { KnownState } from "./past/question.ts";
 import { OlderSeals } from "./older-seals.ts";
 
-/** What a replica begins with. */
+/** Initial state of a replica. */
 export interface ReplicaOptions {
   readonly contents: EtcdContents;
   readonly history: number;
@@ -24,9 +24,9 @@ export interface ReplicaOptions {
 /** A write of this process that is on its way. */
 export interface OwnWrite {
   readonly key: string;
-  /** What is written; undefined for a deletion. */
+  /** The object written; undefined for a deletion. */
   readonly object: KubeObject | undefined;
-  /** What came of it, once this process has seen it happen. */
+  /** The result, once this process has seen the write. */
   stored?: StoredObject;
 }
 
@@ -47,14 +47,14 @@ export class MissedWrite extends Error {
 }
 
 /**
- * What this process knows of the store: the state up to some revision, brought forward by the watch. It goes back only where etcd has.
+ * The state of the store that this process knows, up to some revision, kept up to date by the watch. It goes back only where etcd has.
  *
- * What is shown may be ahead of what the watch has told, where etcd has said that nothing of this store was written between. Writes past the
- * store, by hand for example, leave no sign of that; the watch tells of them all the same, and then they count as missed.
+ * The state may be ahead of the watch where etcd has confirmed that nothing of this store was written in between. Writes past the
+ * store, by hand for example, leave no trace there; the watch reports them all the same, and then they count as missed.
  */
 export class Replica {
   readonly view: StoreView;
-  /** What is to be sealed again in it. */
+  /** Values to be resealed. */
   readonly olderSeals: OlderSeals;
   readonly #options: ReplicaOptions;
   readonly #own = new Map<string, OwnWrite>();
@@ -75,17 +75,17 @@ export class Replica {
     this.#taken = contents.revision;
   }
 
-  /** The revision up to which the watch has told everything. */
+  /** The revision up to which the watch has delivered everything. */
   get taken(): number {
     return this.#taken;
   }
 
-  /** Why what the watch tells next could not be taken, until it is, or everything was read again. What is known until then is not all. */
+  /** Why the watch's next events could not be processed, until they are, or everything was reloaded. Until then the local state is incomplete. */
   get missed(): MissedWrite | undefined {
     return this.#missed;
   }
 
-  /** All by which the state that is known here can be told from one of another past. */
+  /** The facts that distinguish the local state from one of another past. */
   get known(): KnownState {
     return { revision: this.view.revision, last: this.#last, fence: this.#fence };
   }
@@ -100,7 +100,7 @@ export class Replica {
     return this.#last;
   }
 
-  /** Another number for each past: what was known in the one before never was. */
+  /** A number for each past: the state of an earlier one is void. */
   get past(): number {
     return this.#past;
   }
@@ -116,7 +116,7 @@ export class Replica {
   }
 
   /**
-   * Takes what the watch tells, in order. What it has told already is passed over.
+   * Applies the watch's events, in order. Events seen before are skipped.
    *
    * @throws {@link MissedWrite} when it cannot be read, or something before it is missing; all before it is taken.
    */
@@ -131,13 +131,13 @@ export class Replica {
     this.#wake();
   }
 
-  /** Nothing was written up to `revision` but what is known here, unless past the store. */
+  /** The local state has all writes up to `revision`, unless they were past the store. */
   advance(revision: number): void {
     this.view.advance(revision);
   }
 
   /**
-   * Goes on from contents although the writes up to them are not known.
+   * Continues from contents although the writes up to them are unknown.
    *
    * @param lost They are of another past.
    */
@@ -151,12 +151,12 @@ export class Replica {
     this.view.replace(contents, lost);
     for (const own of this.#own.values()) this.#recognise(own);
     if (!lost) return this.#wake();
-    // What they wait for may never come.
+    // The revision that they wait for may never come.
     for (const { wake } of this.#waiting) wake();
     this.#waiting.clear();
   }
 
-  /** Calls `wake` once the watch has told everything up to `revision`, at once if it is, or once the past is another one. Answers how to give up. */
+  /** Calls `wake` once the watch has reached `revision`, at once if it has, or once the past changes. Returns a function to give up. */
   whenReached(revision: number, wake: () => void): () => void {
     if (this.#taken >= revision) {
       wake();
@@ -223,11 +223,11 @@ export class Replica {
     if (jsonEqual(stored.object, withRevision(own.object, stored.revision))) own.stored = stored;
   }
 
-  /** Answers how many events came of it. */
+  /** Returns the number of resulting events. */
   #takeObject(key: string, change: Change): number {
     const { event: told, revision } = change;
     if (revision <= this.view.revision) throw new MissedWrite(`${JSON.stringify(key)} was written past the store, at revision ${revision}`);
-    // What this process writes is sealed with the first key.
+    // This process seals its writes with the first key.
     const read = told.type === "DELETE" || change.own?.object ? undefined : this.#read(key, told.kv);
     this.olderSeals.note(key, revision, read?.older);
     const event = this.#eventOf(key, change, read?.stored.object);

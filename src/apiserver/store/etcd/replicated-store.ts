@@ -28,7 +28,7 @@ import { shareCalls } from "./client/share-calls.ts";
 import { EtcdWriter } from "./writer.ts";
 import type { EtcdWrite } from "./writer.ts";
 
-/** What a replicated store is made of. */
+/** Parts of a replicated store. */
 export interface ReplicatedStoreOptions {
   readonly connection: EtcdConnection;
   readonly client: EtcdClient;
@@ -36,7 +36,7 @@ export interface ReplicatedStoreOptions {
   readonly cipher: Cipher | undefined;
   readonly history: number;
   readonly memory: StoreMemory;
-  /** Demands that what is there after a restoration may be gone on with. */
+  /** Checks that the contents after a restoration are acceptable. */
   readonly admit: (found: Glance) => Promise<void>;
   readonly contents: EtcdContents;
   /** In milliseconds. */
@@ -69,7 +69,7 @@ export class ReplicatedStore implements EtcdStore {
   readonly #restored = new Set<() => void>();
   readonly #writing = new Set<Promise<unknown>>();
   #heartbeat: Timer | undefined;
-  /** Why nothing works any more. */
+  /** Why the store has failed for good. */
   #end: EngineError | undefined;
 
   constructor(options: ReplicatedStoreOptions) {
@@ -146,7 +146,7 @@ export class ReplicatedStore implements EtcdStore {
   }
 
   async list(range: StoreRange): Promise<StorePage> {
-    // A state that is known here does not change any more.
+    // A state that is known here never changes.
     if (range.revision === undefined || range.revision > this.#replica.view.revision) await this.#catchUp();
     this.#demandOpen();
     return this.#replica.view.list(range);
@@ -195,7 +195,7 @@ export class ReplicatedStore implements EtcdStore {
     try {
       await this.#options.client.call("/v3/kv/compaction", { revision: String(revision) });
     } catch (error) {
-      // Somebody else was faster, which is what was wanted.
+      // Another process was faster, which is just as good.
       if (!(error instanceof EtcdFailure && error.compacted)) throw storeError(error);
     }
   }
@@ -245,7 +245,7 @@ export class ReplicatedStore implements EtcdStore {
     if (write.object !== undefined) demandRoom(this.#replica.view, this.#options.memory, write.key, write.object);
     const answered = { late: false };
     const demand = () => {
-      if (answered.late) throw unavailable("nobody waits for this write any more");
+      if (answered.late) throw unavailable("the caller no longer waits for this write");
       write.demand?.();
     };
     const writing = this.#writer.write({ ...write, demand });
@@ -263,7 +263,7 @@ export class ReplicatedStore implements EtcdStore {
     return this.#inTime(this.#follow(), () => unavailable("etcd does not answer"));
   }
 
-  /** Anyone who asks is answered in time, counted from when the question comes, whatever others wait for. */
+  /** Every caller is answered in time, counted from the call, whatever others wait for. */
   #inTime<T>(act: Promise<T>, late: () => EngineError): Promise<T> {
     const { clock, times } = this.#options;
     return new Promise((resolve, reject) => {
@@ -295,7 +295,7 @@ export class ReplicatedStore implements EtcdStore {
   async #readPresent(): Promise<Omit<Present, "past"> & { readonly of: number }> {
     const { client, layout } = this.#options;
     const replica = this.#replica;
-    // As it is when the question is asked: what the watch tells meanwhile may be younger than the answer.
+    // The state at the time of the question: later events of the watch may be newer than the answer.
     const { past: of, known } = replica;
     const ask = async () => {
       const present = await askPresent(known, { layout, call: (path, body) => client.call(path, body) });
@@ -314,7 +314,7 @@ export class ReplicatedStore implements EtcdStore {
     }
   }
 
-  /** @throws API_UNAVAILABLE when the watch does not get there in time, STORE_FAILED when it tells what cannot be read. */
+  /** @throws API_UNAVAILABLE if the watch does not get there in time, STORE_FAILED if its events cannot be read. */
   #reach(revision: number): Promise<void> {
     const { clock, times } = this.#options;
     const deadline = clock.monotonic() + times.giveUpMs;
@@ -377,7 +377,7 @@ interface WireAlarms {
   readonly alarms?: readonly { readonly alarm?: string }[];
 }
 
-/** What the caller does to the object while it waits is no longer part of the write. */
+/** Keeps the caller's later changes to the object out of the write. */
 function keep(object: KubeObject): KubeObject {
   return deepFreeze({ ...object, metadata: { ...object.metadata } });
 }

@@ -1,12 +1,12 @@
 /**
- * Sealing again what is in etcd. A value's revision there is that of its last write, and clients and conditions count on it, so a value
- * that is sealed again is written like any other: if it is still at the revision that was read, under the next one, and watches are told.
- * Anyone who writes at the same time wins or is told that the object has changed, as ever.
+ * Reseals the values in etcd. A value's revision there is that of its last write, and clients and conditions rely on it, so a value
+ * that is resealed is written like any other: if it is still at the revision that was read, under the next one, and watches see it.
+ * A concurrent writer wins or gets a conflict, as usual.
  *
- * What is left to do is read off the values, of which each process knows who has sealed them. In the end etcd is told to forget
- * what was before, so that its history holds nothing of older keys either. The key `swept` remembers that, as `ID REVISION`: nothing
- * that another key than ID has sealed is in the history up to REVISION. It says nothing, "", from when values are sealed again until
- * that is done; where it is missing, nothing was ever sealed again. So anyone who goes on after a crash knows what is left.
+ * The work left is read off the values, whose sealing keys each process knows. In the end etcd is compacted
+ * so that its history holds nothing of older keys either. The key `swept` remembers that, as `ID REVISION`: nothing
+ * sealed by a key other than ID is in the history up to REVISION. It is empty, "", from when values are resealed until
+ * that is done; if it is missing, nothing was ever resealed. So a process that continues after a crash knows what is left.
  *
  * @module
  */
@@ -20,22 +20,22 @@ import type { WireRange } from "./client/protocol.ts";
 import type { Replica } from "./replica.ts";
 import type { EtcdWrite } from "./writer.ts";
 
-/** What a resealer works with. Each function throws what the store throws. */
+/** Dependencies of a resealer. Each function throws what the store throws. */
 export interface EtcdResealerOptions {
   readonly layout: EtcdLayout;
   readonly replica: Replica;
   /** Undefined where keys have no ids: then there is nothing to do. */
   readonly keys: SealingKeys | undefined;
-  /** Asks etcd what may be asked more than once. */
+  /** Sends a request to etcd that may be repeated. */
   readonly call: (path: string, body: object) => Promise<WireRange>;
   /** Brings the replica to the present. */
   readonly catchUp: () => Promise<void>;
   readonly write: (write: EtcdWrite) => Promise<StoredObject | undefined>;
-  /** Lets etcd forget what was before a revision. */
+  /** Compacts etcd up to a revision. */
   readonly compact: (revision: number) => Promise<void>;
 }
 
-/** What is at `swept`: absent where there is nothing, and with key "" when it says nothing. */
+/** Value of `swept`: absent if there is none, with key "" if it is empty. */
 interface Sweep {
   readonly key: string;
   readonly revision: number;
@@ -68,13 +68,13 @@ export class EtcdResealer {
     if (keys === undefined) return { resealed: 0, done: true };
     const { revision } = replica.view;
     const due = [...replica.olderSeals.present.keys()].slice(0, most).map((key) => replica.view.get(key)!);
-    if (due.length > 0) return { resealed: await this.#anew(due), done: false };
+    if (due.length > 0) return { resealed: await this.#reseal(due), done: false };
     if (!(await this.#clean(keys))) await this.#forget(keys.first, revision);
     return { resealed: 0, done: true };
   }
 
-  async #anew(due: readonly StoredObject[]): Promise<number> {
-    // First, so that a process that goes on after a crash knows that there is something to forget.
+  async #reseal(due: readonly StoredObject[]): Promise<number> {
+    // First, so that a process that continues after a crash knows that etcd must be compacted.
     if ((await this.#readSweep())?.key !== "") await this.#writeSweep("");
     const writing = due.map(({ key, object, revision }) =>
       this.#options.write({ key, object: withoutVersion(object), expected: revision }),
@@ -84,7 +84,7 @@ export class EtcdResealer {
     return (await Promise.all(writing)).filter((stored) => stored !== undefined).length;
   }
 
-  /** Nothing of older keys is in etcd's history, as far as anybody remembers. */
+  /** Tells whether etcd's history is recorded as free of older keys. */
   async #clean(keys: SealingKeys): Promise<boolean> {
     const sweep = await this.#readSweep();
     const { until } = this.#options.replica.olderSeals;

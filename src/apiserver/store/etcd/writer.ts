@@ -1,14 +1,14 @@
 /**
  * Writes as transactions. Each happens only if the object is still at the revision that its author saw, the fence where the writer knows it
- * to be, and nothing that the writer has seen is gone, and leaves its id in `last`.
+ * to be, and nothing that the writer has seen is undone, and leaves its id in `last`.
  *
- * A write by which somebody may lose a right raises the fence as well. So whatever is on its way was judged with that loss in sight, or is
- * void: then this process comes to know of it, and the author is judged again before the next try.
+ * A write that may revoke a permission raises the fence as well. So every write in flight was judged after that revocation, or is
+ * void: then this process sees that, and the author is judged again before the next try.
  *
- * A request that brings no answer may have been carried out, or may be later: etcd and the network can hold it for seconds. Then the
- * fence is raised, which makes void whatever counts on the old one, and the watch is read up to there. If it has told of the write, the
- * write has happened; if not, it never will, and is tried again. So nobody is told of a failure that was none, and nothing happens
- * behind anybody's back. Only when etcd stays out of reach for as long as anybody waits, nobody can tell.
+ * A request without an answer may have been carried out, or may be later: etcd and the network can hold it for seconds. Then the
+ * fence is raised, which voids everything that relies on the old one, and the watch is read up to there. If it shows the write, the
+ * write has happened; if not, it never will, and is tried again. So no caller gets a failure for a write that succeeded, and no write
+ * succeeds after a reported failure. The outcome stays unknown only if etcd is out of reach for as long as the caller waits.
  *
  * @module
  */
@@ -36,7 +36,7 @@ export interface EtcdWrite extends WriteTerms {
   readonly expected: number;
 }
 
-/** What a writer works with. */
+/** Dependencies of a writer. */
 export interface WriterOptions {
   readonly client: EtcdClient;
   readonly layout: EtcdLayout;
@@ -49,7 +49,7 @@ export interface WriterOptions {
   readonly giveUpMs: number;
   /** Waits until this process knows the state of a revision. */
   readonly reach: (revision: number) => Promise<void>;
-  /** What is known here is no part of etcd's history, and nothing else is known yet. */
+  /** Tells whether the local state is no part of etcd's history, and no other is known yet. */
   readonly isLost: () => boolean;
   /** Brings this process to the present of etcd. */
   readonly catchUp: () => Promise<void>;
@@ -61,7 +61,7 @@ interface Attempt extends EtcdWrite {
   readonly id: string;
   readonly own: OwnWrite;
   readonly request: object;
-  /** What a deletion takes away, if it is known. */
+  /** The object that a deletion removes, if known. */
   readonly before: KubeObject | undefined;
 }
 
@@ -78,9 +78,9 @@ export class EtcdWriter {
   }
 
   /**
-   * Answers what is stored, once this process knows of it; undefined when the condition did not hold.
+   * Returns the stored object, once this process has seen it; undefined if the condition did not hold.
    *
-   * @throws API_UNAVAILABLE when etcd cannot be reached and nothing was written, or nobody can tell (the message says which); the
+   * @throws API_UNAVAILABLE when etcd cannot be reached and nothing was written, or the outcome is unknown (the message says which); the
    *   error of {@link storeError} when etcd refuses.
    */
   async write(write: EtcdWrite): Promise<StoredObject | undefined> {
@@ -118,7 +118,7 @@ export class EtcdWriter {
       if (this.#options.isLost()) await this.#options.catchUp();
       // The state that it was made from never was.
       if (attempt.expected > 0 && replica.past !== past) return undefined;
-      // In one moment with the question: anyone who takes the right to write away raises the fence then.
+      // Synchronous with the check: a later revocation of the permission raises the fence.
       const known = { fence: replica.fence, last: replica.last.revision };
       attempt.demand?.();
       try {
@@ -126,7 +126,7 @@ export class EtcdWriter {
         if (answer.succeeded === true) return await this.#confirmed(attempt, answer);
         if (holds(known, answer)) return await this.#refused(attempt, answer);
         await this.#options.catchUp();
-        // What it counts on is what is known still: it does not help to ask at once.
+        // The write relies on the current state: asking again at once does not help.
         if (replica.fence !== known.fence || replica.last.revision !== known.last) continue;
         await client.pause(tried);
         tried += 1;
@@ -147,16 +147,16 @@ export class EtcdWriter {
     const revisionOf = (name: string) => ({ request_range: { key: encodeWire(name), keys_only: true } });
     return {
       compare: [atRevision(`${layout.objects}${key}`, expected), atRevision(layout.fence, fence), writtenSince(layout.last, last)],
-      // Before the object, so that the watch tells whose it is.
+      // Before the object, so that the watch shows its writer.
       success: [put(layout.last, lastValue(id)), ...(revokes === true ? [put(layout.fence, id)] : []), request],
       failure: [revisionOf(layout.fence), revisionOf(layout.last), revisionOf(`${layout.objects}${key}`)],
     };
   }
 
-  /** Anyone who reads the object again is to find the state that the write was refused for, or would be refused again without end. */
+  /** A caller that reads the object again must find the state that the write was refused for, or it would be refused again without end. */
   async #refused({ key, expected }: Attempt, { responses = [] }: WireTransaction): Promise<undefined> {
     await this.#options.reach(Math.max(...responses.map(revisionIn)));
-    // Somebody has removed it past the store, and the watch has not told of it yet.
+    // It was removed past the store, and the watch has not reported that yet.
     if (expected > 0 && this.#options.replica.view.get(key)?.revision === expected) await this.#options.readAgain();
   }
 
@@ -171,7 +171,7 @@ export class EtcdWriter {
     return { key, object: withRevision(state, revision), revision };
   }
 
-  /** True when a request that failed has been carried out all the same; when false it never will be. */
+  /** True when a request that failed has been carried out nevertheless; when false it never will be. */
   async #happened({ own }: Attempt, error: unknown): Promise<boolean> {
     if (!(error instanceof EtcdFailure) || !error.mayHaveHappened) return false;
     try {
@@ -182,7 +182,7 @@ export class EtcdWriter {
     return own.stored !== undefined;
   }
 
-  /** Makes void what is on its way, from every process. Those that may still write do so again. @throws what etcd says against it. */
+  /** Voids the writes in flight of every process. Processes that may still write repeat theirs. @throws errors of etcd. */
   async raiseFence(): Promise<void> {
     try {
       await this.#options.reach(await this.#raiseFence());
@@ -198,20 +198,20 @@ export class EtcdWriter {
   }
 }
 
-/** What a transaction counts on beside its object: the revisions of the fence and of the last write. */
+/** Preconditions of a transaction beside its object: the revisions of the fence and of the last write. */
 interface Known {
   readonly fence: number;
   readonly last: number;
 }
 
-/** Tells whether the rest held in a transaction that did not happen: then it is the object that is no longer as its author saw it. */
+/** Tells whether the rest held in a transaction that did not happen: then the object has changed since its author read it. */
 function holds({ fence, last }: Known, { responses = [] }: WireTransaction): boolean {
   return revisionIn(responses[0]) === fence && revisionIn(responses[1]) >= last;
 }
 
 type WireResponse = NonNullable<WireTransaction["responses"]>[number];
 
-/** Of the one key that was asked for; 0 where it does not exist. */
+/** Of the requested key; 0 if it does not exist. */
 function revisionIn(response: WireResponse | undefined): number {
   return Number(response?.response_range?.kvs?.[0]?.mod_revision ?? 0);
 }

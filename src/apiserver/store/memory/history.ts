@@ -3,13 +3,13 @@ import type { StoredObject, StoreEvent } from "../store.ts";
 
 /** The last events of a store, by revision. */
 export interface History {
-  /** @param bytes What the state before takes in memory; it is counted when left out. */
+  /** @param bytes Memory of the state before. Default: it is computed. */
   add(event: StoreEvent, bytes?: number): void;
-  /** The oldest state that can be told: every event after it is still here. */
+  /** The oldest state in the history: every event after it is still here. */
   oldest(): number;
   /** Events of later revisions, in order. `revision` must not be older than {@link History.oldest}. */
   after(revision: number): readonly StoreEvent[];
-  /** What was different at `revision`: by key the object of that time, or undefined if there was none. */
+  /** Differences to the state at `revision`: by key the object of that time, or undefined if there was none. */
   before(revision: number): ReadonlyMap<string, StoredObject | undefined>;
   /** Forgets everything up to `revision`, the present state. */
   clear(revision: number): void;
@@ -19,15 +19,15 @@ export interface History {
 export interface HistoryOptions {
   /** Events; at most twice as many are in memory. */
   readonly capacity: number;
-  /** What the states before the events take in memory: never more, and after forgetting half of it. */
+  /** Maximum memory for the states before the events; beyond it, half is dropped. */
   readonly bytesMax: number;
   /** The present state. */
   readonly start: number;
 }
 
 /**
- * A window of at least `capacity` events that starts at state `start`; of fewer when what they replaced is too large, so that nobody
- * fills the memory by writing one large object again and again.
+ * A window of at least `capacity` events that starts at state `start`; of fewer if the states they replaced are too large, so that no client
+ * can fill the memory by writing one large object again and again.
  *
  * @example
  * createHistory({ capacity: 100, bytesMax: 1_000_000, start: 1 }).oldest(); // 1

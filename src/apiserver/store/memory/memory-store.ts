@@ -19,7 +19,7 @@ export interface MemoryStoreOptions {
 /** A store in memory. */
 export interface MemoryStore extends Store, Resealable, HeldObjects {}
 
-/** Events that a store keeps when nobody says otherwise. */
+/** Default number of events that a store keeps. */
 export const HISTORY_DEFAULT = 10_000;
 
 /** Revision of an empty store; 0 is not a state, it means "any" to Kubernetes. */

@@ -11,7 +11,7 @@ import { createSortedKeys } from "./sorted-keys.ts";
 import type { SortedKeys } from "./sorted-keys.ts";
 import type { StoreEvent, StoreRange, StoredObject, StorePage, StoreWatch, StoreWatchOptions } from "../store.ts";
 
-/** What a view shows at first. */
+/** Initial contents of a view. */
 export interface StoreContents {
   /** The revision of the last write. */
   readonly revision: number;
@@ -21,7 +21,7 @@ export interface StoreContents {
   readonly events: readonly StoreEvent[];
 }
 
-/** What a view begins with, and how much it remembers. */
+/** Initial contents of a view, and its limits. */
 export interface StoreViewOptions {
   /** Events kept for watches and pages of older states; at most twice as many are. */
   readonly history: number;
@@ -32,7 +32,7 @@ export interface StoreViewOptions {
 
 interface Watcher {
   readonly prefix: string;
-  /** The last revision that it knew of, or was told of, when it began. */
+  /** The last revision delivered to it. */
   told: number;
   readonly onEvent: (event: StoreEvent) => void;
   readonly onEnd: StoreWatchOptions["onEnd"];
@@ -40,14 +40,14 @@ interface Watcher {
 }
 
 /**
- * The reading half of a store, in memory: the present objects, a window of what was, and watches. It shows what it is told and
+ * The reading half of a store, in memory: the present objects, a window of history, and watches. It shows what it is given and
  * counts nothing itself; it only ever goes forward.
  *
  * An event costs a binary search and one call per watcher of its key's prefixes, whatever the number of other watchers.
  */
 export class StoreView implements HeldObjects {
   readonly #history: History;
-  /** What each object takes in memory, by key. */
+  /** Memory of each object, by key. */
   readonly #sizes = new Map<string, number>();
   readonly #watchers = new Map<string, Set<Watcher>>();
   #objects = new Map<string, StoredObject>();
@@ -99,7 +99,7 @@ export class StoreView implements HeldObjects {
   /** @throws API_EXPIRED when events after `after` are out of the window; `details.oldest` is the oldest start in it. */
   watch({ prefix, after, onEvent, onEnd, onForget }: StoreWatchOptions): StoreWatch {
     this.#demandInWindow(after);
-    // A watch may begin within an event; the events of its past are told here, and not once more.
+    // A watch may begin within an event; past events are delivered here, and not again.
     const watcher: Watcher = { prefix, told: Math.max(after, this.#revision), onEvent, onEnd, onForget };
     for (const event of this.#history.after(after)) if (event.key.startsWith(prefix)) onEvent(event);
     const group = this.#watchers.get(prefix) ?? new Set();
@@ -128,10 +128,10 @@ export class StoreView implements HeldObjects {
   }
 
   /**
-   * Goes on at another state although the events up to it are lost. Watches that can be ended are; the others are told what
-   * differs, an event or two for each key.
+   * Continues at another state although the events up to it are lost. Watches that can be ended are; the others get the
+   * differences, an event or two for each key.
    *
-   * @param lost What was shown before is no more: the state may be an earlier one, or one of another past.
+   * @param lost The states shown before are void: the state may be an earlier one, or one of another past.
    */
   replace({ revision, objects }: Pick<StoreContents, "revision" | "objects">, lost = false): void {
     const before = this.#objects;
@@ -148,20 +148,20 @@ export class StoreView implements HeldObjects {
     end(lost);
   }
 
-  /** Ends the watches that can be ended, and forgets what was: what clients have seen of it may never have been. */
+  /** Ends the watches that can be ended, and drops the history: what clients have seen of it may be void. */
   disown(): void {
     this.forget();
     this.#endable()(true);
   }
 
-  /** Stops the watches that can be ended; what is returned tells them. */
+  /** Stops the watches that can be ended; the returned function notifies them. */
   #endable(): (lost: boolean) => void {
     const ended = this.#running().filter(({ onEnd }) => onEnd !== undefined);
     for (const watcher of ended) this.#stop(watcher);
     return (lost) => ended.forEach(({ onEnd }) => onEnd?.(lost));
   }
 
-  /** Forgets what was; running watches go on. */
+  /** Drops the history; running watches continue. */
   forget(): void {
     this.#history.clear(this.#revision);
   }
@@ -173,7 +173,7 @@ export class StoreView implements HeldObjects {
     for (const { onEnd } of running) onEnd?.(false);
   }
 
-  /** The object of a key is another one, or is gone. Answers what the one before took in memory. */
+  /** Replaces or removes the object of a key. Returns the memory of the one before. */
   #note(key: string, object: KubeObject | undefined): number {
     const before = this.heldBytesOf(key);
     const now = object === undefined ? 0 : heldBytes(object);
@@ -222,9 +222,9 @@ export function withRevision(object: KubeObject, revision: number): KubeObject {
 
 type Objects = ReadonlyMap<string, StoredObject>;
 
-/** What leads from one state to another, as far as states tell: of what is gone, that it is gone by `revision`. */
+/** Events that lead from one state to another, derived from the states: a missing object is deleted by `revision`. */
 function differences(before: Objects, now: Objects, revision: number): StoreEvent[] {
-  // In two pasts one revision stands for two writes, so the objects themselves count.
+  // In two pasts one revision can be two writes, so the objects themselves are compared.
   const changed = [...now.values()].filter(({ key, object }) => !jsonEqual(before.get(key)?.object, object));
   const gone = [...before.values()].filter(({ key }) => !now.has(key));
   const events = changed

@@ -51,7 +51,7 @@ export function readContents(database: DatabaseSync, source: ContentsSource): St
 /**
  * The revision of the last write.
  *
- * @throws CONFIG_FILE when a row has a later one: what counts on its revision would take it for another state.
+ * @throws CONFIG_FILE when a row has a later one: readers of its revision would take it for another state.
  */
 export function readLastRevision(database: DatabaseSync, path: string): number {
   const sql = "SELECT value AS last, (SELECT max(revision) FROM objects) AS newest FROM meta WHERE name = 'revision'";
@@ -66,7 +66,7 @@ interface Present {
   readonly source: ContentsSource;
 }
 
-/** From the newest to the oldest: what an event replaced is what the one before it led to. */
+/** Reads from the newest to the oldest: the state that an event replaced is the result of the event before it. */
 function readEvents(database: DatabaseSync, { objects, revision, source }: Present): StoreEvent[] {
   const { path, memory: { historyBytes = HISTORY_BYTES } = {} } = source;
   let bytes = 0;

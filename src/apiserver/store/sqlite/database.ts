@@ -18,7 +18,7 @@ import { loadSqlite } from "./load-sqlite.ts";
 
 /** Marks a file as ours, in the field that SQLite's file format has for it. */
 const APPLICATION_ID = 0x6b_6f_62_6a;
-/** The write-ahead log is cut to so many bytes once all of it is in the database. */
+/** The write-ahead log is cut to this many bytes once it is merged into the database. */
 const LOG_BYTES = 16 * 1024 * 1024;
 /** Grows when older programs could no longer read the file. */
 const SCHEMA = 1;
@@ -26,8 +26,8 @@ const SCHEMA = 1;
 /**
  * `body` is the object as it was given to the store; its resourceVersion is `revision`, whatever the body says.
  *
- * The history tells what was before: `previous` and its revision are the state that an event replaced, absent for creations.
- * What an event led to is what the next one of its key replaced, or what is there now. So nothing is stored twice.
+ * The history keeps earlier states: `previous` and its revision are the state that an event replaced, absent for creations.
+ * The result of an event is the state that the next one of its key replaced, or the present one. So nothing is stored twice.
  */
 const tables = (firstRevision: number) => `
   CREATE TABLE meta(name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
@@ -38,18 +38,18 @@ const tables = (firstRevision: number) => `
 
 /** How a file is opened. */
 export interface OpenDatabaseOptions {
-  /** What a file that is made counts from. Default 1. */
+  /** First revision of a new file. Default 1. */
   readonly firstRevision?: number | undefined;
-  /** The file must be there and hold tables of ours: none is made. Default false. */
+  /** The file must exist and contain the expected tables: none is made. Default false. */
   readonly existing?: boolean | undefined;
-  /** Nothing is written, and no lock taken: for files that nobody has open, on media that may be read-only. It must exist. Default false. */
+  /** Nothing is written, and no lock taken: for files that are not open elsewhere, on media that may be read-only. It must exist. Default false. */
   readonly readOnly?: boolean | undefined;
 }
 
 /**
  * The database in a file, locked and ready; the file is made when it does not exist, for its owner's eyes only.
  *
- * @throws CONFIG_FILE when another process has it open, it is no database of ours, it is damaged, its schema is newer, it is missing or
+ * @throws CONFIG_FILE when another process has it open, it is not a database of this program, it is damaged, its schema is newer, it is missing or
  *   empty and must not be, or the system refuses.
  */
 export function openDatabase(path: string, options: OpenDatabaseOptions = {}): DatabaseSync {
@@ -119,7 +119,7 @@ function isEmpty(database: DatabaseSync): boolean {
   );
 }
 
-/** SQLite takes what is missing of the last page for zeros. */
+/** SQLite reads a missing part of the last page as zeros. */
 function checkWhole(database: DatabaseSync, file: string, path: string): void {
   const size = Number(readNumberOrText(database, "PRAGMA page_count")) * Number(readNumberOrText(database, "PRAGMA page_size"));
   if (statSync(file).size < size) throw damagedFile(path, "its end is missing");

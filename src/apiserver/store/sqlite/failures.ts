@@ -24,7 +24,7 @@ const DAMAGED: Fault = { reason: "it is damaged", hint: "Restore the file from a
 const CLOSED_TO_US: Fault = { reason: "this user may not write it", hint: "Check the permissions of the file and of its folder" };
 
 const SQLITE_FAULTS: ReadonlyMap<number, Fault> = new Map([
-  // A table or column that every file of ours has is missing.
+  // A table or column that every valid file has is missing.
   [ERROR, DAMAGED],
   [BUSY, LOCKED],
   [READONLY, CLOSED_TO_US],
@@ -109,7 +109,7 @@ export function lostFile(path: string, { file, what }: { readonly file: string; 
   });
 }
 
-/** The error for whatever a write threw. Nothing of the write is stored. The caller is told, without the path. */
+/** The error for whatever a write threw. Nothing of the write is stored. The caller sees it without the path. */
 export function writeFailure(path: string, error: unknown): EngineError {
   if (isEngineError(error)) return error;
   const full = resultCode(error) === FULL;

@@ -1,9 +1,9 @@
 /**
  * The files of an open database: the database itself and its log (`-wal`).
  *
- * The lock keeps other programs that use SQLite away, and nobody else: files can be removed, moved, replaced, cut or overwritten while they
+ * The lock keeps away other programs that use SQLite, and only those: files can be removed, moved, replaced, cut or overwritten while they
  * are open. SQLite does not notice, and writes on into files that no start will find. This process changes its files only within its own
- * calls into SQLite. So what differs before such a call from what was there after the one before it is the work of somebody else.
+ * calls into SQLite. So a difference between the end of one such call and the start of the next is the work of another process.
  *
  * @module
  */
@@ -13,7 +13,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { EngineError } from "../../../base/errors.ts";
 import { lostFile } from "./failures.ts";
 
-/** What is at a path. */
+/** State of a path. */
 interface Look {
   /** Device and inode: which file it is. */
   readonly file: string;
@@ -21,7 +21,7 @@ interface Look {
   readonly state: string;
 }
 
-/** Knows whether the files at the paths are still those that are open. What is lost once stays lost. */
+/** Tracks whether the files at the paths are still those that are open. A lost file stays lost. */
 export class HeldFiles {
   readonly #path: string;
   readonly #paths: readonly string[];
@@ -48,7 +48,7 @@ export class HeldFiles {
   }
 
   /**
-   * To be called after SQLite has written, and before anybody is told. The files may have changed.
+   * To be called after SQLite has written, and before the write is acknowledged. The files may have changed.
    *
    * @throws STORE_FAILED when one was removed, moved or replaced.
    */
@@ -91,7 +91,7 @@ function isUnchanged(now: Look, known: Look): boolean {
 }
 
 /**
- * Closes a database whose content is refused, and leaves it as it was found. SQLite brings the log into the database and removes it when it
+ * Closes a database whose content is refused, and leaves it unchanged. SQLite brings the log into the database and removes it when it
  * closes, but not when the database has another name than it was opened by.
  *
  * The lock must be held: the name belongs to this process then. If the process is killed in between, `PATH.closing` is the database.

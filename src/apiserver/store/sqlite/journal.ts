@@ -25,8 +25,8 @@ export interface JournalEntry {
 /** A second place that knows how far a store has come: it says when a file is put back that is older. */
 export interface Progress {
   /**
-   * Told the revision of a file that is opened, before anything is written. Answers from where it counts on: from there, or from above, and
-   * then its history is forgotten. What it throws refuses the file, which is left as it is.
+   * Called with the revision of an opened file, before anything is written. Returns the revision to continue from: the same, or a higher one, and
+   * then its history is dropped. If it throws, the file is refused and left as it is.
    */
   opened(revision: number): number;
   /** Told where the file counts on from, and the revision of each write that is on the disk, before the writer is. */
@@ -35,7 +35,7 @@ export interface Progress {
 
 /** The durable side of a store. */
 export interface Journal {
-  /** False once a file of the database is no longer the one that was opened: only a process that begins again can go on. */
+  /** False once a file of the database is no longer the one that was opened: only a restart of the process helps. */
   readonly holds: boolean;
   /**
    * Everything that is stored.
@@ -65,7 +65,7 @@ export interface Journal {
   reseal(most: number): ResealStep;
   /** Gives the file back. */
   close(): void;
-  /** Gives the file back as it was found, log included, for those who refuse what is in it. */
+  /** Closes the file unchanged, log included, for callers that refuse its contents. */
   abandon(): void;
 }
 
@@ -82,7 +82,7 @@ export interface JournalOptions extends OpenDatabaseOptions {
   readonly progress?: Progress | undefined;
 }
 
-/** What a character takes on the disk once it is sealed, rather too much. */
+/** Bytes of a sealed character on disk, estimated generously. */
 const SEALED_BYTES = 2;
 const FILLER = "CREATE TABLE IF NOT EXISTS probe(filler BLOB)";
 
@@ -165,7 +165,7 @@ class SqliteJournal implements Journal {
   probe(): void {
     const last = this.#revision;
     const bytes = (this.#failed?.characters ?? 0) * SEALED_BYTES;
-    // What failed takes its room in the file, and gives it back.
+    // A failed write takes its room in the file, and gives it back.
     if (bytes > 0)
       this.#transact(bytes / SEALED_BYTES, () => this.#changeNothing(`${FILLER}; INSERT INTO probe VALUES (zeroblob(${bytes}))`));
     this.#transact(0, () => {
@@ -262,7 +262,7 @@ class SqliteJournal implements Journal {
     }
   }
 
-  /** After a failure the file must be where this process is, or what is written next would be the wrong revision. */
+  /** After a failure the file must be where this process is, or the next write would have the wrong revision. */
   #demandUsable(): void {
     this.#files?.demand();
     if (this.#failed === undefined) return;
@@ -303,7 +303,7 @@ function prepareStatements(database: DatabaseSync) {
     update: prepare("UPDATE objects SET revision = ?, body = ? WHERE key = ?"),
     remove: prepare("DELETE FROM objects WHERE key = ?"),
     rememberCreated: prepare("INSERT INTO history(revision, type, key) VALUES (?, 'created', ?)"),
-    // No row when the object is gone or no longer at the revision that the writer saw.
+    // No row if the object is deleted or no longer at the revision that the writer saw.
     rememberPrevious: prepare(
       "INSERT INTO history(revision, type, key, previousRevision, previous) SELECT ?, ?, key, revision, body FROM objects WHERE key = ? AND revision = ?",
     ),

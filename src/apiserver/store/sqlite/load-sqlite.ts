@@ -2,10 +2,10 @@ import type * as sqlite from "node:sqlite";
 import { EngineError } from "../../../base/errors.ts";
 
 /**
- * The built-in `node:sqlite`, loaded when the first store asks for it: anyone who keeps objects in memory never loads it.
+ * The built-in `node:sqlite`, loaded when the first store needs it: programs that keep objects in memory never load it.
  *
  * Some lines of Node warn that the module is experimental. It is the only warning that is held back, and only while the
- * module loads; nobody who runs a cluster could do anything about it.
+ * module loads; users cannot do anything about it.
  *
  * @throws CONFIG_FILE when this Node was built without SQLite.
  */

@@ -1,11 +1,11 @@
 /**
- * Sealing again what a file holds, in place: an object keeps its revision, since nothing of it changes but how it is sealed.
+ * Reseals the contents of a file in place: an object keeps its revision, since only its encryption changes.
  *
- * Objects come first and the history after them, from its oldest event on. What is written meanwhile is sealed with the first key, and
- * what the history takes over from an object that has been dealt with is so too: nothing older can appear behind the place that has
- * been reached. So one way through is enough, and after a crash it starts over with only reading what it did before.
+ * Objects come first and the history after them, from its oldest event on. Concurrent writes are sealed with the first key, and
+ * so are states that the history takes over from processed objects: nothing older can appear behind the place that has
+ * been reached. So one pass is enough, and after a crash the next one only reads the finished part.
  *
- * SQLite leaves what was overwritten in free parts of pages and in the log until something else needs the space. In the end the file
+ * SQLite leaves overwritten data in free parts of pages and in the log until something else needs the space. In the end the file
  * is therefore written again without them (VACUUM), and the log cut off. `swept` in the table `meta` says for which key that was done.
  *
  * @module
@@ -22,7 +22,7 @@ interface Row {
   readonly body: string | null;
 }
 
-/** What a step will write. */
+/** A value that a step will write. */
 export interface ResealedValue {
   readonly statement: StatementSync;
   readonly revision: number;
@@ -30,7 +30,7 @@ export interface ResealedValue {
   readonly body: string;
 }
 
-/** What a file is sealed again with. */
+/** Dependencies of resealing a file. */
 export interface SqliteResealerOptions {
   readonly path: string;
   readonly cipher: Cipher & { readonly keys: SealingKeys };
@@ -38,7 +38,7 @@ export interface SqliteResealerOptions {
   readonly readOnly?: boolean | undefined;
 }
 
-/** A step reads no further row beyond so many characters, since the process does nothing else meanwhile. */
+/** Characters after which a step reads no further row, since it blocks the process. */
 const CHARACTERS_PER_STEP = 1024 * 1024;
 
 /** Goes through the values of a file once. */
@@ -54,7 +54,7 @@ export class SqliteResealer {
     this.#database = database;
     this.#options = options;
     this.#statements = prepareStatements(database);
-    // What is written from now on may free space that another key's values were in.
+    // Later writes may free space that held values of another key.
     if (options.readOnly !== true) this.#statements.forgetSweep.run(this.#sweepMark);
   }
 
@@ -63,7 +63,7 @@ export class SqliteResealer {
     return this.#statements.readSweep.get()?.["value"] === this.#sweepMark;
   }
 
-  /** Every value has been looked at. */
+  /** Every value has been examined. */
   get through(): boolean {
     return this.#table === "none";
   }
@@ -80,21 +80,21 @@ export class SqliteResealer {
     return counts;
   }
 
-  /** The next values that have to be written, of at most so many that are looked at. @throws CONFIG_FILE when one does not open. */
+  /** The next values to write, after examining at most this many. @throws CONFIG_FILE if one does not open. */
   next(most: number): readonly ResealedValue[] {
     const found: ResealedValue[] = [];
     const { keys } = this.#options.cipher;
     const statement = this.#table === "objects" ? this.#statements.replaceBody : this.#statements.replacePrevious;
     const rows = this.#read(most);
     for (const { key, revision, body } of rows) {
-      if (body !== null && keys.sealerOf(body) !== keys.first) found.push({ statement, key, revision, body: this.#anew(key, body) });
+      if (body !== null && keys.sealerOf(body) !== keys.first) found.push({ statement, key, revision, body: this.#reseal(key, body) });
     }
     return found;
   }
 
-  /** Writes the file again without what is free in it. It must not be within a transaction. */
+  /** Rewrites the file without its free space. It must not be within a transaction. */
   sweep(): void {
-    // What is on its way from the old place to the new one does not go through other files.
+    // Moved pages do not go through other files.
     this.#database.exec("PRAGMA temp_store = MEMORY; VACUUM");
     this.#database.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get();
     this.#statements.noteSweep.run(this.#sweepMark);
@@ -122,7 +122,7 @@ export class SqliteResealer {
     return read;
   }
 
-  #anew(key: string, body: string): string {
+  #reseal(key: string, body: string): string {
     const { path, cipher } = this.#options;
     try {
       return cipher.seal(key, cipher.open(key, body));

@@ -36,17 +36,17 @@ export interface SqliteStoreOptions extends JournaledStoreOptions {
    * be there, without a log (`-wal`) beside it, which would not be read. Writes throw STORE_FAILED. Default false.
    */
   readonly readOnly?: boolean;
-  /** Knows elsewhere how far the store has come. Default: nobody does. */
+  /** Records elsewhere which revision the store has reached. Default: not recorded. */
   readonly progress?: Progress;
 }
 
 const WRITES_PER_COMMIT = 256;
-/** A transaction takes no further write beyond so many characters, since the process does nothing else meanwhile. */
+/** Characters after which a transaction takes no further write, since it blocks the process. */
 const CHARACTERS_PER_COMMIT = 4 * 1024 * 1024;
 
 /**
- * A store that keeps its objects in a SQLite file. What it has acknowledged survives the end of the process and of the
- * machine; history and revisions go on where they were. One process at a time has the file.
+ * A store that keeps its objects in a SQLite file. Acknowledged writes survive the end of the process and of the
+ * machine; history and revisions continue. One process at a time can open the file.
  *
  * Everything is also in memory, where reads and watches take it from, so they cost what they cost in a memory store. Writes
  * that begin in one turn of the event loop share a transaction.
@@ -100,7 +100,7 @@ interface Pending {
 
 class JournaledStore implements Store, Resealable {
   readonly #journal: Journal;
-  /** What is on the disk, no more and no less. */
+  /** Exactly the contents of the disk. */
   readonly #view: MemoryStore;
   readonly #memory: StoreMemory;
   readonly #writesPerCommit: number;
@@ -112,7 +112,7 @@ class JournaledStore implements Store, Resealable {
     const { history = HISTORY_DEFAULT, memory: { historyBytes, ...memory } = {}, writesPerCommit = WRITES_PER_COMMIT } = options;
     this.#journal = journal;
     this.#memory = memory;
-    // What is on the disk has its place in memory.
+    // The contents of the disk are already in memory.
     this.#view = createMemoryStore({ history, ...(historyBytes !== undefined && { memory: { historyBytes } }), contents: journal.read() });
     this.#writesPerCommit = writesPerCommit;
   }
@@ -233,7 +233,7 @@ class JournaledStore implements Store, Resealable {
     }
   }
 
-  /** Those that may still happen. Anyone who comes after a write by which somebody loses a right waits until that is in sight. */
+  /** Takes the writes that may go together. One that follows a revoking write waits until the revocation is visible. */
   #takeBatch(): Pending[] {
     const batch: Pending[] = [];
     let count = 0;
@@ -266,7 +266,7 @@ class JournaledStore implements Store, Resealable {
   }
 }
 
-/** What the caller does to the object while it waits is no longer part of the write. */
+/** Keeps the caller's later changes to the object out of the write. */
 function keep(object: KubeObject): KubeObject {
   return deepFreeze({ ...object, metadata: { ...object.metadata } });
 }

@@ -1,6 +1,6 @@
 /**
  * Sets of fields, as managers own them. A set is written exactly as FieldsV1 writes it, so that stored sets are worked on
- * as they are: a record from steps to what lies behind them, in order of the steps. `{}` behind a step is the field itself;
+ * as they are: a record from steps to nested sets, in order of the steps. `{}` behind a step is the field itself;
  * a field that is in the set together with fields below it carries a ".". Nothing at all is `{}` as well, but only as a whole.
  *
  * Sets are never modified; results share what they can.
@@ -12,7 +12,7 @@ import { JSON_DEPTH_MAX } from "../objects/json-data.ts";
 import { canonicalStep } from "./step.ts";
 import type { FieldStep } from "./step.ts";
 
-/** Fields, or what lies behind one step of such a set. */
+/** Fields, or the nested set behind one step. */
 export interface FieldSet {
   readonly [step: FieldStep]: FieldSet;
 }
@@ -29,7 +29,7 @@ export function isEmptySet(set: FieldSet): boolean {
   return true;
 }
 
-/** Tells whether what lies behind a step includes the field there itself. */
+/** Tells whether the set behind a step includes the field there itself. */
 export function includesSelf(part: FieldSet): boolean {
   return part[SELF] !== undefined || isEmptySet(part);
 }
@@ -94,7 +94,7 @@ function uniteParts(left: FieldSet, right: FieldSet): FieldSet {
     if (step === SELF) continue;
     const mine = left[step];
     const united = mine === undefined ? right[step]! : uniteParts(mine, right[step]!);
-    // Most of the time a writer changes what it owns already, and nothing is copied.
+    // Most of the time a writer changes fields that it owns already, and nothing is copied.
     if (united !== mine) (result ??= new Map(members(left))).set(step, united);
   }
   if (result === undefined && self === includesSelf(left)) return left;
@@ -102,7 +102,7 @@ function uniteParts(left: FieldSet, right: FieldSet): FieldSet {
 }
 
 /**
- * The fields of `left` that are not in `right`. A field does not stand for those below it.
+ * The fields of `left` that are not in `right`. A field does not include those below it.
  *
  * @example
  * difference({ "f:a": { ".": {}, "f:b": {} } }, { "f:a": {} }); // { "f:a": { "f:b": {} } }
@@ -178,7 +178,7 @@ export function leavesOf(set: FieldSet): readonly (readonly FieldStep[])[] {
 }
 
 /**
- * Reads FieldsV1 that somebody wrote into the one spelling of the set; undefined when it is none, also when it has one item
+ * Reads FieldsV1 of a client into the canonical spelling of the set; undefined if it is invalid, also if it has one item
  * in two spellings. Steps of a kind that is
  * not known are left out: later versions may have some.
  *
@@ -190,7 +190,7 @@ export function decodeFieldsV1(fieldsV1: unknown): FieldSet | undefined {
   return decoded && fieldSet(decoded.members);
 }
 
-/** What a record of FieldsV1 says; without self and members, only things that are not known. */
+/** A decoded record of FieldsV1; without self and members it has only unknown entries. */
 interface Decoded {
   readonly self: boolean;
   readonly members: readonly [FieldStep, FieldSet][];

@@ -10,7 +10,7 @@ import { isRecord } from "../../../base/json.ts";
 /** A step in its one spelling: keys sorted by name, JSON without spaces. */
 export type FieldStep = string;
 
-/** What can identify an item of a list. */
+/** Value that can identify an item of a list. */
 export type Scalar = string | number | boolean;
 
 /** Tells whether a value can identify an item of a list. */
@@ -50,7 +50,7 @@ export function valueStep(value: Scalar): FieldStep {
 }
 
 /**
- * The one spelling of a step that somebody else wrote; undefined when it is none.
+ * The canonical spelling of a step from outside; undefined if it is invalid.
  *
  * @example
  * canonicalStep('k:{"protocol": "TCP", "port": 80}'); // 'k:{"port":80,"protocol":"TCP"}'

@@ -11,7 +11,7 @@ import type { Field, ListShape, OpaqueShape, Shape } from "../objects/shape.ts";
 import { isScalar, keyStep, valueStep } from "./step.ts";
 import type { Scalar, FieldStep } from "./step.ts";
 
-/** A value in parts, or one whose parts nobody owns by themselves. A missing or null map counts as an empty one. */
+/** A value in parts, or one whose parts have no owners of their own. A missing or null map counts as an empty one. */
 export type Division =
   | { readonly by: "members"; readonly members: JsonObject }
   | { readonly by: "items"; readonly items: readonly unknown[]; readonly list: ListShape }
@@ -53,12 +53,12 @@ function declaredField(shape: Shape, name: string): Field | undefined {
   return shape.type === "object" && Object.hasOwn(shape.fields, name) ? shape.fields[name] : undefined;
 }
 
-/** Tells whether a member is one that the server keeps for itself. */
+/** Tells whether a member is internal to the server. */
 export function isInternal(shape: Shape, name: string): boolean {
   return declaredField(shape, name)?.internal === true;
 }
 
-/** The shape of a member of a map or object. What the kind does not declare may be anything. */
+/** The shape of a member of a map or object. Undeclared members may be anything. */
 export function memberShape(shape: Shape, name: string): Shape {
   if (shape.type === "map") return shape.of;
   if (shape.type === "opaque") return opaqueMember(shape, name);
@@ -78,7 +78,7 @@ export function ownMember(record: JsonObject, name: string): unknown {
 }
 
 /**
- * What identifies an item of a list that is merged; undefined when it has no identity.
+ * Identity of an item of a merged list; undefined if it has none.
  *
  * @example
  * itemStep(list(PORT, { as: "map", keys: ["port", "protocol"], defaults: { protocol: "TCP" } }), { port: 80 }); // 'k:{"port":80,"protocol":"TCP"}'

@@ -4,13 +4,13 @@ import { JSON_DEPTH_MAX } from "./json-data.ts";
 import { canonicalQuantity } from "./quantity.ts";
 import type { Field, ListShape, MapShape, NumberShape, ObjectShape, Shape, TextShape } from "./shape.ts";
 
-/** What decoding does besides. */
+/** Options of decoding. */
 export interface DecodeOptions {
   /** Name of the outermost type, for messages. */
   readonly root: string;
   /** Told the path of each field that the shape does not have; the field itself is dropped. */
   readonly onUnknownField: (path: string) => void;
-  /** Reads what the server keeps for itself too; otherwise it is unknown. Default false. */
+  /** Reads internal fields of the server too; otherwise these are unknown. Default false. */
   readonly internal?: boolean;
   /** Throws the error for a value that does not fit. */
   readonly refuse: (why: string) => never;
@@ -50,7 +50,7 @@ class Decoder {
       const field = shape.fields[name]!;
       if (this.#isHidden(field)) continue;
       const given = Object.hasOwn(value, name) ? value[name] : undefined;
-      // Types may have many fields of which an object has few: a path is made only for what is looked at.
+      // Types may have many fields of which an object has few: a path is made only for fields that are read.
       if ((given === undefined || given === null) && field.presence !== "always") continue;
       const decoded = this.#field(field, given, join(path, name));
       if (decoded !== undefined) members[name] = decoded;
@@ -69,7 +69,7 @@ class Decoder {
     return presence === "omitEmpty" && isEmpty(decoded) ? undefined : decoded;
   }
 
-  /** What an absent value looks like where it must show. */
+  /** The value shown for an absent one where it must appear. */
   #zero(shape: Shape, path: string): unknown {
     switch (shape.type) {
       case "text":

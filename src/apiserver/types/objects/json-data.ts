@@ -25,7 +25,7 @@ export function cloneJson(value: unknown): unknown {
 }
 
 /**
- * What is made of an object, made once for everybody who asks. The object is frozen, and what is made depends on nothing else.
+ * Caches a value derived from an object, for all callers. The object is frozen, and the value depends on nothing else.
  *
  * @example
  * const metadataOnce = oncePerObject(metadataOf);

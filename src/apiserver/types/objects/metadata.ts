@@ -34,7 +34,7 @@ export function generatedName(base: string, fraction: () => number): string {
  */
 export function timestamp(milliseconds: number): string {
   const second = Math.floor(milliseconds / 1_000);
-  // One write asks several times, and others follow within the second.
+  // One write reads the time several times, and others follow within the second.
   if (second !== told.second) told = { second, text: `${new Date(milliseconds).toISOString().slice(0, 19)}Z` };
   return told.text;
 }
@@ -52,7 +52,7 @@ export function withMetadata(object: KubeObject, changes: MetadataChanges): Kube
   return { ...object, metadata };
 }
 
-/** The object with each owner reference once; a client that wrote one twice is told so. Source: the API server's write handlers. */
+/** The object with each owner reference once; a client that wrote one twice gets a warning. Source: the API server's write handlers. */
 export function withUniqueOwners(object: KubeObject, warn: (text: string) => void = () => {}): KubeObject {
   const given = object.metadata.ownerReferences ?? [];
   if (given.length < 2) return object;
@@ -73,14 +73,14 @@ function repeated(references: readonly OwnerReference[]): readonly string[] {
   return [...new Set(again.map(({ uid }) => uid))];
 }
 
-/** What a kind demands of names. */
+/** Name rules of a kind. */
 export interface MetadataRules {
   readonly namespaced: boolean;
   readonly nameRule: TextRule;
 }
 
 /**
- * What is wrong with the metadata of an object, old or new.
+ * Validates the metadata of an object, old or new.
  * Source of the rules: `ValidateObjectMeta` of the API machinery.
  */
 export function validateMetadata(metadata: ObjectMeta, { namespaced, nameRule }: MetadataRules): FieldError[] {
@@ -96,7 +96,7 @@ export function validateMetadata(metadata: ObjectMeta, { namespaced, nameRule }:
   return [...errors, ...labelErrors(metadata), ...annotationErrors(metadata), ...ownerErrors(metadata), ...finalizerErrors(metadata)];
 }
 
-/** What is wrong with the change from `old` to `metadata`. */
+/** Validates the change from `old` to `metadata`. */
 export function validateMetadataUpdate(metadata: ObjectMeta, old: ObjectMeta): FieldError[] {
   const fixed = ["name", "namespace", "uid"] as const;
   const errors = fixed
@@ -124,7 +124,7 @@ function labelErrors({ labels = {} }: ObjectMeta): FieldError[] {
   return validateLabels(labels, "metadata.labels");
 }
 
-/** What is wrong with a map of labels at `field`. */
+/** Validates a map of labels at `field`. */
 export function validateLabels(labels: Readonly<Record<string, string>>, field: string): FieldError[] {
   return Object.entries(labels).flatMap(([key, value]) => [...broken(field, key, qualifiedName), ...broken(field, value, labelValue)]);
 }

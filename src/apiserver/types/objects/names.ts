@@ -1,11 +1,11 @@
 /**
- * Kubernetes' rules for names, with its own words for what is wrong.
+ * Kubernetes' rules for names, with its own messages.
  *
  * @module
  */
 import { utf8Size } from "../../../base/digest.ts";
 
-/** What is wrong with a text, one message each; empty when nothing is. */
+/** Validates a text: one message for each error; empty if it is valid. */
 export type TextRule = (text: string) => readonly string[];
 
 const LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
@@ -91,7 +91,7 @@ export const dataKey: TextRule = (text) => [
   ...(text === ".." ? ["must not be '..'"] : text.startsWith("..") ? ["must not start with '..'"] : []),
 ];
 
-/** What may stand as one segment of a URL path; some kinds allow no less than that. */
+/** Text that can be one segment of a URL path; some kinds require no more. */
 export const pathSegment: TextRule = (text) => [
   ...(text === "." || text === ".." ? [`may not be '${text}'`] : []),
   ...["/", "%"].filter((part) => text.includes(part)).map((part) => `may not contain '${part}'`),

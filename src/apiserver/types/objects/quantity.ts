@@ -14,9 +14,9 @@ interface Amount {
 const SPELLING = /^([+-]?)(\d{0,40})(?:\.(\d{0,40}))?(Ki|Mi|Gi|Ti|Pi|Ei|n|u|m|k|M|G|T|P|E|[eE][+-]?\d{1,3})?$/;
 const BINARY = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
 const DECIMAL: Readonly<Record<string, number>> = { n: -9, u: -6, m: -3, "": 0, k: 3, M: 6, G: 9, T: 12, P: 15, E: 18 };
-/** Amounts are kept to the nano: what is finer is rounded up. */
+/** Amounts are kept to the nano: finer ones are rounded up. */
 const FINEST = -9;
-/** Largest amount; what is more counts as this much. */
+/** Largest amount; larger ones count as this. */
 const AMOUNT_MAX = 2n ** 63n - 1n;
 const KIBI = 1024n;
 

@@ -1,5 +1,5 @@
 /**
- * What a kind's objects look like: one description from which bodies are decoded, unknown fields are found and defaults of
+ * Shape of a kind's objects: one description from which bodies are decoded, unknown fields are found and defaults of
  * absence follow. It keeps the distinctions that Go's encoding makes, because "unchanged" is decided on the encoded object.
  *
  * @module
@@ -51,11 +51,11 @@ export interface ListShape {
   /** How patches and appliers merge it; "atomic" when left out. */
   readonly merge?: { readonly as: "set" } | KeyedMerge;
 }
-/** Items that are told apart by some of their fields. */
+/** Items that are identified by some of their fields. */
 export interface KeyedMerge {
   readonly as: "map";
   readonly keys: readonly string[];
-  /** What keys are when an item leaves them out. Default: nothing, and an item without a key has no identity. */
+  /** Values of keys that an item leaves out. Default: none, and an item without a key has no identity. */
   readonly defaults?: Readonly<Record<string, string>>;
 }
 /** An object whose fields the server does not know: it is stored as it comes, without what is null, and only its lists are told apart. */
@@ -78,7 +78,7 @@ export interface ObjectShape {
   readonly fields: Readonly<Record<string, Field>>;
   /** Name of the type in published schemas; objects without one are part of the schema that holds them. */
   readonly name?: string;
-  /** What the type is, in a sentence or two. */
+  /** Description of the type, in a sentence or two. */
   readonly description?: string;
   /** Numbers of its fields in Kubernetes' binary form; without them, objects of this type are not read from it. */
   readonly numbers?: Readonly<Record<string, number>>;
@@ -93,9 +93,9 @@ export interface Field {
   readonly presence: Presence;
   /** Published schemas say that the field has to be there; whether it is, kinds check themselves. Default false. */
   readonly mandatory?: boolean;
-  /** The server alone reads and writes the field: bodies do not have it, no schema names it and nobody owns it. Default false. */
+  /** The server alone reads and writes the field: bodies do not have it, no schema names it and it has no owner. Default false. */
   readonly internal?: boolean;
-  /** What the field says, in a sentence or two. */
+  /** Description of the field, in a sentence or two. */
   readonly description?: string;
 }
 
@@ -134,7 +134,7 @@ export function optional(shape: Shape): Field {
   return { shape, presence: "optional" };
 }
 
-/** A field that the server keeps for itself. A kind that has one leaves it out of what it shows. */
+/** A field internal to the server. A kind that has one does not show it. */
 export function internal(shape: Shape): Field {
   return { ...optional(shape), internal: true };
 }
@@ -175,7 +175,7 @@ export function numbered(shape: ObjectShape, numbers: Readonly<Record<string, nu
   return { ...shape, numbers };
 }
 
-/** What people read about a type. */
+/** Descriptions of a type, for people. */
 export interface Descriptions {
   /** Name of the type in published schemas. */
   readonly name: string;
@@ -302,7 +302,7 @@ export function kindShape(
   return shape;
 }
 
-/** What people read about a kind; its name is the kind's own. */
+/** Descriptions of a kind, for people; its name is the kind's own. */
 export type KindDescriptions = Partial<Omit<Descriptions, "name">>;
 
 const HEAD = {

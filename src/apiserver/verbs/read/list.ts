@@ -13,10 +13,10 @@ import { badRequest, expiredPage, invalidObject, tooOldVersion } from "../../typ
 import type { Store, StoredObject } from "../../store/store.ts";
 import { demandReached, LIST_OPTIONS } from "./revision.ts";
 
-/** What a list request asks for. */
+/** Options of a list request. */
 export interface ListRequest extends ListOptions {
   readonly resourceVersionMatch?: string;
-  /** The objects that are there for the reader. Default: all. */
+  /** The objects that are visible to the reader. Default: all. */
   readonly visible?: Matches | undefined;
   /** Means nothing for a list, and is refused. */
   readonly sendInitialEvents?: boolean;

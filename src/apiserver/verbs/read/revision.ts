@@ -18,7 +18,7 @@ export function requestedRevision(resourceVersion: string | undefined): number {
 }
 
 /**
- * Demands that the store has come as far as `resourceVersion`; answers the revision, 0 for none or any.
+ * Requires that the store has reached `resourceVersion`; returns the revision, 0 for none or any.
  *
  * @throws API_UNAVAILABLE when the state is of the future; API_INVALID when the text is no revision.
  */

@@ -12,13 +12,13 @@ export interface WatchQueue {
   push(record: WatchRecord, revision: number): void;
   /** Everything that waits, as soon as something does; undefined when the watch is over and read out. One call at a time. */
   take(): Promise<readonly WatchRecord[] | undefined>;
-  /** Ends the watch after what is queued. */
+  /** Ends the watch after the queued records. */
   end(): void;
-  /** Ends the watch at once: what is queued is dropped for one last record, if there is one. */
+  /** Ends the watch at once: queued records are dropped in favor of one last record, if given. */
   cut(last?: WatchRecord): void;
   /**
-   * Everything up to `oldest` is kept in memory for this reader alone. One who has not read that far loses the watch with all that waits,
-   * and is told `last`.
+   * Everything up to `oldest` is kept in memory for this reader alone. A reader that lags further loses the watch with its queued records,
+   * and gets `last`.
    */
   forget(oldest: number, last: () => WatchRecord): void;
   /** True from the first end on. */
@@ -26,12 +26,12 @@ export interface WatchQueue {
 }
 
 /**
- * A queue of at most `capacity` records. A reader that falls behind further loses the watch, not an event: what is queued
+ * A queue of at most `capacity` records. A reader that falls behind further loses the watch, not an event: queued records
  * still arrives, then the stream ends and the reader starts again from there.
  */
 export function createWatchQueue({ capacity, onEnd }: { readonly capacity: number; readonly onEnd: () => void }): WatchQueue {
   let waiting: WatchRecord[] = [];
-  /** What was taken last, which is being written. */
+  /** Records taken last, which are being written. */
   let taken: WatchRecord[] = [];
   /** The states of which the first of each tell. */
   let [waitsFrom, takenFrom] = [Infinity, Infinity];

@@ -1,5 +1,5 @@
 /**
- * What the events of a store mean to a watch that sees only some objects: entering its sight is ADDED, leaving it DELETED.
+ * Translates events of a store for a watch that sees only some objects: entering its sight is ADDED, leaving it DELETED.
  *
  * @module
  */
@@ -12,12 +12,12 @@ import { seal } from "../stages.ts";
 import type { StoredObject, StoreEvent } from "../../store/store.ts";
 import type { WatchRecord } from "./watch-queue.ts";
 
-/** The record of an event; undefined when the watch is not to hear of it. */
+/** The record of an event; undefined if the watch must not see it. */
 export type Recorder = (event: StoreEvent) => WatchRecord | undefined;
 
 const RECORD_TYPES = { created: "ADDED", updated: "MODIFIED", deleted: "DELETED" } as const;
 
-/** Records of the objects that match; of all when nothing is asked of them. */
+/** Records of the objects that match; of all without a condition. */
 export function recordSelected(matches: Matches | undefined): Recorder {
   if (matches === undefined) return ({ type, object }) => ({ type: RECORD_TYPES[type], object });
   return (event) => {
@@ -29,18 +29,18 @@ export function recordSelected(matches: Matches | undefined): Recorder {
   };
 }
 
-/** What a watcher may see and wants to see. */
+/** Objects that a watcher may see and wants to see. */
 export interface WatchFilter {
   readonly definition: ResourceDefinition;
   readonly visible: Matches;
   readonly matches: Matches | undefined;
-  /** What he has seen already. */
+  /** Objects that the watcher has seen already. */
   readonly seen: readonly StoredObject[];
 }
 
 /**
- * Records for a watcher who may not see everything. What he may see can change without the objects, so what he has seen is
- * remembered. An object that he may no longer see leaves with its metadata alone.
+ * Records for a watcher who may not see everything. What they may see can change without the objects, so what they have seen is
+ * remembered. An object that they may no longer see leaves with its metadata alone.
  */
 export function recordVisible({ definition, visible, matches, seen: before }: WatchFilter): Recorder {
   const seen = new Map(before.map(({ key, object }) => [key, object]));
@@ -59,7 +59,7 @@ export function recordVisible({ definition, visible, matches, seen: before }: Wa
   };
 }
 
-/** The last state that the watcher saw, at the revision at which it left his sight. */
+/** The last state that the watcher saw, at the revision at which it left their sight. */
 function lastSeen(object: KubeObject, { revision }: StoreEvent): KubeObject {
   return deepFreeze(withMetadata(object, { resourceVersion: String(revision) }));
 }

@@ -14,32 +14,32 @@ import { demandReached, LIST_OPTIONS, requestedRevision } from "../read/revision
 import { recordSelected, recordVisible } from "./watch-records.ts";
 import type { Recorder } from "./watch-records.ts";
 
-/** What a watch request asks for. */
+/** Options of a watch request. */
 export interface WatchRequest extends ListScope {
-  /** Events after this state. Unset or "0": everything that is there first, as ADDED. */
+  /** Events after this state. Unset or "0": all present objects first, as ADDED. */
   readonly resourceVersion?: string;
   readonly resourceVersionMatch?: string;
-  /** Everything that is there first, then a bookmark that says so. */
+  /** All present objects first, then a bookmark that marks their end. */
   readonly sendInitialEvents?: boolean;
   readonly allowWatchBookmarks?: boolean;
   /**
-   * The objects that are there for the watcher, asked again at each event. Who comes to see more or less by anything but
+   * The objects that are visible to the watcher, checked again at each event. A watcher whose sight changes by anything but
    * the objects' own changes has to begin again. Default: all.
    */
   readonly visible?: Matches | undefined;
   /** The watch ends after this time. Default: 30 to 60 minutes, by chance. */
   readonly timeoutSeconds?: number;
-  /** Records that may wait for a slow reader. Default 1,000, and always what is there at the start. */
+  /** Records that may wait for a slow reader. Default 1,000, and always the present objects at the start. */
   readonly queueCapacity?: number;
 }
 
 const QUEUE_CAPACITY = 1_000;
 const BOOKMARK_EVERY_MS = 60_000;
-/** The last bookmark comes so long before the end. */
+/** Time between the last bookmark and the end. */
 const LAST_BOOKMARK_MS = 2_000;
 const TIMEOUT_SECONDS = 1_800;
 
-/** The last record of a watch whose state never was: the client has to list again. */
+/** The last record of a watch whose state is void: the client must list again. */
 const DISOWNED: WatchRecord = { type: "ERROR", object: statusOf(tooOldVersion(0, 0))! };
 
 /**
@@ -87,7 +87,7 @@ interface Initial {
   /** The watch begins after this state. */
   readonly revision: number;
   readonly records: readonly WatchRecord[];
-  /** What the watcher has seen of it, as far as that matters. */
+  /** Objects that the watcher has seen, as far as relevant. */
   readonly seen: readonly StoredObject[];
 }
 
@@ -108,7 +108,7 @@ async function initialState(context: ResourceContext, request: WatchRequest, mat
   const prefix = storePrefix(definition.type, request.namespace);
   if (!wantsState) {
     const present = await store.revision();
-    // Nobody has read it here: what is served was restored from a backup, or comes from elsewhere, and counts again.
+    // No reader got it here: the data was restored from a backup, or comes from elsewhere, and revisions start over.
     if (requested > present) throw tooOldVersion(requested, present);
     const start = requested === 0 ? present : requested;
     const past = request.visible === undefined ? [] : await stateAt(store, prefix, start);
@@ -124,7 +124,7 @@ async function initialState(context: ResourceContext, request: WatchRequest, mat
   return { revision, records, seen: present };
 }
 
-/** What a watcher from a state on has read of it. */
+/** Objects that a watcher starting at a state has read. */
 async function stateAt(store: Store, prefix: string, revision: number): Promise<readonly StoredObject[]> {
   try {
     return (await store.list({ prefix, revision })).objects;

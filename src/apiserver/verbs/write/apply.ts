@@ -17,9 +17,9 @@ export interface ApplyVerbOptions extends UpdateOptions {
 }
 
 /**
- * What a server-side apply wants to store, given what is there.
+ * Computes what a server-side apply stores, given the present object.
  *
- * The result, which pauses where the body of the request is large, throws API_BAD_REQUEST when the body is no configuration of this kind, API_CONFLICT when others own what it changes.
+ * The result, which pauses where the body of the request is large, throws API_BAD_REQUEST when the body is no configuration of this kind, API_CONFLICT if others own the changed fields.
  */
 export function compileApply(
   context: ResourceContext,
@@ -48,7 +48,7 @@ export function compileApply(
     for (; step.done !== true; step = work.next()) await options.pause?.();
     const applied = step.value;
     await options.pause?.();
-    // What is merged is the configuration as it came; reading it like any other body tells its faults.
+    // The configuration is merged as it came; reading it like any other body reports its errors.
     checkObjectName(readBody(definition, body, options), key);
     if ("conflicts" in applied) throw applyConflict(applied.conflicts);
     const { managedFields } = applied.object.metadata;
@@ -58,7 +58,7 @@ export function compileApply(
   };
 }
 
-/** What the server would make of an object, but for what it would allot and refuse. */
+/** The object as the server would complete it, without allocations and validation. */
 function completed({ definition }: ResourceContext, object: KubeObject, live: KubeObject, options: UpdateOptions): KubeObject {
   const { prepare, canonicalize } = definition.strategy;
   const desired = merged(definition, readBody(definition, object, { fieldValidation: "Ignore" }), live, options);

@@ -15,7 +15,7 @@ const GENERATED_TRIES = 8;
 /**
  * Stores a new object.
  *
- * @throws API_BAD_REQUEST, API_INVALID, API_ALREADY_EXISTS, or whatever admission answers.
+ * @throws API_BAD_REQUEST, API_INVALID, API_ALREADY_EXISTS, or the error of admission.
  */
 export async function create(context: ResourceContext, namespace: string, body: unknown, options: WriteOptions = {}): Promise<KubeObject> {
   const { definition, admit } = context;
@@ -39,14 +39,14 @@ export async function create(context: ResourceContext, namespace: string, body: 
 }
 
 /**
- * Managers that come with a new object count, so that a copy keeps what is told of its fields; a list that is none is as good as no
+ * Managers that come with a new object count, so that a copy keeps the owners of its fields; an invalid list counts as no
  * list. Source: the API server's field manager, whose faults fail no creation.
  */
 function wellFormed(managedFields: unknown): unknown {
   return parseManagers(managedFields).errors.length === 0 ? managedFields : undefined;
 }
 
-/** The object as the server begins its life: what only the server sets is set, whatever the author wrote. */
+/** The new object with the fields that only the server sets, whatever the author wrote. */
 export function newObject({ clock, chance, definition }: ResourceContext, given: KubeObject, namespace: string): KubeObject {
   return withMetadata(given, {
     namespace: definition.type.namespaced ? namespace : undefined,

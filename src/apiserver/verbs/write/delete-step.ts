@@ -1,5 +1,5 @@
 /**
- * What a deletion makes of an object: nothing, or a state in which something still keeps it.
+ * Result of deleting an object: its removal, or a state in which something still keeps it.
  * Source of the rules: `BeforeDelete` and the registry's handling of finalizers in the API machinery.
  *
  * @module
@@ -9,7 +9,7 @@ import { timestamp, withMetadata } from "../../types/objects/metadata.ts";
 import type { ResourceDefinition } from "../../types/resource-definition.ts";
 import { seal } from "../stages.ts";
 
-/** What becomes of the dependents of an object that is deleted. */
+/** Policies for the dependents of a deleted object. */
 export const PROPAGATION_POLICIES = ["Background", "Foreground", "Orphan"] as const;
 /** One of {@link PROPAGATION_POLICIES}. */
 export type PropagationPolicy = (typeof PROPAGATION_POLICIES)[number];
@@ -21,7 +21,7 @@ export const FOREGROUND_FINALIZER = "foregroundDeletion";
 
 /** How an object and its dependents are to end. */
 export interface DeletionTerms {
-  /** Default: what a finalizer of the object says, else "Background". */
+  /** Default: the policy of a finalizer of the object, else "Background". */
   readonly propagationPolicy?: PropagationPolicy;
   /** The old way to say "Orphan" or "Background". */
   readonly orphanDependents?: boolean;
@@ -85,7 +85,7 @@ function policyOf(finalizers: readonly string[], { orphanDependents, propagation
   return propagationPolicy ?? policyOfFinalizers(finalizers);
 }
 
-/** The policy that the finalizers of an object stand for. */
+/** The policy that the finalizers of an object express. */
 export function policyOfFinalizers(finalizers: readonly string[]): PropagationPolicy {
   const found = finalizers.find((finalizer) => finalizer === ORPHAN_FINALIZER || finalizer === FOREGROUND_FINALIZER);
   if (found === undefined) return "Background";

@@ -21,7 +21,7 @@ export interface DeleteOptions extends DeletionTerms {
   readonly judge?: Judge;
 }
 
-/** What became of a deletion. */
+/** Result of a deletion. */
 export interface Deleted {
   /** The last state, or the state in which something keeps the object. */
   readonly object: KubeObject;
@@ -32,7 +32,7 @@ export interface Deleted {
 /**
  * Deletes an object, or marks it as being deleted while finalizers or the time that it may take keep it.
  *
- * @throws API_NOT_FOUND, API_CONFLICT when a precondition fails, or whatever admission answers.
+ * @throws API_NOT_FOUND, API_CONFLICT when a precondition fails, or the error of admission.
  */
 export async function remove(context: ResourceContext, key: ObjectKey, options: DeleteOptions = {}): Promise<Deleted> {
   const { definition, admit } = context;

@@ -47,7 +47,7 @@ export interface PatchRequestOptions extends UpdateOptions {
 
 /**
  * Applies a patch to an object. A patch that sets `metadata.resourceVersion` demands that state. An applied configuration
- * creates what is not there.
+ * creates a missing object.
  *
  * @throws API_BAD_REQUEST when the patch cannot be read, API_INVALID when it does not apply or breaks the object,
  *   API_NOT_FOUND, API_CONFLICT.
@@ -80,7 +80,7 @@ export async function patch(
 /**
  * A patch made ready, so that it can be tried on several states.
  *
- * @throws API_BAD_REQUEST when it cannot be read; what is returned throws API_INVALID when it does not apply.
+ * @throws API_BAD_REQUEST when it cannot be read; the returned function throws API_INVALID if it does not apply.
  */
 export function compilePatch(kind: Exclude<PatchKind, "apply">, definition: Pick<ResourceDefinition, "shape">, body: unknown): Apply {
   demandShallow(body);

@@ -20,7 +20,7 @@ export interface UpdateOptions extends WriteOptions {
   readonly subresource?: string;
 }
 
-/** What became of an update. */
+/** Result of an update. */
 export interface Updated {
   readonly object: KubeObject;
   readonly created: boolean;
@@ -29,7 +29,7 @@ export interface Updated {
 /**
  * Replaces an object; for kinds that allow it, creates it.
  *
- * @throws API_BAD_REQUEST, API_NOT_FOUND, API_CONFLICT, API_INVALID, or whatever admission answers.
+ * @throws API_BAD_REQUEST, API_NOT_FOUND, API_CONFLICT, API_INVALID, or the error of admission.
  */
 export async function update(context: ResourceContext, key: ObjectKey, body: unknown, options: UpdateOptions = {}): Promise<Updated> {
   const object = readBody(context.definition, body, options);
@@ -44,15 +44,15 @@ export function requestedManagers(body: unknown): unknown {
   return isRecord(metadata) && Object.hasOwn(metadata, "managedFields") ? metadata["managedFields"] : undefined;
 }
 
-/** What a write wants to store. */
+/** Object that a write stores. */
 export interface Desired {
   readonly object: KubeObject;
   readonly managers: ManagersFrom;
 }
 
-/** A write that is made from what is there. */
+/** A write that is derived from the present object. */
 export interface GuaranteedUpdate {
-  /** What to store, given the stored object (undefined when there is none). Throws when it cannot be made. */
+  /** Computes the object to store, given the stored one (undefined if there is none). Throws if it cannot. */
   readonly desired: (current: KubeObject | undefined) => Desired | Promise<Desired>;
   /** Creates an absent object whatever the kind says of PUT. Default false. */
   readonly creates?: boolean;
@@ -63,9 +63,9 @@ export interface GuaranteedUpdate {
 }
 
 /**
- * Reads, changes and writes until nobody got in between.
+ * Reads, changes and writes until no other write intervenes.
  *
- * @throws API_NOT_FOUND, API_CONFLICT, API_INVALID, or whatever admission answers.
+ * @throws API_NOT_FOUND, API_CONFLICT, API_INVALID, or the error of admission.
  */
 export async function change(
   context: ResourceContext,
@@ -159,7 +159,7 @@ function checkPreconditions({ definition: { type, strategy } }: ResourceContext,
   if (resourceVersion !== old.metadata.resourceVersion) throw conflict(type, name, MODIFIED);
 }
 
-/** What the author may change, on what he may not. */
+/** The fields that the author may change, on top of those that the author may not. */
 export function merged(definition: ResourceDefinition, desired: KubeObject, old: KubeObject, { subresource }: UpdateOptions): KubeObject {
   const { newGeneration, subresources = {} } = definition.strategy;
   const write = subresource !== undefined && Object.hasOwn(subresources, subresource) ? subresources[subresource] : undefined;

@@ -40,7 +40,7 @@ export async function writeContext(path: string, options: KubeconfigOptions): Pr
   await writeKubeconfigFile(path, withContext(await textOfFile(path), options));
 }
 
-/** Refuses, before anybody signs in, what could not be written afterwards. */
+/** Refuses, before the sign-in, a context that could not be written afterwards. */
 export async function checkContext(path: string, options: KubeconfigOptions): Promise<void> {
   withContext(await textOfFile(path), options);
 }

@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** What the browser brings at the end of a login. */
+/** Result that the browser brings at the end of a login. */
 export type Brought = { readonly code: string } | { readonly error: string };
 
 /** A program's side of a login: it waits on this machine for the browser. */
@@ -35,7 +35,7 @@ export async function listenForLogin(secret: string): Promise<LoginListener> {
     const code = url.searchParams.get("code");
     if (code === null) {
       const error = url.searchParams.get("error_description") ?? url.searchParams.get("error") ?? "the platform brought no code";
-      answer(response, 200, "Nobody was signed in. The terminal says why. You can close this page.");
+      answer(response, 200, "Sign-in failed. The terminal shows the reason. You can close this page.");
       return settle({ error: error.slice(0, ERROR_LENGTH_MAX).replace(/\p{Cc}/gu, " ") });
     }
     answer(response, 200, "You are signed in. You can close this page and go back to the terminal.");

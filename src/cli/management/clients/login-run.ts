@@ -31,7 +31,7 @@ export interface LoginFlags {
 /**
  * Signs a person in at a platform.
  *
- * @throws USAGE for a server by plain HTTP elsewhere than on this machine; API_UNAUTHORIZED when nobody signed in; API_UNAVAILABLE when the
+ * @throws USAGE for a server by plain HTTP elsewhere than on this machine; API_UNAUTHORIZED if the sign-in fails; API_UNAVAILABLE when the
  * platform cannot be asked; CONFIG_FILE when the kubeconfig cannot be written.
  */
 export async function runLogin({ terminal }: CommandContext, flags: LoginFlags): Promise<void> {
@@ -54,8 +54,8 @@ export async function runLogin({ terminal }: CommandContext, flags: LoginFlags):
     if (flags.browser && terminal.screen !== undefined) openBrowser(url.href);
     const waited = delay(systemClock, flags.timeout * 1_000, AbortSignal.any([stop, ended.signal])).then(() => undefined);
     const brought = await Promise.race([listener.brought, waited]);
-    if (brought === undefined) throw new EngineError("API_UNAUTHORIZED", stop.aborted ? "Stopped before anybody signed in" : LATE);
-    if ("error" in brought) throw new EngineError("API_UNAUTHORIZED", `Nobody was signed in: ${brought.error}`);
+    if (brought === undefined) throw new EngineError("API_UNAUTHORIZED", stop.aborted ? "Stopped before the sign-in completed" : LATE);
+    if ("error" in brought) throw new EngineError("API_UNAUTHORIZED", `Sign-in failed: ${brought.error}`);
     const { accessKey, name, expiresAt } = await exchange(fetch, server, { code: brought.code, code_verifier: verifier });
     await writeContext(path, { ...context, token: accessKey });
     terminal.out(`Signed in${expiresAt === undefined ? "" : ` until ${expiresAt}`}; the key is ${name}\n`);
@@ -66,7 +66,7 @@ export async function runLogin({ terminal }: CommandContext, flags: LoginFlags):
   }
 }
 
-const LATE = "Nobody signed in in time; --timeout sets how long it waits";
+const LATE = "Sign-in timed out; --timeout sets how long to wait";
 
 /** The address of a platform without what stands behind it. A key must not be read on its way. */
 function serverOf(text: string): string {

@@ -18,7 +18,7 @@ export interface Discovery {
 
 /** How names are taken. */
 export interface DiscoverOptions {
-  /** What becomes of something named that does not exist. Default "refused". */
+  /** Handling of a named file that does not exist. Default "refused". */
   readonly missing?: "refused" | "passed over";
 }
 
@@ -55,7 +55,7 @@ async function below(folder: string, wanted: (file: string) => boolean): Promise
   const folders: string[] = [];
   const walk = async (current: string, top: boolean): Promise<void> => {
     const entries = await readdir(current, { withFileTypes: true }).catch((error: unknown) => {
-      // A folder below may not be ours to read, or be gone by now.
+      // A folder below may be unreadable, or already removed.
       if (top) throw unreadable(current, error);
       return [];
     });
@@ -69,12 +69,12 @@ async function below(folder: string, wanted: (file: string) => boolean): Promise
   return { files, folders };
 }
 
-/** Whether a folder holds what others have made, or what is hidden. */
+/** Tells whether a folder is hidden, or has third-party or generated files. */
 function isPassedOver(name: string): boolean {
   return name === "node_modules" || name === "dist" || name.startsWith(".");
 }
 
-/** A path as it is told: relative to the working folder if it is below it, and with `/`. */
+/** A path as it is shown: relative to the working folder if it is below it, and with `/`. */
 function shownName(path: string): string {
   const near = relative(".", path);
   if (near === "") return ".";

@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
-/** What a file looked like when it was last read, without its text. */
+/** State of a file when it was last read, without its text. */
 type Stamp = string;
 
 /** A file that is not there. */
@@ -16,7 +16,7 @@ export class FileStamps {
     this.#stamps.set(join(file), await stampOf(file));
   }
 
-  /** The files that are not what they were, each as often as it changed; they are remembered as they are now. */
+  /** The files that have changed, each once per change; their present state is recorded. */
   async changed(): Promise<string[]> {
     const now = await Promise.all([...this.#stamps.keys()].map(async (file) => [file, await stampOf(file)] as const));
     const changed = now.filter(([file, stamp]) => this.#stamps.get(file) !== stamp);
@@ -24,7 +24,7 @@ export class FileStamps {
     return changed.map(([file]) => file).sort();
   }
 
-  /** Whether a file was there when it was last looked at. */
+  /** Tells whether a file existed at the last check. */
   isThere(file: string): boolean {
     return (this.#stamps.get(join(file)) ?? ABSENT) !== ABSENT;
   }

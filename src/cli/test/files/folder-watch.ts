@@ -3,12 +3,12 @@ import type { FSWatcher } from "node:fs";
 import { join } from "node:path";
 import { EngineError, messageOf } from "../../../base/errors.ts";
 
-/** Tells what happens in folders, without those below them. Folders and not files: a save by rename would end the watch of a file. */
+/** Reports changes in folders, without their subfolders. Folders and not files: a save by rename would end the watch of a file. */
 export class FolderWatch {
   readonly #watchers = new Map<string, { readonly watcher: FSWatcher; readonly inode: number }>();
   readonly #tell: (path: string) => void;
 
-  /** `tell` gets the path of what was made, changed, renamed or removed; that of the folder where the system does not say more. */
+  /** `tell` gets the path of a file that was made, changed, renamed or removed; that of the folder if the system reports no more. */
   constructor(tell: (path: string) => void) {
     this.#tell = tell;
   }
@@ -50,7 +50,7 @@ export class FolderWatch {
   }
 }
 
-/** What tells a folder from another one of its name; 0 where there is none. */
+/** Distinguishes a folder from another one of its name; 0 if there is none. */
 function inodeOf(folder: string): number {
   return statSync(folder, { throwIfNoEntry: false })?.ino ?? 0;
 }

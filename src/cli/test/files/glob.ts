@@ -1,4 +1,4 @@
-/** What each part of a glob is as a regular expression; everything else stands for itself. */
+/** Each part of a glob as a regular expression; all other characters match themselves. */
 const PARTS: readonly [RegExp, (part: string) => string][] = [
   [/^\*\*\//, () => "(?:[^/]+/)*"],
   [/^\*\*$/, () => ".*"],

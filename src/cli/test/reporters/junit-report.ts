@@ -67,7 +67,7 @@ function attributes(values: Readonly<Record<string, string | number>>): string {
     .join("");
 }
 
-/** Text that XML 1.0 allows: what it does not allow becomes JSON's escapes. */
+/** Text that XML 1.0 allows: other characters become JSON escapes. */
 function escaped(text: string): string {
   return visible(text)
     .replace(/[\uFFFE\uFFFF]/g, (character) => `\\u${character.charCodeAt(0).toString(16)}`)

@@ -1,7 +1,7 @@
 import { showsColours } from "../../process/terminal.ts";
 import type { Terminal } from "../../process/terminal.ts";
 
-/** What a colour says. */
+/** Meaning of a colour. */
 type Meaning = "good" | "bad" | "odd" | "quiet" | "strong";
 
 const CODES: Readonly<Record<Meaning, number>> = { good: 32, bad: 31, odd: 33, quiet: 2, strong: 1 };

@@ -1,5 +1,5 @@
 /**
- * What people read of a run: a line per test, then what failed with the reason, then one line that sums it up.
+ * Human-readable report of a run: a line per test, then failures with reasons, then a summary line.
  *
  * @module
  */
@@ -25,7 +25,7 @@ export function prettySuite({ suite }: RanSuite, paint: Paint): string {
   return lines([paint("strong", oneLine(title)), ...problems.map(visible), ...suite.results.map((result) => resultLine(result, paint))]);
 }
 
-/** What failed, and the sum. */
+/** Failures and the summary. */
 export function prettyEnd(report: TestReport, paint: Paint): string {
   const blocks = report.suites.flatMap(({ suite }) => suite.results.filter(isFailure).map((result) => failureBlock(suite, result, paint)));
   return `\n${[...blocks, ...missedBlock(report.totals)].map((block) => `${block}\n`).join("")}${summaryLine(report.totals, paint)}\n`;
@@ -73,7 +73,7 @@ function resultLine(result: TestResult, paint: Paint): string {
   return `  ${word} ${shown.padEnd(NAME_COLUMNS)}  ${paint("quiet", oneLine(behind.join(", ")))}`;
 }
 
-/** What a test costs; of a law that depends on how it was tried. */
+/** Cost of a test; that of a law depends on how it was tried. */
 function fuelText({ kind, fuel }: TestResult): string[] {
   return kind === "test" && fuel > 0 ? [`fuel ${grouped(fuel)}`] : [];
 }
@@ -105,7 +105,7 @@ function patchName({ index, path, at }: NonNullable<TestFailure["patch"]>): stri
   return [`patch #${index}  ${oneLine(path)}`, ...(at === undefined ? [] : [`at ${oneLine(at)}`])].join("   ");
 }
 
-/** Scalars stand in the message; whatever has several lines is shown as a diff. */
+/** Scalars are in the message; values of several lines are shown as a diff. */
 function diffLines(failure: TestFailure, paint: Paint): string[] {
   if (![failure.expected, failure.actual].some(hasLines)) return [];
   const diff = unifiedDiff({ name: "", before: asText(failure.expected), after: asText(failure.actual) });

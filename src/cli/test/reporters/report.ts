@@ -9,7 +9,7 @@ export interface RanSuite {
   readonly ms: number;
 }
 
-/** What the laws among the results say together. */
+/** Totals of the laws among the results. */
 export interface LawTotals {
   readonly held: number;
   readonly total: number;
@@ -24,7 +24,7 @@ export interface CoverageTotals extends Percentages {
   readonly missed: readonly string[];
 }
 
-/** What all results say together. */
+/** Totals of all results. */
 export interface Totals extends Readonly<Record<Verdict, number>> {
   /** Files of which nothing ran, as they or their configuration are wrong. */
   readonly unusable: number;
@@ -32,11 +32,11 @@ export interface Totals extends Readonly<Record<Verdict, number>> {
   readonly laws?: LawTotals;
   /** Absent when nothing was measured. */
   readonly coverage?: CoverageTotals;
-  /** What nineteen of twenty tests cost at most, laws and sequences aside; absent where nothing cost anything. */
+  /** 95th percentile of the cost of tests, without laws and sequences; absent if nothing had a cost. */
   readonly fuelP95?: number;
 }
 
-/** What reporters are made of. */
+/** Input of reporters. */
 export interface TestReport {
   readonly suites: readonly RanSuite[];
   readonly totals: Totals;

@@ -11,11 +11,11 @@ import type { Paint } from "./paint.ts";
 import { prettyEnd, prettySuite } from "./pretty.ts";
 import type { RanSuite, TestReport } from "./report.ts";
 
-/** How a run is told. */
+/** A format for reports of a run. */
 interface Reporter {
-  /** What is told of a file once it has run. Default: nothing. */
+  /** Report of a file once it has run. Default: nothing. */
   suite?(ran: RanSuite, paint: Paint): string;
-  /** What is told in the end. */
+  /** Report at the end. */
   end(report: TestReport, paint: Paint): string;
   /** Whether it is lines that others may stand between, and no document. */
   readonly lines?: true;
@@ -37,14 +37,14 @@ const GONE: Readonly<Record<string, string>> = {
   tap: "junit has the same results for CI systems",
 };
 
-/** A reporter that was asked for, and where it writes. */
+/** A requested reporter, and where it writes. */
 export interface ChosenReporter {
   readonly name: keyof typeof REPORTERS;
-  /** Standard output when left out. */
+  /** Default: standard output. */
   readonly file?: string;
 }
 
-/** What tells a run to all who asked. */
+/** Reports a run to all requested outputs. */
 export interface Reporting {
   suite(ran: RanSuite): void;
   /** @throws CONFIG_FILE when a report cannot be written. */
@@ -60,7 +60,7 @@ export function parseReporter(text: string, before: readonly ChosenReporter[] = 
 }
 
 /**
- * What tells a run.
+ * Creates the reporting of a run.
  *
  * @throws USAGE when a document would share standard output with something else.
  */
@@ -84,7 +84,7 @@ export function createReporting(terminal: Terminal, chosen: readonly ChosenRepor
   };
 }
 
-/** Whether something that is no line for people goes to standard output. */
+/** Tells whether a machine-readable report goes to standard output. */
 export function isDocumentPrinted(chosen: readonly ChosenReporter[]): boolean {
   return chosen.some(({ name, file }) => file === undefined && (REPORTERS[name] as Reporter).lines !== true);
 }

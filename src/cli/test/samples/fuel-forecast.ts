@@ -1,5 +1,5 @@
 /**
- * What patches will cost for objects of the size that production has, before there are any.
+ * Forecasts the cost of patches for objects of production size, before there are any.
  *
  * @module
  */
@@ -17,10 +17,10 @@ import { samplesFor } from "./sample-objects.ts";
 /** Addresses of the objects that are tried: a large Service, and the most that Kubernetes keeps in one object. */
 const FORECAST_SIZES = [250, 1_000] as const;
 
-/** What has cost so many times the budget is not measured further. */
+/** Multiple of the budget beyond which measuring stops. */
 const BEYOND = 4;
 
-/** What one object of a kind would cost. */
+/** Cost of one object of a kind. */
 export interface FuelForecast {
   readonly list: string;
   readonly addresses: number;

@@ -10,7 +10,7 @@ import { setValue } from "../../../workbench/asserts/set-value.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import type { LoadedConfiguration } from "../../input/configuration.ts";
 
-/** What may stand at a place that a patch speaks of and no sample has: the first that the patch takes. */
+/** Values for a place that a patch addresses and no sample has: the first that the patch accepts. */
 const EXAMPLES = ["example", "web.shop.svc", "10.1.0.11", "8080", '["example"]', '[{"name": "example"}]', '{"name": "example"}'] as const;
 
 /** The sample of a kind, and the list that patches it. */
@@ -32,14 +32,14 @@ export function samplesFor({ config, kinds }: Pick<LoadedConfiguration, "config"
 
 /** A sample as one patch was shown it. */
 export interface Shown {
-  /** What was put at the place; undefined when the sample has something there, or nothing can be put there. */
+  /** Value put at the place; undefined if the sample has one there, or none can be put there. */
   readonly example: string | undefined;
   readonly object: KubeObject;
   readonly patched: Patched;
   readonly outcome: Outcome;
 }
 
-/** What the patch of a path makes of the first example that it does not fail on; of the very first when it fails on all. */
+/** Result of a path's patch for the first example that it does not fail on; for the very first if it fails on all. */
 export function shownWith(sample: KubeObject, path: string, patcher: Patcher): Shown {
   let first: Shown | undefined;
   for (const example of EXAMPLES) {

@@ -1,5 +1,5 @@
 /**
- * What a configuration makes of objects, as far as a cluster would not take it or the host would have no use for it.
+ * Finds results of a configuration that a cluster would refuse or that would be useless on the host.
  *
  * @module
  */
@@ -36,7 +36,7 @@ interface ConfigFile {
 }
 
 /**
- * Tries every patch on sample objects, and all of them on `objects`. An error where an API server would refuse what is made of an
+ * Tries every patch on sample objects, and all of them on `objects`. An error if an API server would refuse the patched
  * object of the author, a label of it too, or the type of what is made of a sample; a warning where it would refuse a sample's value, which the tenant may
  * never have, and where addresses are left out by the address policy only because a patch changed them.
  */
@@ -62,7 +62,7 @@ export async function sampleProblems(
   }
 }
 
-/** What the author gave comes first: nothing need be said of a sample then. */
+/** Objects from the author come first: samples are then not reported. */
 function* triedObjects(loaded: LoadedConfiguration, patcher: Patcher, objects: readonly KubeObject[]): Generator<Tried> {
   const samples = samplesFor(loaded);
   for (const object of objects) {

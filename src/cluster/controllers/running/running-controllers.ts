@@ -15,7 +15,7 @@ export interface Controllers {
   /** Those that run, by their names. */
   running(): readonly ControllerName[];
   /**
-   * Stops one. Resolves when it writes no more; one that does not run stays so.
+   * Stops one. Resolves when it writes no more; a stopped one stays stopped.
    *
    * @throws USAGE for an unknown name.
    * @example
@@ -23,8 +23,8 @@ export interface Controllers {
    */
   stop(name: ControllerName): Promise<void>;
   /**
-   * Starts one, which looks at everything that is stored. Resolves when it follows the cluster; `settled` of the cluster waits for
-   * what it finds to do. One that runs goes on.
+   * Starts one, which processes everything that is stored. Resolves when it follows the cluster; `settled` of the cluster waits for
+   * its first work. A running one continues.
    *
    * @throws USAGE for an unknown name, and when the cluster has been stopped.
    */
@@ -53,7 +53,7 @@ const STARTS: Readonly<Record<ControllerName, (options: ClusterControllerOptions
 export function createControllerSet(options: ClusterControllerOptions): ControllerSet {
   const running = new Map<ControllerName, ClusterController>();
   let ended = false;
-  /** What was asked for is done one after the other, so that a controller never runs twice. */
+  /** Requests are carried out one after the other, so that a controller never runs twice. */
   let turn: Promise<void> = Promise.resolve();
   const inTurn = (step: () => Promise<void>) => {
     const result = turn.then(step);

@@ -17,7 +17,7 @@ const OWN_ANNOTATIONS = ["endpoints.kubernetes.io/last-change-trigger-time", "ku
 const ADDRESSES_MAX = 1_000;
 
 /**
- * Copies Endpoints that somebody wrote for a Service without a selector into EndpointSlices, which is what consumers read.
+ * Copies Endpoints written for a Service without a selector into EndpointSlices, which consumers read.
  * Labels and annotations of the Endpoints come along. Source: the EndpointSlice mirroring controller.
  */
 export function startEndpointSliceMirroring(options: ClusterControllerOptions): Promise<ClusterController> {

@@ -16,10 +16,10 @@ import { createSliceIndex, MANAGED_BY_LABEL, SERVICE_NAME_LABEL } from "./slice-
 import type { SliceIndex } from "./slice-index.ts";
 import type { SliceContent } from "../../../kube/object/endpoints/slices-of-endpoints.ts";
 
-/** What the slices of one Service are to be. */
+/** Desired slices of one Service. */
 export interface DesiredSlices {
   readonly owner: KubeObject;
-  /** Besides those that say whose slices they are. */
+  /** Labels besides those that name the owner of the slices. */
   readonly labels: StringMap;
   readonly annotations: StringMap;
   readonly contents: readonly SliceContent[];
@@ -93,14 +93,14 @@ interface Pairs {
   readonly missing: readonly SliceContent[];
 }
 
-/** By what a slice is chosen to say something; what comes later fits less well, but saves a write. */
+/** Criteria for choosing a slice for some content; later ones fit less well, but save a write. */
 const FITS: readonly ((slice: SliceContent) => string)[] = [
   ({ addressType, ports, endpoints }) => canonicalJson([addressType, ports, endpoints]),
   ({ addressType, ports }) => canonicalJson([addressType, ports]),
   ({ addressType }) => addressType,
 ];
 
-/** Which slice is to say what. The time grows with what the slices say, not with pairs of them. */
+/** Assigns content to slices. The time grows with the content of the slices, not with pairs of them. */
 function pair(present: readonly EndpointSlice[], contents: readonly SliceContent[]): Pairs {
   const kept: [EndpointSlice, SliceContent][] = [];
   const spare = new Set(present);

@@ -1,6 +1,6 @@
 import type { EndpointSlice, KubeObject } from "../../../kube/object/types.ts";
 
-/** Says who wrote a slice; nobody else changes it. */
+/** Label that names the writer of a slice; only that writer changes it. */
 export const MANAGED_BY_LABEL = "endpointslice.kubernetes.io/managed-by";
 /** Says to which Service a slice belongs. */
 export const SERVICE_NAME_LABEL = "kubernetes.io/service-name";

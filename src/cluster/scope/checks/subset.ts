@@ -10,7 +10,7 @@ import { covers, matches, meet } from "../patterns/pattern.ts";
 import type { Pattern } from "../patterns/pattern.ts";
 import type { AccessScope } from "../types.ts";
 
-/** How many names a comparison looks at, which takes some hundredths of a second. */
+/** Maximum number of names that a comparison examines, which takes some hundredths of a second. */
 const STEPS_MAX = 200_000;
 
 /**
@@ -26,7 +26,7 @@ export function isScopeWithin(inner: AccessScope | undefined, outer: AccessScope
   return new Comparison(grantsOf(outer, options)).hold(asked);
 }
 
-/** What is left to compare: an entry that the outer scope has too allows no more than that. */
+/** The entries left to compare: an entry that the outer scope has too allows no more than that. */
 function withoutShared(inner: AccessScope, outer: AccessScope): AccessScope {
   const lists = Object.entries(inner).map(([field, entries]: [string, unknown]) => {
     const known = outer[field as keyof AccessScope];
@@ -37,11 +37,11 @@ function withoutShared(inner: AccessScope, outer: AccessScope): AccessScope {
   return Object.fromEntries(lists) as AccessScope;
 }
 
-/** What requests are for; each sort has coordinates of its own. */
+/** Sorts of requests; each has coordinates of its own. */
 const SORTS = ["resources", "paths"] as const;
 type Sort = (typeof SORTS)[number];
 
-/** Compares sets of requests with those that are allowed. When its steps are used up every further answer is no. */
+/** Compares sets of requests with those that are allowed. Once its steps are used up, every further result is false. */
 class Comparison {
   readonly #allowed: Readonly<Record<ScopeGrant["kind"], readonly ScopeGrant[]>>;
   #steps = STEPS_MAX;
@@ -116,14 +116,14 @@ function sizeOf(pattern: Pattern): number {
 
 /**
  * Texts of a pattern such that any other text of it is in the same of the outer patterns as one of them: all that are named, and for
- * each beginning one that nobody names.
+ * each prefix one that is named nowhere.
  */
 function representatives(pattern: Pattern, outers: readonly Pattern[]): string[] {
   if ("these" in pattern) return [...pattern.these];
   const named = new Set(outers.flatMap((outer) => ("these" in outer ? [...outer.these] : [])));
   const beginnings = new Set(["", ...[pattern, ...outers].flatMap((each) => ("below" in each ? [each.below] : []))]);
   const length = [...named, ...beginnings].reduce((longest, text) => Math.max(longest, text.length), 0) + 1;
-  // Longer than all that is named, and of a sign with which no beginning goes on; of two signs, in case that one does.
+  // Longer than all named texts, and of a character that continues no prefix; of two characters, in case one does.
   const unnamed = ["\u0000", "\u0001"].map((sign) => sign.repeat(length));
   const texts = [...beginnings].flatMap((beginning) => [beginning, ...unnamed.map((rest) => beginning + rest)]);
   return [...named, ...texts].filter((text) => matches(pattern, text));

@@ -4,11 +4,11 @@ import type { ScopeOptions } from "../grants.ts";
 import { WILDCARD } from "../patterns/pattern.ts";
 import type { AccessScope, ScopeResources, ScopeRole, ScopeRule } from "../types.ts";
 
-/** Beyond, people are told how many more there are. */
+/** Beyond it, one warning gives the number of further ones. */
 const WARNINGS_MAX = 20;
 
 /**
- * What people should know about a valid scope: deprecated fields, entries that allow nothing, names that mean nothing. At most 20, and
+ * Warnings about a valid scope: deprecated fields, entries that allow nothing, names that mean nothing. At most 20, and
  * one that counts the rest.
  *
  * @param field - Where the scope is, for example `spec.scope`.

@@ -7,14 +7,14 @@
 /** Every text, some texts, or every longer text with a beginning. */
 export type Pattern = { readonly all: true } | { readonly these: ReadonlySet<string> } | { readonly below: string };
 
-/** The sign by which people mean every name. */
+/** The wildcard for every name. */
 export const WILDCARD = "*";
 
 /** Every text, "" too. */
 export const ALL: Pattern = { all: true };
 /** Every text but "". */
 export const NAMED: Pattern = { below: "" };
-/** Only "", which stands for what a request does not name. */
+/** Only "", the value of attributes that a request does not name. */
 export const UNNAMED: Pattern = { these: new Set([""]) };
 
 /** Some texts. */

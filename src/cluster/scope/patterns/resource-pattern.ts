@@ -8,7 +8,7 @@ export interface ResourcePattern {
 }
 
 /**
- * What an entry such as `pods`, `pods/log`, `pods/*`, `*` + `/scale` or `*` means. `*` alone is every resource with all its parts.
+ * Parses an entry such as `pods`, `pods/log`, `pods/*`, `*` + `/scale` or `*`. `*` alone is every resource with all its parts.
  *
  * @example
  * resourcePattern("pods"); // pods, but not pods/log
@@ -65,7 +65,7 @@ class Firsts {
   }
 }
 
-/** Forms under which later entries look for this one. A form is a word and a name, told apart from others by the word. */
+/** Forms under which later entries look for this one. A form is a word and a name, distinguished from others by the word. */
 function formsOf(entry: string): string[] {
   const { resource, part } = split(entry);
   const forms = ["any", `same ${entry}`];

@@ -5,7 +5,7 @@ export interface TextCacheLimits {
   readonly characters: number;
 }
 
-/** Keeps what was made of texts, the least recently used go first. What is made has to depend on the text only. */
+/** Caches values made from texts; the least recently used are evicted first. A value must depend on the text only. */
 export class TextCache<T> {
   readonly #limits: TextCacheLimits;
   /** In the order of their use. */
@@ -16,7 +16,7 @@ export class TextCache<T> {
     this.#limits = limits;
   }
 
-  /** What was made of the text, or is made now. */
+  /** Returns the cached result for the text, or makes it. */
   get(text: string, make: () => T): T {
     const found = this.#entries.get(text);
     const value = found ?? make();

@@ -8,7 +8,7 @@ import type { Report } from "../../../schema/problem.ts";
 const REFUSALS: readonly Code[] = ["PATH_SYNTAX", "PATH_UNSUPPORTED", "EXPRESSION_SYNTAX"];
 
 /**
- * What `compile` answers, or `undefined` when it refuses the text of a scalar. The refusal is reported at its place inside
+ * The result of `compile`, or `undefined` if it refuses the text of a scalar. The refusal is reported at its place inside
  * the text, as far as that is known in the file.
  */
 export function compileText<T>(place: { report: Report; node: ScalarNode; field: string }, compile: () => T): T | undefined {

@@ -1,5 +1,5 @@
 /**
- * What must hold between the patches of one list, and between lists.
+ * Rules between the patches of one list, and between lists.
  *
  * @module
  */
@@ -37,7 +37,7 @@ export function warnOfDeadReverses(kind: SyncedKind, patches: readonly CheckedPa
 }
 
 /**
- * Checks what the sections say beside the setting `backends`: slices that it asks for and the file refuses are an error, and what never
+ * Checks the sections against the setting `backends`: slices that it requires and the file disables are an error, and what never
  * takes effect is warned of.
  */
 export function checkBackends(toHost: Node | undefined, { report, settings: { backends } }: PatchRules): void {
@@ -55,7 +55,7 @@ export function checkBackends(toHost: Node | undefined, { report, settings: { ba
   if (!written.endpoints) warnOfIdlePatches(toHost, report);
 }
 
-/** Slices without Endpoints are what the setting is for: to switch Endpoints off means to have no backends. */
+/** For slices without Endpoints there is the setting: Endpoints that are switched off mean no backends. */
 function warnOfNoBackends(at: Node, backends: PatchRules["settings"]["backends"], report: Report): void {
   const nothing = "Neither Services nor their backends are synced: endpoints.enabled: false goes before the setting backends";
   const message =

@@ -1,5 +1,5 @@
 /**
- * What must hold for a `patches` list beyond its shape. Checks read the nodes and not the decoded values, so that every
+ * Rules for a `patches` list beyond its shape. Checks read the nodes and not the decoded values, so that every
  * problem of a list is found at once, whatever else is wrong in it.
  *
  * @module
@@ -37,7 +37,7 @@ export interface CheckedPatch {
 }
 
 /**
- * Checks every patch of a list and answers them for checks across lists.
+ * Checks every patch of a list and returns them for checks across lists.
  *
  * Reported: PATCH_MODE, PATH_SYNTAX, PATH_UNSUPPORTED, EXPRESSION_SYNTAX (with the place inside the text), PATCH_PROTECTED_PATH,
  * PATCH_DUPLICATE_PATH, and what `checkReference` finds. Items that are no maps are left to the decoder.

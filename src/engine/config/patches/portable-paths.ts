@@ -8,7 +8,7 @@ import { startOf } from "../../../schema/node.ts";
 import type { ScalarNode } from "../../../schema/node.ts";
 import type { Report } from "../../../schema/problem.ts";
 
-/** What is read differently, and how. The first that fits counts. */
+/** Constructs that are read differently, and how. The first match counts. */
 const DIFFERENCES: readonly { readonly pattern: RegExp; readonly message: string }[] = [
   { pattern: /^\$(?=[.[]|$)/, message: "vCluster's own syncer takes $ for a key" },
   { pattern: /\[\s*'|\.'|^'/, message: "vCluster's own syncer takes the single quotes for part of the key" },

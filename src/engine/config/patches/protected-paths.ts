@@ -13,10 +13,10 @@ const LISTS: readonly (readonly string[])[] = ["ownerReferences", "finalizers", 
 /**
  * Why a path may not be patched, as the rest of a sentence, or `undefined` when it may.
  *
- * Refused are protected fields, what is below them, what holds them, and wildcards that meet them (`metadata[*]`). The one
- * exception is `[*]` on annotations or labels: it skips the markers, because users mean all of their own by it.
+ * Refused are protected fields, their children, their parents, and wildcards that meet them (`metadata[*]`). The one
+ * exception is `[*]` on annotations or labels: it skips the markers, because users mean all of their own keys by it.
  *
- * What a path with `..` reaches is only known when it meets an object; what is plain to see is refused here, the rest is
+ * The matches of a path with `..` are only known for an object; obvious cases are refused here, the rest is
  * restored then.
  *
  * @example
@@ -26,7 +26,7 @@ const LISTS: readonly (readonly string[])[] = ["ownerReferences", "finalizers", 
 export function protectedReason(path: Path, options: { markerPrefix: string }): string | undefined {
   const reason = reasonOf(path.segments, options.markerPrefix);
   if (reason !== undefined || !path.canonical.includes("..")) return reason;
-  // A wildcard stands for "..", which may also be no level at all.
+  // A wildcard represents "..", which may also be no level at all.
   return reasonOf(
     path.segments.filter(({ kind }) => kind !== "wildcard"),
     options.markerPrefix,

@@ -6,13 +6,13 @@ import { startOf } from "../../../schema/node.ts";
 import type { Node } from "../../../schema/node.ts";
 import type { Report } from "../../../schema/problem.ts";
 
-/** What is wrong with a path, and what to write. */
+/** Fault of a path, and its correction. */
 interface Misfit {
   readonly message: string;
   readonly hint: string;
 }
 
-/** Warns of a path that finds nothing in any object of the kind: patches with such paths are skipped without a word. */
+/** Warns of a path that finds nothing in any object of the kind: patches with such paths are skipped silently. */
 export function warnOfUnknownField(path: Path, at: { kind: SyncedKind; node: Node; field: string; report: Report }): void {
   const { kind, node, field, report } = at;
   const misfit = misfitOf(path.segments, kind);

@@ -1,5 +1,5 @@
 /**
- * What becomes of host edits: patches that undo them, and reverse expressions that never run.
+ * Checks the handling of host edits: patches that undo them, and reverse expressions that never run.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import { keyStartOf, textOf, valueAt } from "../../../schema/node.ts";
 import type { Report } from "../../../schema/problem.ts";
 import type { CheckedPatch } from "./patches.ts";
 
-/** Warns of every `reverseExpression` whose place host edits never come back from. */
+/** Warns of every `reverseExpression` from whose place host edits never come back. */
 export function warnOfUnreachedReverses(kind: SyncedKind, patches: readonly CheckedPatch[], report: Report): void {
   for (const { node, field, path } of patches) {
     const reverse = node.entries.get("reverseExpression");
@@ -60,7 +60,7 @@ function isConstant(text: string | undefined): boolean {
 
 /**
  * Warns of patches without a way back among others that have one: edits of what they wrote are undone. Those whose way back is plain
- * are named only; what is meant to go one way (a constant, a deletion, a name) has none.
+ * are named only; a patch that is meant to go one way (a constant, a deletion, a name) has none.
  */
 export function warnOfOneWayPatches(kind: SyncedKind, patches: readonly CheckedPatch[], report: Report): void {
   if (!patches.some(({ node }) => node.entries.has("reverseExpression"))) return;

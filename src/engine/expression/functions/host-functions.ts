@@ -1,6 +1,6 @@
 /**
- * What expressions can call beside the language itself. One entry is all that a function needs: the scope of expressions, the sandbox,
- * its price, and the texts that types and reference are held to come from here.
+ * Functions that expressions can call beside the language. One entry is all that a function needs: the scope of expressions, the sandbox,
+ * its price, and the texts that types and reference are checked against come from here.
  *
  * @module
  */
@@ -8,9 +8,9 @@ import { isEngineError } from "../../../base/errors.ts";
 import { decodeBase64, encodeBase64 } from "./base64.ts";
 import type { Units } from "./base64.ts";
 
-/** What the owner of a sandbox brings. */
+/** Functions from the owner of a sandbox. */
 export interface Outside {
-  /** Answers `virtualToHostDNS`. May throw DNS_NAME_INVALID: the expression sees an Error with its message. */
+  /** Implements `virtualToHostDNS`. May throw DNS_NAME_INVALID: the expression sees an Error with its message. */
   readonly toHostDns?: ((name: string) => string) | undefined;
 }
 
@@ -19,19 +19,19 @@ export interface HostFunction {
   readonly name: string;
   /** Its parameters and its result, as TypeScript declares them after the name. */
   readonly signature: string;
-  /** What it is for, in a line. */
+  /** Its purpose, in one line. */
   readonly about: string;
   /**
    * Its method inside of the engine, in JavaScript. `host` is the way out: a call with one text that is in one piece, see `flat` of the
-   * realm, which gives the answer, or undefined where there is none.
+   * realm, which returns the answer, or undefined if there is none.
    */
   readonly guest: string;
-  /** Price of a call of `host` in fuel, about what it takes outside, besides one for each code unit that goes out. */
+  /** Price of a call of `host` in fuel, about its cost outside, besides one for each code unit sent. */
   readonly fuel: number;
   readonly answer: HostAnswer;
 }
 
-/** What answers `host`. Must not throw: an exception that crossed the engine would leave it in an unknown state. */
+/** Implementation of `host`. Must not throw: an exception that crossed the engine would leave it in an unknown state. */
 export type HostAnswer =
   /** Code units in, characters up to U+00FF out, or nothing. The engine's own memory is read in place. */
   { readonly fromUnits: (units: Units) => Uint8Array | undefined } | { readonly fromText: (text: string, outside: Outside) => string };

@@ -7,7 +7,7 @@ import type { AssignmentExpression, ExpressionStatement, ModuleDeclaration, Retu
 import { memberName } from "../reads.ts";
 import { parseExpression, parseStatements, walk } from "../syntax.ts";
 
-/** What a text is that does not parse as one expression, and what to write instead. */
+/** Description of a text that is not one expression, and what to write instead. */
 export interface Advice {
   readonly message: string;
   readonly hint?: string;
@@ -61,7 +61,7 @@ function adviseOnExpression(text: string, { expression }: ExpressionStatement): 
   const waits = walk(expression).some(({ node }) => node.type === "AwaitExpression");
   if (waits) return { message: "await is not available", hint: "Nothing here has to be waited for; leave out await" };
   const source = sourceOf(text, expression);
-  // What is wrong even without the semicolon is wrong for another reason, such as strict mode.
+  // A text that fails even without the semicolon fails for another reason, such as strict mode.
   if ("message" in parseExpression(source)) return undefined;
   return { message: "found a statement", hint: `Leave out the semicolon: ${source}` };
 }
@@ -85,7 +85,7 @@ function sourceOf(text: string, node: { readonly start: number; readonly end: nu
   return text.slice(node.start, node.end);
 }
 
-/** A rewrite of a longer chain is longer than what anybody reads: it repeats the chain at each of its members. */
+/** A rewrite of a longer chain is too long to read: it repeats the chain at each of its members. */
 const REWRITTEN_MEMBERS_MAX = 10;
 
 /**

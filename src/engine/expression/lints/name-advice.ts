@@ -1,5 +1,5 @@
 /**
- * What to write instead of a name that does not exist.
+ * Suggests a replacement for a name that does not exist.
  *
  * @module
  */

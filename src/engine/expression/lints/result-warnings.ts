@@ -43,7 +43,7 @@ function warnOfEnd(end: Expression, root: Expression, text: string): LintFinding
   return [];
 }
 
-/** The node whose value is the result, where that is plain. */
+/** The node whose value is the result, if that is certain. */
 function endOf(root: Expression): Expression {
   return root.type === "SequenceExpression" ? endOf(root.expressions.at(-1)!) : root;
 }
@@ -70,7 +70,7 @@ function neverJson(root: Expression): string | undefined {
   return isNothing ? "undefined" : undefined;
 }
 
-/** A chain with `?.`, and what finds something only if it is there. */
+/** A chain with `?.`, or a call that may find nothing. */
 function canBeAbsent(node: Expression): boolean {
   if (node.type === "ChainExpression") return true;
   return ["find", "findLast"].includes(calledMethod(node)?.name ?? "");
@@ -106,13 +106,13 @@ function isInValue(node: AnyNode): boolean {
   return isValue(node) || (node.type === "MemberExpression" && isInValue(node.object));
 }
 
-/** Methods whose callback has to answer something. */
+/** Methods whose callback must return a value. */
 const ASKS: ReadonlySet<string> = new Set([
   ...["map", "filter", "flatMap", "find", "findIndex", "findLast", "findLastIndex", "some", "every", "reduce", "reduceRight"],
   ...["sort", "toSorted", "replace", "replaceAll"],
 ]);
 
-/** A callback with braces that never returns anything, where its answer is the point. */
+/** A callback with braces that never returns anything, where its result is needed. */
 export function warnOfSilentCallback(node: AnyNode): LintFinding[] {
   const method = calledMethod(node);
   if (node.type !== "CallExpression" || method === undefined || !ASKS.has(method.name)) return [];
@@ -145,7 +145,7 @@ const PURE: ReadonlySet<string> = new Set([
   ...["padEnd", "split", "join", "toSorted", "toReversed", "toSpliced", "with", "repeat", "normalize"],
 ]);
 
-/** What is computed and thrown away, where nothing else happens. */
+/** Warns of results that are computed and discarded without any other effect. */
 export function warnOfUnused(node: AnyNode): LintFinding[] {
   const unused =
     node.type === "SequenceExpression" ? node.expressions.slice(0, -1) : node.type === "ExpressionStatement" ? [node.expression] : [];

@@ -1,11 +1,11 @@
 /**
- * Better words for "unexpected token": what stands there, and what is written instead of the habits of other languages.
+ * Better messages for "unexpected token": the token found, and replacements for constructs of other languages.
  *
  * @module
  */
 import type { SyntaxProblem } from "../syntax.ts";
 
-/** What the text has at the place of the problem, or right before it, and what to write instead. The first that fits counts. */
+/** Patterns at the place of the problem, or right before it, and what to write instead. The first match counts. */
 const HABITS: readonly (readonly [where: RegExp, hint: string])[] = [
   [/\{\{[^]*▸|^\{▸\{/, "Leave out the braces of the template: the text is an expression already"],
   [/^\$▸\{/, "Leave out ${ and }, or write a template: `…${value}…`"],

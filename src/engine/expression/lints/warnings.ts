@@ -1,5 +1,5 @@
 /**
- * Expressions that run but hardly do what was meant.
+ * Warnings for expressions that run but probably do not do what was meant.
  *
  * @module
  */
@@ -14,7 +14,7 @@ import { memberName } from "../reads.ts";
 import { warnOfResult, warnOfSilentCallback, warnOfUnused } from "./result-warnings.ts";
 import type { SyntaxStep } from "../syntax.ts";
 
-/** What the warnings look at. */
+/** Input of the warnings. */
 export interface Findable {
   readonly root: Expression;
   readonly steps: readonly SyntaxStep[];
@@ -62,7 +62,7 @@ function warnOfAssigningTest(node: AnyNode, text: string): LintFinding[] {
   return [{ message: "`=` assigns; it does not compare", offset: test.start, hint: `Write ${left} === ${right}` }];
 }
 
-/** What `context` holds, and what of it is known one step deeper. */
+/** Members of `context`, and those known one level deeper. */
 const CONTEXT_MEMBERS: ReadonlyMap<string, readonly string[]> = new Map([
   ["context", ["vcluster", "hostObject", "virtualObject", "path"]],
   ["context.vcluster", ["name", "namespace", "config"]],
@@ -88,7 +88,7 @@ function warnUnknown(step: SyntaxStep, { declared }: Findable): LintFinding[] {
   const { node, parent } = step;
   if (node.type !== "Identifier" || !isReference(step) || declared.has(node.name) || SCOPE.has(node.name) || node.name === "arguments")
     return [];
-  // `typeof name` is how one asks whether a name exists.
+  // `typeof name` tests whether a name exists.
   if (parent?.type === "UnaryExpression" && parent.operator === "typeof") return [];
   return [{ message: `\`${node.name}\` does not exist in an expression`, offset: node.start, hint: adviseOnName(node.name) }];
 }

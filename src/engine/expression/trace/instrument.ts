@@ -1,8 +1,8 @@
 /**
- * Puts calls around the parts of an expression, which tell what the parts came to.
+ * Puts calls around the parts of an expression, which record the values of the parts.
  *
- * The text between the parts stays as it is, so that no part changes its meaning: what is no value (targets of assignments, callees
- * with their `this`, patterns, keys) gets no call, and functions without a name keep the one that they get from their place.
+ * The text between the parts stays as it is, so that no part changes its meaning: non-values (targets of assignments, callees
+ * with their `this`, patterns, keys) get no call, and functions without a name keep the one that they get from their place.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import { childrenOf, walk } from "../syntax.ts";
 import type { TracePlaces } from "./trace-places.ts";
 import { anchorOf, isWorthShowing, takesName } from "./worth.ts";
 
-/** What is watched. */
+/** The watched expression. */
 export interface Watched {
   /** Values of sub-expressions. */
   readonly values: boolean;
@@ -33,7 +33,7 @@ const ENDS_IN_SEMICOLON: ReadonlySet<string> = new Set([
   ...["ExpressionStatement", "VariableDeclaration", "ReturnStatement", "ThrowStatement", "PropertyDefinition"],
 ]);
 
-/** What is copied as it stands: names that are no values, and places where a call cannot stand. */
+/** Node types that are copied unchanged: names that are no values, and places where a call cannot stand. */
 const COPIED: ReadonlySet<string> = new Set(["MetaProperty", "PrivateIdentifier", "TemplateElement", "Super", "BreakStatement"]);
 
 /** Instruments one expression. */
@@ -65,7 +65,7 @@ export class Instrumenter {
     return this.#places.point("value", node, { label: this.#places.sourceOf(node), anchor: anchorOf(node, source) });
   }
 
-  /** The text of `node` with what `render` makes of its children. */
+  /** The text of `node` with its children rendered by `render`. */
   #splice(node: AnyNode, render: (child: AnyNode) => string, children: readonly AnyNode[] = childrenOf(node)): string {
     let text = "";
     let at = node.start;
@@ -135,7 +135,7 @@ export class Instrumenter {
     }
   }
 
-  /** What stands before the first semicolon of a loop; that is the loop's own. */
+  /** The part before the first semicolon of a loop; that is the loop's own. */
   #head(node: AnyNode): string {
     return node.type === "VariableDeclaration" ? this.#splice(node, (child) => this.#inner(child)) : this.value(node);
   }
@@ -149,18 +149,18 @@ export class Instrumenter {
     return this.#splice(node, (child) => (child === node.object ? render(child) : property(child)));
   }
 
-  /** What is called: a member keeps the object that it is called on. */
+  /** The callee: a member keeps the object that it is called on. */
   #callee(node: AnyNode): string {
     if (node.type === "ChainExpression") return this.#splice(node, (child) => this.#nativeChain(child));
     return node.type === "Identifier" ? this.#places.sourceOf(node) : this.#inner(node);
   }
 
-  /** What is assigned to, deleted or asked for its type. */
+  /** A target of assignment, `delete` or `typeof`. */
   #place(node: AnyNode): string {
     return this.#callee(node);
   }
 
-  /** What stands behind `new`: an argument list there belongs to `new`. */
+  /** The operand of `new`: an argument list there belongs to `new`. */
   #constructed(node: AnyNode): string {
     if (node.type === "MemberExpression") return this.#member(node, (object) => this.#constructed(object));
     return node.type === "Identifier" || node.type === "TaggedTemplateExpression" ? this.#places.sourceOf(node) : this.#inner(node);
@@ -293,7 +293,7 @@ export class Instrumenter {
 
   /**
    * A chain with `?.` as calls with functions for what follows it: `a?.b.c` becomes `o(a, (v) => v.b.c)`, so that parts of it can be
-   * told apart.
+   * distinguished.
    */
   #chain(chain: ChainExpression): string {
     const steps: Step[] = [];
@@ -323,7 +323,7 @@ export class Instrumenter {
     });
   }
 
-  /** What `follow` makes of the object, or of a name for it when the step is taken only if it is there. */
+  /** Applies `follow` to the object, or to a name for it if the step is optional. */
   #optional(text: string, step: Step, follow: (object: string) => string): string {
     if (!step.optional) return follow(text);
     const object = step.type === "MemberExpression" ? step.object : step.callee;
@@ -356,7 +356,7 @@ export class Instrumenter {
     return this.#places.call("t", [this.#shown(step)], text);
   }
 
-  /** A chain as it stands: what comes behind its first `?.` gets no call. */
+  /** An unchanged chain: parts after its first `?.` get no call. */
   #nativeChain(node: AnyNode): string {
     if (!hasOptional(node)) return this.value(node);
     const lower = (child: AnyNode, plain: (child: AnyNode) => string) => (hasOptional(child) ? this.#nativeChain(child) : plain(child));
@@ -366,7 +366,7 @@ export class Instrumenter {
   }
 }
 
-/** Whether a member or call stands behind a `?.` of its own chain. */
+/** Tells whether a member or call comes after a `?.` of its own chain. */
 function hasOptional(node: AnyNode): boolean {
   if (node.type !== "MemberExpression" && node.type !== "CallExpression") return false;
   return node.optional || hasOptional(node.type === "MemberExpression" ? node.object : node.callee);

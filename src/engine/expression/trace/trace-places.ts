@@ -11,7 +11,7 @@ interface Stretch {
   readonly end: number;
 }
 
-/** What {@link TracePlaces} starts from. */
+/** Input of {@link TracePlaces}. */
 export interface PlacesOptions {
   /** The parsed text, which the nodes' offsets count in. */
   readonly source: string;
@@ -66,7 +66,7 @@ export class TracePlaces {
     return ` ${this.prefix}${name}(${positions.join(",")},(${text}))`;
   }
 
-  /** Adds a place and answers its position. */
+  /** Adds a place and returns its position. */
   point(kind: TracePoint["kind"], { start, end }: Stretch, { label, anchor = start }: { label: string; anchor?: number }): number {
     const zero = this.#start;
     return this.points.push({ start: start - zero, end: end - zero, kind, label, anchor: anchor - zero }) - 1;

@@ -2,7 +2,7 @@
 export interface TracePoint {
   readonly start: number;
   readonly end: number;
-  /** `value`: what stands there is worth showing. `branch`: one side of a choice, of which only matters whether it was taken. */
+  /** `value`: its value is worth showing. `branch`: one side of a choice, for which only matters whether it was taken. */
   readonly kind: "value" | "branch";
   /** The text of a value; which side a branch is, `condition true` for example. */
   readonly label: string;

@@ -1,12 +1,12 @@
 /**
- * What stands around a watched expression: the functions that keep what its parts came to.
+ * Code around a watched expression: functions that record the values of its parts.
  *
  * They look at values without running anything of them (no getter, no `toString`, no iterator), so that watching changes nothing.
  *
  * @module
  */
 
-/** What the surrounding program has to know. */
+/** Input of the surrounding program. */
 export interface TraceSurroundings {
   /** Begins the names of all functions here; no name of the expression begins so. */
   readonly prefix: string;
@@ -18,16 +18,16 @@ export interface TraceSurroundings {
   readonly values: boolean;
 }
 
-/** A result of more characters of JSON is left out: anyone who needs it has it already. */
+/** A result of more characters of JSON is left out: callers that need it have it already. */
 const RESULT_CHARACTERS = 256 * 1024;
-/** Objects that are looked at; of the rest only the number is kept. */
+/** Objects that are examined; the rest are only counted. */
 const OBJECTS_MAX = 1000;
 
 /** The name and message of `e`, which was thrown, as failures of the sandbox show them. */
 const DESCRIBED = `(()=>{const t=(v)=>{try{return String(v).slice(0,2000)}catch{return"?"}};
 try{return typeof e==="object"&&e!==null?{name:t(e.name),message:t(e.message)}:{name:"",message:t(e)}}catch{return{name:"",message:""}}})()`;
 
-/** `body`, one instrumented expression, in its surroundings: one expression whose value tells everything. */
+/** `body`, one instrumented expression, in its surroundings: one expression whose value is the trace. */
 export function surround(body: string, { prefix: p, places, differences, values }: TraceSurroundings): string {
   return `(()=>{const ${p}s=Array.from({length:${places}},()=>[0]),
 ${p}i=(v)=>v,

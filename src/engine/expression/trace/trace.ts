@@ -1,8 +1,8 @@
 /**
- * Makes an expression tell how it came to its result.
+ * Instruments an expression to record how it computes its result.
  *
  * Guarantees:
- * - The traced expression does what the original does, in the same order: same value, same exception, same changes of what it is given.
+ * - The traced expression does what the original does, in the same order: same value, same exception, same changes of its input.
  *   The exceptions are texts of its own source: a function turned into text, and the places in an error's `stack`.
  * - It is again one expression without free names of its own, so that whatever runs the original runs it. It takes more steps,
  *   a longer text, and a little more of the stack.
@@ -20,14 +20,14 @@ import { surround } from "./trace-source.ts";
 
 export type { TracePoint } from "./trace-point.ts";
 
-/** An expression that tells what its parts came to. */
+/** An expression that records the values of its parts. */
 export interface TracedExpression {
   /** One expression for the sandbox; {@link readTrace} reads its value. */
   readonly text: string;
   readonly points: readonly TracePoint[];
 }
 
-/** What is watched. */
+/** Options of a trace. */
 export interface TraceOptions {
   /** Values of sub-expressions. Default true. */
   readonly values?: boolean;
@@ -35,18 +35,18 @@ export interface TraceOptions {
   readonly branches?: boolean;
 }
 
-/** What was seen at one point. */
+/** Observation at one point. */
 export interface Sighting {
   /** How often it ran. */
   readonly count: number;
-  /** What the value was the first and the last time, in JavaScript's notation, cut when long. Absent at branches, and where `count` is 0. */
+  /** The first and the last value, in JavaScript's notation, cut when long. Absent at branches, and where `count` is 0. */
   readonly first?: string;
   readonly last?: string;
 }
 
-/** What an evaluation of a traced expression tells. */
+/** Result of evaluating a traced expression. */
 export interface Trace {
-  /** What the original does: a value, an exception, or a result that has no JSON form. `value` is absent when it is very long. */
+  /** Outcome of the original: a value, an exception, or a result that has no JSON form. `value` is absent when it is very long. */
   readonly outcome:
     | { readonly kind: "value"; readonly value?: unknown }
     | { readonly kind: "threw"; readonly name: string; readonly message: string }
@@ -83,7 +83,7 @@ export function traceExpression(text: string, { values = true, branches = true }
   return { text: surround(body, { prefix, places: points.length, differences, values }), points };
 }
 
-/** What the value of a traced expression tells. */
+/** Reads the trace from the value of a traced expression. */
 export function readTrace(value: unknown): Trace {
   if (!isRecord(value) || !Array.isArray(value["seen"])) throw new TypeError("This is not the value of a traced expression");
   const seen = (value["seen"] as readonly (readonly [number, string?, string?])[]).map(([count, first, last]) => ({
@@ -96,7 +96,7 @@ export function readTrace(value: unknown): Trace {
   return { outcome: { kind: "value", ...(json !== undefined && { value: JSON.parse(json) as unknown }) }, seen };
 }
 
-/** What no name of the expression begins with. */
+/** A prefix that no name of the expression begins with. */
 function freePrefix(steps: readonly SyntaxStep[]): string {
   let prefix = "$";
   while (steps.some(({ node }) => node.type === "Identifier" && node.name.startsWith(prefix))) prefix += "$";

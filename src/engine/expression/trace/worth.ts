@@ -21,7 +21,7 @@ const SHOWN: ReadonlySet<string> = new Set([
   ...["ArrayExpression", "ObjectExpression"],
 ]);
 
-/** Names whose values everybody knows, or that are too large to show. */
+/** Names whose values are well known, or that are too large to show. */
 const KNOWN: ReadonlySet<string> = new Set([...[...SCOPE].filter((name) => !name.startsWith("value")), "context", "arguments"]);
 
 /** Whether a reader could not say the value at sight. */

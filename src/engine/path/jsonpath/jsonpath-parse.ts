@@ -17,7 +17,7 @@ export type JsonPathSelector =
   /** `text` is the slice as written, without white space: `0:2`. */
   | { readonly kind: "slice"; readonly text: string };
 
-/** One segment: what it selects from a node, or with `descend` from the node and everything below it. */
+/** One segment: its selection from a node, or with `descend` from the node and everything below it. */
 export interface JsonPathSegment {
   readonly descend: boolean;
   readonly selectors: readonly JsonPathSelector[];
@@ -26,7 +26,7 @@ export interface JsonPathSegment {
 /** More `..` in one path could visit a document more than cubically often. */
 export const DESCENTS_MAX = 2;
 
-/** The most paths that the unions of one path may stand for. */
+/** Maximum number of paths that the unions of one path may expand to. */
 export const ALTERNATIVES_MAX = 64;
 
 // jsonpath-plus gives meaning to nearly every other character, even inside quotes.
@@ -110,7 +110,7 @@ function readSelector(scanner: Scanner, opened: number): JsonPathSelector {
   return parts.length > 1 ? { kind: "slice", text: parts.join(":") } : { kind: "index", index: Number(numbers) };
 }
 
-/** `:end` and `:step` of a slice, as far as they are there. */
+/** `:end` and `:step` of a slice, if present. */
 function readSliceRest(scanner: Scanner): string[] {
   const rest: string[] = [];
   while (rest.length < 2) {

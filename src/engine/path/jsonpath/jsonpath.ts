@@ -2,8 +2,8 @@
  * The one place that knows jsonpath-plus. Only paths that {@link parseJsonPath} accepted come here, written again so that the
  * library reads them as we do, and always with `eval: false`: its filters are code, and code of patches runs in the sandbox only.
  *
- * The library answers with texts that lose keys such as `~`; its type operator `@other()` instead hands every match with the keys
- * that lead there to a callback, and that is what is used.
+ * The library returns texts that lose keys such as `~`; its type operator `@other()` instead hands every match with the keys
+ * that lead there to a callback, which is used here.
  *
  * @module
  */
@@ -24,7 +24,7 @@ const EVERY_MATCH = "@other()";
 /** A compiled path with JSONPath operators. */
 export interface JsonPath {
   readonly canonical: string;
-  /** An approximation: one wildcard stands for each `..`, slice and union. */
+  /** An approximation: one wildcard represents each `..`, slice and union. */
   readonly segments: readonly Segment[];
   find(root: unknown): Match[];
   update(root: unknown, change: Change): unknown;
@@ -59,7 +59,7 @@ export function compileJsonPath(text: string): JsonPath {
   };
 }
 
-/** Every path that the unions stand for, in the library's spelling. It would visit a place once per alternative and segment. */
+/** Every path that the unions expand to, in the library's spelling. It would visit a place once per alternative and segment. */
 function alternatives(segments: readonly JsonPathSegment[]): string[] {
   return segments.reduce<string[]>(
     (queries, { descend, selectors }) =>

@@ -9,7 +9,7 @@ import { childAt, REMOVE, withChildren } from "../node.ts";
 import type { PathStep } from "../syntax/segment.ts";
 import type { Match } from "../walk.ts";
 
-/** A node of the document with what was found at it and below it. */
+/** A node of the document with the matches at it and below it. */
 export interface JsonPathNode {
   found: boolean;
   readonly below: Map<PathStep, JsonPathNode>;
@@ -21,7 +21,7 @@ export function noPlaces(): JsonPathNode {
 }
 
 /**
- * Adds the place at `keys` below `root`. What is not an own element or member all the way down is left out, so that neither
+ * Adds the place at `keys` below `root`. Keys that are not own elements or members all the way down are left out, so that neither
  * `length` nor a character of a string counts as found. List elements may be named by digits.
  */
 export function addPlace(places: JsonPathNode, root: unknown, keys: readonly PathStep[]): void {
@@ -48,7 +48,7 @@ function stepsTo(root: unknown, keys: readonly PathStep[]): PathStep[] | undefin
   return steps;
 }
 
-/** What was found, once each, in document order. A node comes before what is below it. */
+/** The matches, once each, in document order. A node comes before what is below it. */
 export function matchesOf(places: JsonPathNode, root: unknown): Match[] {
   const matches: Match[] = [];
   const visit = (place: JsonPathNode, value: unknown, path: string): void => {
@@ -61,7 +61,7 @@ export function matchesOf(places: JsonPathNode, root: unknown): Match[] {
 
 /**
  * The document with `values`, in the order of {@link matchesOf}, in the places found. Where a node and something below it were both
- * found, a changed node wins as a whole; if it did not change, what is below does.
+ * found, a changed node wins as a whole; if it did not change, the nodes below win.
  */
 export function rebuildPlaces(places: JsonPathNode, root: unknown, values: readonly unknown[]): unknown {
   let taken = 0;

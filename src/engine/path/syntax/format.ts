@@ -1,7 +1,7 @@
 /**
- * The one printer of paths. What it prints parses back to the same segments.
+ * The one printer of paths. Its output parses back to the same segments.
  *
- * Plain names are joined by dots, list elements stand in `[0]`, every other name in `["…"]` with JSON escapes.
+ * Plain names are joined by dots, list elements are written as `[0]`, every other name as `["…"]` with JSON escapes.
  *
  * @module
  */

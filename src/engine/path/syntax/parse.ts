@@ -44,7 +44,7 @@ export interface ParsedSegment {
   readonly at: number;
 }
 
-/** As {@link parsePath}, for those who refuse some segments and say where they are. */
+/** As {@link parsePath}, for callers that refuse some segments and report their position. */
 export function parseParts(text: string): ParsedSegment[] {
   const scanner = openScanner(text);
   refuseOtherDialects(scanner);
@@ -100,7 +100,7 @@ function readName(scanner: Scanner): Segment {
   }
   const name = take(scanner, NAME);
   if (name === "") throw characterError(scanner, "a field name");
-  // What stops a name but neither ends nor continues the path is best explained where it stands.
+  // A character that ends a name but neither ends nor continues the path is best explained in place.
   const next = peek(scanner);
   if (next === '"' || next === "'") throw misplacedQuote(scanner, name);
   if (!/^[.[]?$/.test(next)) throw characterError(scanner, '".", "[" or the end');

@@ -1,5 +1,5 @@
 /**
- * What both path parsers share: a place in a text, quoted names, and refusals that name the column.
+ * Shared parts of both path parsers: a place in a text, quoted names, and refusals that name the column.
  *
  * @module
  */
@@ -34,7 +34,7 @@ export function accept(scanner: Scanner, expected: string): boolean {
   return true;
 }
 
-/** Reads what a sticky pattern matches from here, "" when it matches nothing. */
+/** Reads the match of a sticky pattern from here, "" when it matches nothing. */
 export function take(scanner: Scanner, sticky: RegExp): string {
   sticky.lastIndex = scanner.at;
   const found = sticky.exec(scanner.text)?.[0] ?? "";
@@ -48,11 +48,11 @@ export function skipSpace(scanner: Scanner): void {
   take(scanner, /[ \t\n\r]*/y);
 }
 
-/** What a refusal says beside the path itself. */
+/** Content of a refusal beside the path itself. */
 export interface PathRefusal {
   /** Offset of the offending character, in UTF-16 units. Default: where the scanner stands. */
   readonly at?: number;
-  /** What was found or wanted, as the rest of a sentence. */
+  /** The text found or expected, as the rest of a sentence. */
   readonly problem: string;
   /** The rewrite, or what to do instead. */
   readonly hint: string;

@@ -1,4 +1,4 @@
-/** One part of a path. What it selects depends on the node that it meets: see {@link Segment} arms. */
+/** One part of a path. Its selection depends on the node that it meets: see {@link Segment} arms. */
 export type Segment =
   /** The own member of that name of an object; nothing in a list. */
   | { readonly kind: "key"; readonly key: string }

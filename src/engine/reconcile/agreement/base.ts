@@ -1,5 +1,5 @@
 /**
- * The base: what each part of an object looked like on both sides when they last agreed, as a pair of digests (tenant value,
+ * The base: each part of an object on both sides when they last agreed, as a pair of digests (tenant value,
  * host value). Parts are compared three ways with it. It travels with the host object as an annotation, so that a restart
  * forgets nothing.
  *
@@ -34,13 +34,13 @@ export function readBase(prefix: string, host: KubeObject): Base | undefined {
   return parseDigests(parseNote(text));
 }
 
-/** The digests per part; `undefined` where `value` is something else. Somebody may have edited the annotation. */
+/** The digests per part; `undefined` where `value` is something else. The annotation may have been edited. */
 export function parseDigests(value: unknown): Base | undefined {
   if (!isRecord(value) || !Object.values(value).every((item) => typeof item === "string")) return undefined;
   return new Map(Object.entries(value) as [UnitId, string][]);
 }
 
-/** The data in an annotation of the engine's own; `undefined` where there is none that can be read. */
+/** The data in one of the engine's own annotations; `undefined` if there is none or it is unreadable. */
 export function parseNote(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -94,7 +94,7 @@ export function changedSides(unit: Unit, base: Base): { tenant: boolean; host: b
   return { tenant: digest(unit.id, unit.tenant) !== sides.tenant, host: digest(unit.id, unit.host) !== sides.host };
 }
 
-/** Tells whether the host still has what it had when both sides last agreed. */
+/** Tells whether the host is unchanged since both sides last agreed. */
 export function isAsWritten(base: Base, id: UnitId, host: string): boolean {
   const known = base.get(id);
   return known !== undefined && sidesOf(known).host === digest(id, host);

@@ -13,7 +13,7 @@ import type { Rules } from "../rules/rules.ts";
 const NOTHING_WRITTEN: Base = new Map();
 
 /**
- * Every part that at least one of the three objects has. What stands on the host as `base` says that it was written counts
+ * Every part that at least one of the three objects has. A value on the host that is as `base` recorded it counts
  * even under a key that does not cross (any more): a patch that is gone, or a host Service, put it there.
  */
 export function comparedFields(
@@ -26,7 +26,7 @@ export function comparedFields(
   const written = (id: Unit["id"], value: string) => base.has(id) && isAsWritten(base, id, value);
   const isMarker = (key: string) => isMarkerKey(rules.translator.markerPrefix, key);
   const ignored = (key: string) => rules.settings.excluded(key) || key === TRIGGER_TIME;
-  // What the engine alone decides has no counterpart in the tenant.
+  // Values that the engine alone decides have no counterpart in the tenant.
   const labelKey = (key: string) => (rules.kind.ownLabelKeys.includes(key) ? undefined : rules.translator.tenantLabelKey(key));
   const { metadata } = host;
   return [
@@ -52,7 +52,7 @@ export function comparedFields(
 }
 
 interface KeyRules {
-  /** The engine's own notes are no part of what is compared, whatever the base says. */
+  /** The engine's own notes are not compared, whatever the base contains. */
   readonly isMarker: (key: string) => boolean;
   readonly ignored: (key: string) => boolean;
   /** Tells that the host's value is the one that was written. */

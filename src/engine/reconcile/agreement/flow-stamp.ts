@@ -14,7 +14,7 @@ import { ABSENT, changedSides, digestPair, pairOf, parseDigests, parseNote, side
 import type { Base, Unit } from "./base.ts";
 import type { Rules } from "../rules/rules.ts";
 
-/** What has flowed from a copy into its source since the copy's base was written. */
+/** Host edits applied from a copy to its source since the copy's base was written. */
 export interface Flowed {
   /** Per part both sides as they were then, as a base has them. */
   readonly units: Base;
@@ -52,9 +52,9 @@ function stampKey({ translator }: Rules): string {
 }
 
 /**
- * What the stamp says of this copy. Nothing, once a syncer has written the copy from what the edits made of the tenant object, or
- * from a later version: then the base knows of them; nothing either, if the copy is certain to be older than the edits: its cluster was
- * put back, or never stored what it said it had. `units` are all parts of both objects, `written` is the copy's base.
+ * Content of the stamp for this copy. Empty once a syncer has written the copy from the edited tenant object, or
+ * from a later version: then the base knows of them; empty, too, if the copy is certainly older than the edits: its cluster was
+ * restored, or never stored what it acknowledged. `units` are all parts of both objects, `written` is the copy's base.
  */
 export function readFlowed(rules: Rules, { tenant, host, copyConfirmed }: Sides, units: readonly Unit[], written: Base): Flowed {
   const stamp = parseStamp(tenant.metadata.annotations?.[stampKey(rules)]);
@@ -64,8 +64,8 @@ export function readFlowed(rules: Rules, { tenant, host, copyConfirmed }: Sides,
   if (stamp.copy !== (host.metadata.uid ?? "")) return { units: fromEarlierCopy(stamp.units, written), isOld: false };
   const isOlder = compareResourceVersions(host.metadata.resourceVersion ?? "", stamp.at) < 0;
   if (isOlder) return { units: new Map(), isOld: copyConfirmed !== true };
-  // A syncer that had not heard of the edits wrote the copy after them. Under another configuration it may have undone them: what stands
-  // there as it wrote it is no edit. Under the same one it leaves alone what flows: what stands there is what people made of it since.
+  // A syncer unaware of the edits wrote the copy after them. Under another configuration it may have undone them: values
+  // as it wrote them are no edits. Under the same one it leaves pending edits alone: the values there are later edits by users.
   const isRewritten = stamp.marks !== marksOf(rules, host) && stamp.config !== configHash;
   const rewritten = isRewritten ? units.filter((unit) => !changedSides(unit, written).host) : [];
   const excepted = new Set(rewritten.map(({ id }) => id));
@@ -73,7 +73,7 @@ export function readFlowed(rules: Rules, { tenant, host, copyConfirmed }: Sides,
 }
 
 /**
- * What flowed from a copy that is gone, as a base for the one that stands there now: the tenant object has taken over what it says, and
+ * Host edits applied from a deleted copy, as a base for the present one: the tenant object has taken them over, and
  * the new copy is as it was written. An edit of the new one is later than that.
  */
 function fromEarlierCopy(flowed: Base, written: Base): Base {
@@ -99,7 +99,7 @@ export function stamped(rules: Rules, { tenant, host }: Sides, object: KubeObjec
   return { ...object, metadata: { ...object.metadata, annotations } };
 }
 
-/** The tenant object as expressions see it: what flowed earlier must not change what they make of it. */
+/** The tenant object as expressions see it: earlier host edits must not change their results. */
 export function withoutStamp<T extends KubeObject | undefined>(rules: Rules, tenant: T): T {
   const annotations = tenant?.metadata.annotations;
   const key = stampKey(rules);
@@ -109,7 +109,7 @@ export function withoutStamp<T extends KubeObject | undefined>(rules: Rules, ten
   return { ...tenant, metadata: { ...metadata, ...(Object.keys(others).length > 0 && { annotations: others }) } };
 }
 
-/** What only syncers write on a copy. */
+/** Marks on a copy that only syncers write. */
 function marksOf({ translator: { markerPrefix } }: Rules, host: KubeObject): string {
   const source = readMarkers(markerPrefix, host) ?? {};
   const marks = [
@@ -119,7 +119,7 @@ function marksOf({ translator: { markerPrefix } }: Rules, host: KubeObject): str
   return sha256Hex(JSON.stringify(marks)).slice(0, MARKS_LENGTH);
 }
 
-/** Everybody who may write the tenant object may write its stamp; one that cannot be read is none. */
+/** Every user who may write the tenant object may write its stamp; an unreadable one counts as none. */
 function parseStamp(text: string | undefined): Stamp | undefined {
   const value = text === undefined ? undefined : parseNote(text);
   if (!isRecord(value)) return undefined;

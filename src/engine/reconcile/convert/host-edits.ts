@@ -19,7 +19,7 @@ export interface RefusedEdit {
   readonly message: string;
 }
 
-/** What becomes of the host edits of one object. */
+/** Handling of the host edits of one object. */
 export interface HostEdits {
   /** The tenant object with every edit that flows; the given one when none does. */
   readonly tenant: KubeObject;
@@ -31,7 +31,7 @@ export interface HostEdits {
 /**
  * Decides which host edits reach the tenant. An edit `h` flows only if `toHost(toTenant(h))` is `h` again: expressions that do not
  * cancel each other say nothing of what `h` means. A patch with nothing but a `reverseExpression` has nothing to cancel and is left
- * out of that check: what it answers is what the tenant gets, and then the host. Either way an edit is answered once.
+ * out of that check: its result goes to the tenant, and then to the host. Either way an edit is answered once.
  */
 export function planHostEdits(rules: Rules, input: ToHostInput & { readonly host: KubeObject }, edits: readonly Unit[]): HostEdits {
   return finish(planHostEditsInPieces(rules, input, edits));
@@ -52,7 +52,7 @@ export function* planHostEditsInPieces(
   for (let round = 1; ; round += 1) {
     const attempt = withUnits(rules, input.tenant, reversed.object, candidates);
     const inverse = cancelled === reversed ? attempt : withUnits(rules, input.tenant, cancelled.object, candidates);
-    // Only a body can have no way back at all; what else was edited must not suffer for it.
+    // Only a body can have no way back at all; other edits must not suffer for it.
     const found =
       attempt === undefined || inverse === undefined
         ? candidates.filter(({ id }) => id === "body")
@@ -66,7 +66,7 @@ export function* planHostEditsInPieces(
   }
 }
 
-/** Edits whose expressions look at each other could be lost one by one, each after all patches were applied again. Then none flows. */
+/** Edits whose expressions read each other could be lost one by one, each after all patches were applied again. Then none is applied. */
 const ROUNDS_MAX = 3;
 
 /** The tenant object with the reversed values of `units`; `undefined` when the body cannot be reversed. */
@@ -100,7 +100,7 @@ function splitId(id: UnitId): [field: string, key: string] {
   return slash < 0 ? [id, ""] : [id.slice(0, slash), id.slice(slash + 1)];
 }
 
-/** What the patches that also go to the host make of the host object; `reversed` where those are all that do anything. */
+/** Results of the patches that also go to the host for the host object; `reversed` if no other patch has an effect. */
 function* cancelling(
   rules: Rules,
   { host, tenant }: { host: KubeObject; tenant: KubeObject },
@@ -111,15 +111,15 @@ function* cancelling(
 }
 
 interface Attempt {
-  /** The tenant object with what all patches answer. */
+  /** The tenant object with the results of all patches. */
   readonly attempt: KubeObject;
-  /** The same without the patches that only come back. */
+  /** The same without the reverse-only patches. */
   readonly inverse: KubeObject;
   readonly units: readonly Unit[];
   readonly reversed: Reversed;
 }
 
-/** The units that do not come back as the host has them, or that say nothing new to the tenant. */
+/** The units that do not come back as the host has them, or that change nothing in the tenant. */
 function* lostUnits(rules: Rules, input: ToHostInput & { host: KubeObject }, tried: Attempt): Generator<undefined, readonly Unit[]> {
   const { attempt, inverse, units, reversed } = tried;
   const again = yield* toHostInPieces(rules, { ...input, tenant: inverse });
@@ -151,7 +151,7 @@ function failureAt(id: UnitId, outcomes: readonly Outcome[]): { code: Code; mess
   return failures.find(({ place }) => (id === "body" ? !place.startsWith("metadata.") : places.includes(place)));
 }
 
-/** An edit of what a patch without reverseExpression made has no way back. */
+/** An edit of the result of a patch without reverseExpression has no way back. */
 function oneWay(rules: Rules, input: ToHostInput, unit: Unit): RefusedEdit[] {
   const edited = unit.id === "body" ? "the body" : unit.id;
   const refuse = (why: string): RefusedEdit[] => [

@@ -1,6 +1,6 @@
 /**
- * What patches made of the objects that were looked at last. Every write is planned a second time, to prove that it left nothing
- * to do; evaluating all expressions again for that would double what a change costs.
+ * Cache of patched objects that were looked at last. Every write is planned a second time, to prove that it left nothing
+ * to do; evaluating all expressions again for that would double the cost of a change.
  *
  * @module
  */
@@ -34,16 +34,16 @@ export interface PatchWays {
   patchInPieces(rules: Rules, from: PatchedFrom): Generator<undefined, PatchedBody>;
 }
 
-/** Objects per kind whose answer is remembered: the workers' at the same time, and some more whose own write has not come back. */
+/** Objects per kind whose result is cached: those of all workers, and some more whose own write has not been seen yet. */
 export const REMEMBERED_MAX = 64;
 
 interface Remembered extends PatchedBody {
   readonly from: PatchedFrom;
-  /** False while the answer holds for one host object only. */
+  /** False while the result holds for one host object only. */
   readonly forAnyHost: boolean;
 }
 
-/** What is remembered under one set of rules, oldest first. */
+/** Cached results under one set of rules, oldest first. */
 type Memory = Map<KubeObject, Remembered>;
 
 /** Tells whether an expression of the way to the host can see anything of the host object. */
@@ -53,7 +53,7 @@ export const seesHostObject = remembered(({ engine, patches }: Rules): boolean =
 
 /**
  * The same ways, which do not patch again what either has patched just now: the same tenant object under the same rules and
- * name, and the same host object too if an expression can see it, or if a patch failed and may keep what stands there.
+ * name, and the same host object too if an expression can see it, or if a patch failed and may keep the present value.
  */
 export function rememberPatched({ patch, patchInPieces }: PatchWays): PatchWays {
   const memoryOf = remembered((_rules: Rules): Memory => new Map());

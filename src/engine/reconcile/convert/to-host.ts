@@ -14,7 +14,7 @@ import { rememberPatched, seesHostObject } from "./patched.ts";
 import type { PatchedBody, PatchedFrom } from "./patched.ts";
 import type { Rules, Surroundings } from "../rules/rules.ts";
 
-/** What a tenant object should look like on the host, without markers. */
+/** Desired host form of a tenant object, without markers. */
 export interface HostBody {
   readonly object: KubeObject;
   readonly outcomes: readonly Outcome[];
@@ -24,17 +24,17 @@ export interface HostBody {
   readonly leftOut: readonly string[];
   /** Why the object must not be written at all. */
   readonly rejected?: string;
-  /** What that is told as. Default EXPRESSION_RESULT. */
+  /** Code that reports it. Default EXPRESSION_RESULT. */
   readonly rejectedAs?: Code;
 }
 
-/** The objects that forward looks at. */
+/** Input objects of the translation. */
 export interface ToHostInput extends Surroundings, PatchedFrom {}
 
 /** Labels that make proxies ignore an object; they may stand on a copy only where the host Service carries them too. */
 const PROXY_LABELS = ["service.kubernetes.io/headless", "service.kubernetes.io/service-proxy-name"];
 
-/** Translates and patches one tenant object. Pure: the same input gives the same answer. */
+/** Translates and patches one tenant object. Pure: the same input gives the same result. */
 export function toHost(rules: Rules, input: ToHostInput): HostBody {
   return withTooManyKeys(rules, input) ?? finished(rules, input, patches.patch(rules, input));
 }
@@ -44,10 +44,10 @@ export function* toHostInPieces(rules: Rules, input: ToHostInput): Generator<und
   return withTooManyKeys(rules, input) ?? finished(rules, input, yield* patches.patchInPieces(rules, input));
 }
 
-/** Labels and annotations of an object together; a copy has room for some 1,500. Looking at more of them would take everybody's time. */
+/** Labels and annotations of an object together; a copy has room for some 1,500. Processing more of them would delay all other objects. */
 const KEYS_MAX = 10_000;
 
-/** Rejects an object with more labels and annotations than are looked at; undefined for any other. */
+/** Rejects an object with more labels and annotations than are processed; undefined for any other. */
 function withTooManyKeys({ kind }: Rules, { tenant, hostKey }: ToHostInput): HostBody | undefined {
   const { labels = {}, annotations = {} } = tenant.metadata;
   let count = 0;
@@ -74,7 +74,7 @@ function finished(rules: Rules, input: ToHostInput, { patched, admission }: Patc
   };
 }
 
-/** A write is planned once more when it is done: what its patches came to is still known then. */
+/** A write is planned once more when it is done: the results of its patches are still cached then. */
 const patches = rememberPatched({
   patch(rules, from) {
     const patched = applyPatches(rules.patches, translate(rules, from.tenant, from.hostKey), patchOptions(rules, from));
@@ -93,7 +93,7 @@ function patchOptions(rules: Rules, { tenant, host }: PatchedFrom): ApplyPatches
     direction: "toHost",
     engine: rules.engine,
     names: rules.names,
-    // What no expression can see need not be made.
+    // Values that no expression can see need not be made.
     context: {
       vcluster: rules.vcluster,
       hostObject: seesHostObject(rules) ? visibleHostObject(rules, host) : null,
@@ -169,7 +169,7 @@ function allowedProxyLabels({ tenant, hostService }: ToHostInput): StringMap {
 }
 
 /**
- * Labels and annotations that the same patches wrote for the same object before, and that nobody has touched since; a failing
+ * Labels and annotations that the same patches wrote for the same object before, and that have not been touched since; a failing
  * patch may keep them.
  */
 function lastWritten(rules: Rules, tenant: KubeObject, host: KubeObject | undefined): LastWritten {

@@ -41,7 +41,7 @@ export function* toTenantInPieces(
 }
 
 /**
- * What a host object says in the words of the tenant: patched back, then untranslated. Without a tenant object the name comes
+ * Tenant form of a host object: patched back, then untranslated. Without a tenant object the name comes
  * from the markers, and without these it stays the host's, since no host name can be parsed back.
  */
 export function toTenant(rules: Rules, host: KubeObject, tenant?: KubeObject): Reversed {

@@ -5,9 +5,9 @@ import type { Operation, Plan } from "../plan-types.ts";
 import type { Rules } from "../rules/rules.ts";
 
 /**
- * Tells that a plan has nothing more to do or to say once its one write is stored as `stored`, so that it need not be made again to
- * find that out. Not told where a second plan might see more than the first one: what an API server or a webhook has changed, and what
- * expressions make of the host object.
+ * Tells that a plan has nothing more to do or to report once its one write is stored as `stored`, so that it need not be made again to
+ * find that out. False if a second plan might see more than the first one: changes by an API server or a webhook, and what
+ * expressions derive from the host object.
  */
 export function isStoredAsPlanned(rules: Rules, { state, operations, notes }: Plan, stored: KubeObject): boolean {
   const [operation] = operations;
@@ -28,7 +28,7 @@ function isSame(planned: KubeObject, stored: KubeObject): boolean {
 }
 
 /**
- * Tells that a write was answered with a success, and the version from before: a webhook has put back what was to be changed, or something
+ * Tells that a write succeeded with an unchanged version: a webhook has reverted the change, or something
  * in between has answered in the cluster's place. No event will ever tell.
  */
 export function isUnchanged(operation: Operation, { metadata: { resourceVersion } }: KubeObject): boolean {

@@ -8,7 +8,7 @@ import { ownedBy } from "./owner.ts";
 import type { CopyInput } from "../plan-types.ts";
 import type { Rules } from "../rules/rules.ts";
 
-/** What a copy is made of. */
+/** Parts of a copy. */
 export interface CopyParts {
   readonly rules: Rules;
   /** Translated and patched, without markers. */
@@ -52,7 +52,7 @@ export function rebuiltCopy(rules: Rules, host: KubeObject, copy: KubeObject): K
   };
 }
 
-/** What changes on a copy that exists. */
+/** Changes of an existing copy. */
 export interface UpdateParts extends CopyParts {
   readonly host: KubeObject;
   /** The parts that are written; all others stay as they are on the host. */
@@ -87,7 +87,7 @@ function triggerTime(desired: KubeObject): Record<string, string> {
   return stamp === undefined ? {} : { [TRIGGER_TIME]: stamp };
 }
 
-/** The host object without anything of ours; what else stands on it stays. */
+/** The host object without the engine's marks; everything else stays. */
 export function strippedCopy(rules: Rules, host: KubeObject): KubeObject {
   const mine = (key: string) => isMarkerKey(rules.translator.markerPrefix, key);
   const base = readBase(rules.translator.markerPrefix, host) ?? new Map();
@@ -97,7 +97,7 @@ export function strippedCopy(rules: Rules, host: KubeObject): KubeObject {
   return { ...host, metadata: { ...host.metadata, labels: kept, annotations: withoutKeys(annotations, mine) } };
 }
 
-/** What the markers of a copy say of its source. */
+/** Source of a copy, as its markers state it. */
 export function copySourceOf(rules: Rules, { tenant, key, hostKey }: CopyInput): CopySource {
   const { resourceVersion, uid = "" } = tenant.metadata;
   return {

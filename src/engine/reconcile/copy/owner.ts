@@ -1,8 +1,8 @@
 import type { KubeObject, OwnerReference } from "../../../kube/object/types.ts";
 
 /**
- * The owners of a copy with `owner` among them: an object of its kind and name was replaced by it, since what has no owner left is
- * collected. Undefined when it is among them already, and when there is none.
+ * The owners of a copy with `owner` among them: an object of its kind and name was replaced by it, since an object without an owner is
+ * collected. Undefined if it is among them already, and if there is none.
  *
  * @example
  * missingOwner(copy, { apiVersion: "v1", kind: "Service", name: "blue", uid: "new" });

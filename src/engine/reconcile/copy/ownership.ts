@@ -1,5 +1,5 @@
 /**
- * Whose an object on the host is.
+ * Ownership of objects on the host.
  *
  * @module
  */
@@ -30,7 +30,7 @@ export function withMarkerLabels({ translator }: Rules, host: KubeObject, { name
   return { ...host, metadata: { ...host.metadata, labels: { ...host.metadata.labels, ...markers } } };
 }
 
-/** Tells whether the body on the host is the one that was written. */
+/** Tells whether the body on the host is as it was written. */
 export function bodyIsAsWritten(rules: Rules, host: KubeObject, tenant: KubeObject): boolean {
   const base = readBase(rules.translator.markerPrefix, host);
   const body: Unit = {
@@ -49,21 +49,21 @@ export function mayTakeOver(rules: Rules, { key, tenantService, hostService }: P
   return isCopyOf(rules, withMarkerLabels(rules, host, key), key) || (isControllers(host) && !isMarkedBySyncer(host));
 }
 
-/** The endpoints controller marks what it writes since Kubernetes 1.33; before, it leaves the time of the change that made it write. */
+/** The endpoints controller marks what it writes since Kubernetes 1.33; earlier versions record the time of the change that caused the write. */
 function isControllers({ metadata: { labels = {}, annotations = {} } }: KubeObject): boolean {
   return Object.hasOwn(labels, MANAGED_BY_CONTROLLER) || Object.hasOwn(annotations, TRIGGER_TIME);
 }
 
 /**
  * Tells whether the host's controller has put its own labels and subsets into our copy, while the host Service had a selector, if
- * only for a moment. Nobody meant these as edits: flowing back they would empty the tenant's object.
+ * only for a moment. These are no edits: synced back they would empty the tenant's object.
  */
 export function isRewritten({ kind, settings }: Rules, host: KubeObject): boolean {
   const labelled = Object.hasOwn(host.metadata.labels ?? {}, MANAGED_BY_CONTROLLER) && settings.excluded(MANAGED_BY_CONTROLLER);
   return kind.resource === ENDPOINTS && labelled;
 }
 
-/** What other syncers' markers say about an object that would be ours by its name. */
+/** Markers of other syncers on an object whose name is that of a copy. */
 function foreignSources({ translator, kind }: Rules, host: KubeObject): readonly ForeignSource[] {
   const { markerPrefix, vcluster } = translator;
   return readForeignMarkers(host, { vcluster: vcluster.name, resource: kind.resource, ownPrefix: markerPrefix });
@@ -76,7 +76,7 @@ export function mayAdopt(rules: Rules, host: KubeObject, tenant: KubeObject): bo
   return source !== undefined && source.uid !== "" && source.uid === tenant.metadata.uid && sameKey(source, keyOf(tenant));
 }
 
-/** The object without anything of the syncer whose copies are adopted. */
+/** The object without the marks of the syncer whose copies are adopted. */
 export function withoutForeignMarks({ adopt = "" }: Rules, host: KubeObject): KubeObject {
   const theirs = (key: string) => key.startsWith(adopt);
   const { labels = {}, annotations = {} } = host.metadata;

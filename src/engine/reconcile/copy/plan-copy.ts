@@ -1,5 +1,5 @@
 /**
- * What to write for a tenant object that is to be copied: a new copy, a changed one, or one built again.
+ * Plans the write for a tenant object that is to be copied: a new copy, a changed one, or one built again.
  *
  * @module
  */
@@ -21,7 +21,7 @@ import { roomNotes, unitsWithoutRoom, withoutUnits } from "./room.ts";
 import type { Rules } from "../rules/rules.ts";
 import { comparedFields } from "../agreement/fields.ts";
 
-/** Plans the copy of one object, whatever stands at its host key now. */
+/** Plans the copy of one object, whatever object is at its host key now. */
 export function* planCopy(rules: Rules, input: CopyInput, answer: MakePlan): Generator<undefined, Plan> {
   const { host, key } = input;
   if (host === undefined) return yield* planCreate(rules, input, answer);
@@ -47,12 +47,12 @@ function* planCreate(rules: Rules, input: CopyInput, answer: MakePlan): Generato
   if (wanted.rejected !== undefined) return answer("refused", { ...parts, notes: rejection(wanted) });
   const { copy, notes } = newCopy(rules, input, wanted.object);
   const operations = [{ action: "create", side: "host", object: copy, reason: "The tenant object has no copy" }] as const;
-  // Who deleted the copy may know that its source is gone. Believed from a cache that does not, it would come back forever.
+  // A client that deleted the copy may know that its source is gone. A stale cache would bring the copy back forever.
   const rests = { restsOnSource: input.vanished === true, restsOnServices: servicesBeside(rules, input) };
   return answer("copied", { ...parts, notes: [...parts.notes, ...notes], operations, ...rests });
 }
 
-/** A copy that has nothing of an earlier one, as far as there is room for what it should have. */
+/** A copy without anything of an earlier one, as far as there is room for its content. */
 function newCopy(rules: Rules, input: CopyInput, desired: KubeObject): { copy: KubeObject; notes: readonly Note[] } {
   const source = copySourceOf(rules, input);
   const units = comparedFields(rules, input.tenant, desired, desired);
@@ -66,7 +66,7 @@ function newCopy(rules: Rules, input: CopyInput, desired: KubeObject): { copy: K
 
 /**
  * Where another syncer takes its Service away, its Endpoints must not come back for a moment. Where a list lacks a Service of
- * somebody else, a copy would give it backends. Where somebody who knows the Services better deletes the copy, it would come back
+ * another owner, a copy would give it backends. If a writer with newer knowledge of the Services deletes the copy, it would come back
  * for as long as the cache is wrong.
  */
 function servicesBeside({ services, kind, settings }: Rules, { hostService, vanished }: CopyInput): Plan["restsOnServices"] & {} {
@@ -83,7 +83,7 @@ function* planTakeOver(rules: Rules, input: CopyInput & { host: KubeObject }, an
 }
 
 /**
- * The copy of an object that belongs elsewhere becomes ours in one write. Waiting until it is gone would never end where two objects
+ * The copy of an object that belongs elsewhere becomes ours in one write. Waiting for its deletion would never end if two objects
  * have changed places: each would wait for the other.
  */
 function* planReplacement(rules: Rules, input: CopyInput & { host: KubeObject }, answer: MakePlan): Generator<undefined, Plan> {
@@ -92,7 +92,7 @@ function* planReplacement(rules: Rules, input: CopyInput & { host: KubeObject },
   return { ...planned, restsOnSource: true };
 }
 
-/** The tenant wins, silently: what the other syncer agreed on with the host is not known. */
+/** The tenant wins, silently: the base of the other syncer is not known. */
 function* planAdoption(rules: Rules, input: CopyInput & { host: KubeObject }, answer: MakePlan): Generator<undefined, Plan> {
   if (input.host.metadata.deletionTimestamp) return answer("waiting");
   const reason = `The copy of another syncer (${rules.adopt}) is adopted`;

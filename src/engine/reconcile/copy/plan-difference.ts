@@ -1,5 +1,5 @@
 /**
- * What to write where a copy exists: the parts that differ are compared three ways, with what both sides were when they last agreed.
+ * Plans the write for an existing copy: differing parts are compared three ways, with the state in which both sides last agreed.
  *
  * @module
  */
@@ -22,7 +22,7 @@ import { ANNOTATIONS_LENGTH_MAX, annotationsLength, roomNotes, unitsWithoutRoom 
 import type { Rules } from "../rules/rules.ts";
 import { comparedFields } from "../agreement/fields.ts";
 
-/** Plans what becomes of the parts that differ between a copy and what it should be. */
+/** Plans the parts that differ between a copy and its desired state. */
 export function* planDifference(
   rules: Rules,
   input: CopyInput & { host: KubeObject },
@@ -91,11 +91,11 @@ interface Flowing {
   readonly edits: readonly Unit[];
   readonly wanted: HostBody;
   readonly written: Base;
-  /** What flowed before, and still holds. */
+  /** Host edits applied earlier that still hold. */
   readonly before: Base;
 }
 
-/** What a copy has for annotations beside its units and its base. */
+/** Annotations of a copy beside its units and its base. */
 function othersOn(rules: Rules, input: CopyInput & { host: KubeObject }, units: readonly Unit[]): StringMap {
   const ids = new Set<string>(units.map(({ id }) => id));
   const isOther = (key: string) => !ids.has(`annotations/${key}`) && key !== `${rules.translator.markerPrefix}base`;
@@ -108,9 +108,9 @@ interface Difference {
   readonly units: readonly Unit[];
   /** Foreign keys, which stay where they are. */
   readonly left: ReadonlySet<UnitId>;
-  /** Those of them that flow later: what both sides agreed on last is still known then. */
+  /** Those of them that are applied later: the last agreed state is still known then. */
   readonly waiting: readonly Unit[];
-  /** What both sides agreed on last: the copy's base, and what has flowed since. */
+  /** The last agreed state: the copy's base, and the host edits applied since. */
   readonly known: Base;
   /** The copy's base. */
   readonly base: Base;
@@ -129,7 +129,7 @@ function hostUpdate(
     new Map([...agreedBase(owned), ...waiting.flatMap(({ id }) => (from.has(id) ? [[id, from.get(id)!] as const] : []))]);
   const changed = owned.filter((unit) => unit.desired !== unit.host);
   const { host, owner } = input;
-  // What has flowed is no reason to write: the answer to a later edit may be lost, and its stamp goes with this very copy.
+  // Applied host edits are no reason to write: the answer to a later edit may be lost, and its stamp belongs to this very copy.
   const agreed = changed.length === 0 && sameBase(base, baseWith(base));
   if (agreed && missingOwner(host, owner) === undefined) return [];
   const object = updatedCopy({

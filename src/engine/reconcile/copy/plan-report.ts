@@ -4,7 +4,7 @@ import type { Note, Plan } from "../plan-types.ts";
 /** Why a field or annotation does not cross. */
 export const WHY_LEFT_OUT = "the API server refuses it on a Service of the copy's type";
 
-/** What `forward` has to say, as parts of a plan. */
+/** Report of `forward`, as parts of a plan. */
 export function reported(wanted: HostBody): Pick<Plan, "outcomes" | "references" | "notes"> {
   const refused = wanted.refusedAddresses.map(({ ip, reason }): Note => ({
     code: "ADDRESS_REFUSED",

@@ -17,23 +17,23 @@ export const BASE_LENGTH_MAX = 64 * 1024;
 /** Bytes that all annotations of one object may have, keys and values together: more is refused by API servers. */
 export const ANNOTATIONS_LENGTH_MAX = 256 * 1024;
 
-/** What stands on a copy, or is to. */
+/** Present or desired metadata of a copy. */
 export interface CopyMetadata {
   readonly units: readonly Unit[];
   /** Host edits that are to flow; the value that counts is the host's. */
   readonly edits: readonly Unit[];
-  /** Annotations of the copy beside the units and the base. They are asked for when there may be too many. */
+  /** Annotations of the copy beside the units and the base. Read only if there may be too many. */
   readonly others: () => StringMap;
   /** All annotations that the copy has now. */
   readonly standing: StringMap | undefined;
-  /** Nothing of the units stands on the host yet. Default false. */
+  /** None of the units is on the host yet. Default false. */
   readonly fresh?: boolean;
 }
 
 const NONE: ReadonlySet<UnitId> = new Set();
 
 /**
- * The labels and annotations that there is no room for: they are not written, and stay as they are on the host. What the engine alone
+ * The labels and annotations without room: they are not written, and stay as they are on the host. What the engine alone
  * decides comes first, then labels, then annotations, each by their keys; edits under keys that only the host has come last.
  */
 export function unitsWithoutRoom(rules: Rules, wanted: CopyMetadata): ReadonlySet<UnitId> {
@@ -47,7 +47,7 @@ export function unitsWithoutRoom(rules: Rules, wanted: CopyMetadata): ReadonlySe
   const inOrder = candidates.sort((left, right) => Number(left.isNew) - Number(right.isNew) || (left.rank < right.rank ? -1 : 1));
   let total = annotationsLength(wanted.others()) + inOrder.reduce((sum, { unit }) => sum + standing(unit), 0);
   let base = 0;
-  // Where new keys are asked for, every part counts as if both sides had digests of their own: what flows must not make room for more.
+  // For new keys, every part counts as if both sides had digests of their own: applied host edits must not make room for more.
   let widest = 0;
   const left = new Set<UnitId>();
   for (const { unit, value, isNew } of inOrder) {
@@ -66,7 +66,7 @@ export function unitsWithoutRoom(rules: Rules, wanted: CopyMetadata): ReadonlySe
   return left;
 }
 
-/** Most objects are far from any limit, and every plan asks. */
+/** Most objects are far from any limit, and every plan checks. */
 function fitsAtOnce({ units, standing }: CopyMetadata): boolean {
   let entries = 0;
   let characters = MARKERS_LENGTH_MAX;
@@ -83,7 +83,7 @@ const BYTES_PER_CHARACTER = 3;
 /** More characters than the markers of a copy can have: names, namespaces and kinds are short. */
 const MARKERS_LENGTH_MAX = 8 * 1024;
 
-/** Sorts by what is more important, then by key. */
+/** Sorts by importance, then by key. */
 function rankOf({ kind }: Rules, { id }: Unit): string {
   if (id === "body") return "0";
   const isOwn = kind.ownLabelKeys.some((key) => id === `labels/${key}`);
@@ -106,7 +106,7 @@ function byteLength(text: string): number {
   return encoder.encode(text).length;
 }
 
-/** What people should know of parts without room; nothing where there are none. */
+/** Notes on parts without room; empty if there are none. */
 export function roomNotes(left: Iterable<UnitId>): Note[] {
   const ids = [...left].sort();
   if (ids.length === 0) return [];

@@ -1,6 +1,6 @@
 /**
- * Whose a host Service is that this syncer did not make: Endpoints beside it become its backends, so that it must be known to be the
- * Service of the very tenant Service that they belong to. What a tenant writes never crosses under any of the keys that say so.
+ * Ownership of a host Service that this syncer did not make: Endpoints beside it become its backends, so it must be the
+ * copy of the very tenant Service that they belong to. Tenants cannot write any of the keys that record this.
  *
  * @module
  */
@@ -13,10 +13,10 @@ import { ourMarkers, readCopyMarkers } from "../../translate/identity.ts";
 import { STANDS_FOR } from "../../translate/markers.ts";
 import type { Rules, Surroundings } from "../rules/rules.ts";
 
-/** `other`: that of the tenant Service `of`. `foreign`: of another virtual cluster. `unknown`: nothing on it says whose it is. */
+/** `other`: that of the tenant Service `of`. `foreign`: of another virtual cluster. `unknown`: it has no owner marks. */
 export type HostServiceOwner = { readonly whose: "this" | "foreign" | "unknown" } | { readonly whose: "other"; readonly of: ObjectKey };
 
-/** Whose `hostService` is, for the tenant Service `key`. Markers go before the word of the operator, which says something of unmarked Services. */
+/** The owner of `hostService`, for the tenant Service `key`. Markers take precedence over the operator's annotation, which counts on unmarked ones. */
 export function hostServiceOwner(
   rules: Rules,
   key: ObjectKey,

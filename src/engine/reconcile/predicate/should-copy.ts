@@ -10,7 +10,7 @@ import { hostServiceOwner } from "./host-service.ts";
 import { isMappedElsewhere } from "./mapped-elsewhere.ts";
 import type { Rules, Surroundings } from "../rules/rules.ts";
 
-/** What should become of an object's copy on the host. */
+/** Decision about an object's copy on the host. */
 export type CopyDecision =
   | { readonly action: "copy" }
   /** The copy must not exist. `restsOnServices`: the clusters whose Service is the reason. */
@@ -53,7 +53,7 @@ function ownRules(rules: Rules, key: ObjectKey, tenant: KubeObject): CopyDecisio
     return { action: "leave", code: "EXCLUDED", message: "default/kubernetes belongs to the tenant's API server" };
   }
   if (isGoing(tenant)) {
-    // A finalizer may hold it for long, and it cannot come back.
+    // A finalizer may hold it for long, and its deletion cannot be revoked.
     return { action: "remove", code: "EXCLUDED", message: "The object is being deleted" };
   }
   if (isPaused(rules.translator.markerPrefix, tenant)) {
@@ -108,7 +108,7 @@ function besideService(
   return rules.services === "external" ? besideExternal(rules, service, around) : besideManaged(rules, service, around);
 }
 
-/** Slices that a controller of the tenant has made of what is copied itself. Their copies stay until readers see that. */
+/** Slices that a controller of the tenant has made from copied objects. Their copies stay until readers see these. */
 function besideSource({ backends }: Surroundings): CopyDecision | undefined {
   if (backends === undefined || backends.isSource) return undefined;
   const message = "A controller of the tenant's cluster has made the slice, and what it was made of is copied";
@@ -163,7 +163,7 @@ function besideFormer({ translator }: Rules, other: ObjectKey, key: ObjectKey): 
   return { action: "leave", code: "HOST_SERVICE_MISSING", message };
 }
 
-/** Endpoints beside the copy of another tenant Service with the same host name are its backends, and keep those of its own out. */
+/** Endpoints beside the copy of another tenant Service with the same host name are its backends, and exclude its own. */
 function besideCopy(other: ObjectKey, key: ObjectKey): CopyDecision {
   return {
     action: "remove",

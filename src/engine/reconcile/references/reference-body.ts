@@ -1,6 +1,6 @@
 /**
- * What the copy of a referenced object looks like. Its body is the source's. Labels and annotations are the source's too; those
- * that somebody else adds to the copy stay, which the base tells apart from what we wrote.
+ * Content of the copy of a referenced object. Its body is the source's. Labels and annotations are the source's too; those
+ * that other writers add to the copy stay: the base distinguishes them from the engine's own.
  *
  * @module
  */
@@ -13,20 +13,20 @@ import { withoutKeys } from "../rules/excluded-keys.ts";
 import { missingOwner, ownedBy } from "../copy/owner.ts";
 import type { ReferenceRules, SourcedInput } from "./reference-rules.ts";
 
-/** What a copy says that is not markers. */
+/** Content of a copy without markers. */
 export interface DesiredCopy {
   readonly labels: StringMap;
   readonly annotations: StringMap;
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** A copy that exists and what it should say. */
+/** An existing copy and its desired content. */
 export interface CopyPair {
   readonly target: KubeObject;
   readonly desired: DesiredCopy;
 }
 
-/** What an object says beside metadata and status. Empty maps say nothing. */
+/** Content of an object beside metadata and status, without empty maps. */
 export function bodyOf(object: KubeObject): Record<string, unknown> {
   const {
     apiVersion: _apiVersion,
@@ -42,7 +42,7 @@ function isEmptyMap(value: unknown): boolean {
   return isRecord(value) && Object.keys(value).length === 0;
 }
 
-/** What the copy of a source should say. */
+/** Desired content of the copy of a source. */
 export function desiredCopy({ translator, excluded }: ReferenceRules, { kind, source }: SourcedInput): DesiredCopy {
   const { labels = {}, annotations = {} } = source.metadata;
   const kept = withoutKeys(labels, excluded);
@@ -112,7 +112,7 @@ function baseOf({ labels, annotations }: DesiredCopy): Base {
   return new Map([...entries("labels", labels), ...entries("annotations", annotations)]);
 }
 
-/** How a copy differs from what it should say; `recreate` when it cannot be changed into that. */
+/** Difference between a copy and its desired content; `recreate` if it cannot be changed into that. */
 export function differsFrom(rules: ReferenceRules, input: SourcedInput, { target, desired }: CopyPair): "none" | "update" | "recreate" {
   const body = bodyOf(target);
   const bodyDiffers = !jsonEqual(body, desired.body);

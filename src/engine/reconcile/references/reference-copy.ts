@@ -1,6 +1,6 @@
 /**
- * What to do about the copy of one object that reference patches name: a Secret, for example. The copy follows its source, and
- * goes a while after the last reference to it. Pure, as `plan.ts` is.
+ * Plans the copy of one object that reference patches name: a Secret, for example. The copy follows its source, and
+ * is deleted a while after the last reference to it. Pure, as `plan.ts` is.
  *
  * @module
  */
@@ -17,20 +17,20 @@ import { bodyOf, desiredCopy, differsFrom, newCopy, refreshedCopy } from "./refe
 import type { CopyPlace, ReferenceInput, ReferenceRules, SourcedInput } from "./reference-rules.ts";
 import { whyNotImported } from "./reference-source.ts";
 
-/** The answer of {@link planReferenceCopy}. */
+/** The result of {@link planReferenceCopy}. */
 export interface ReferencePlan extends Plan {
   /** When to plan again although nothing changes, in milliseconds. */
   readonly againInMs?: number;
-  /** True when the copy may be deleted only if nobody refers to it by now. */
+  /** True when the copy may be deleted only if it is still not referenced. */
   readonly confirmUnused?: boolean;
-  /** Of a stale plan: what the cache says of the source will do while its cluster cannot be reached. */
+  /** Of a stale plan: the cached state of the source suffices while its cluster cannot be reached. */
   readonly cacheSuffices?: boolean;
 }
 
-/** Types of Secrets that let somebody into the cluster that they are of. */
+/** Types of Secrets that grant access to their own cluster. */
 const CREDENTIAL_TYPES: readonly unknown[] = ["kubernetes.io/service-account-token", "bootstrap.kubernetes.io/token"];
 
-/** An object of the host that may be meant for somebody else is looked at again after this time, in milliseconds. */
+/** Delay before a host object that may be meant for another tenant object is checked again, in milliseconds. */
 const FOREIGN_AGAIN_MS = 60_000;
 
 /**
@@ -42,7 +42,7 @@ const FOREIGN_AGAIN_MS = 60_000;
 export function planReferenceCopy(rules: ReferenceRules, input: ReferenceInput): ReferencePlan {
   const { source, unusedMs } = input;
   if (unusedMs !== undefined) return planUnused(rules, { ...input, unusedMs });
-  // Nobody may take a copy for a source: it is from before the configuration turned the direction round.
+  // A copy must not be taken for a source: it is from before the configuration reversed the direction.
   if (source !== undefined && isReferenceCopy(rules, input, source)) return planTurned(input, source);
   if (source === undefined) return planMissing(rules, input);
   if (source.kind === SECRETS.kind && CREDENTIAL_TYPES.includes(source["type"]))
@@ -61,7 +61,7 @@ export function versionText(object: KubeObject): string {
 function planUnused(rules: ReferenceRules, input: ReferenceInput & { readonly unusedMs: number }): ReferencePlan {
   const { target, unusedMs, known } = input;
   const leftMs = rules.retentionMs - unusedMs;
-  // A list may have left it out. Anyone who forgets it now would not know it again when the next list has it.
+  // A list may have left it out. If it were forgotten now, it would not be recognized when the next list has it.
   const copy = target ?? known;
   if (!isLiveCopy(rules, input, copy)) return answer(input, "absent");
   if (leftMs > 0) return { ...answer(input, target === undefined ? "absent" : "copied"), againInMs: leftMs };
@@ -98,7 +98,7 @@ function planWanted(rules: ReferenceRules, input: SourcedInput): ReferencePlan {
   const side = targetSide(input);
   const desired = desiredCopy(rules, input);
   if (target === undefined) {
-    // Who deleted the copy may know that its source is gone. Believed from a cache that does not, it would come back forever.
+    // A client that deleted the copy may know that its source is gone. A stale cache would bring the copy back forever.
     const { known, sourceConfirmed } = input;
     if (known !== undefined && !sourceConfirmed) return { ...answer(input, "stale"), cacheSuffices: !isStale(rules, input, known) };
     const reason = "The referenced object has no copy";
@@ -121,14 +121,14 @@ function planWanted(rules: ReferenceRules, input: SourcedInput): ReferencePlan {
   return answer(input, "copied", { operations: [{ action: "update", side, object, reason, ...(restores && { restores }) }] });
 }
 
-/** Tells whether a copy stands here from before its namespace was mapped again: it makes way in one write, as for other kinds. */
+/** Tells whether a copy here is from before its namespace was remapped: it is replaced in one write, as for other kinds. */
 function isOfMovedSource(rules: ReferenceRules, input: SourcedInput, target: KubeObject): boolean {
   const { resource } = input.kind;
   const other = targetSide(input) === "host" ? ourMarkers(rules, target, resource) : undefined;
   return other !== undefined && isMappedElsewhere(rules.translator, resource, other, input.hostKey);
 }
 
-/** An object of somebody else that says the same is as good as a copy. */
+/** A foreign object with the same content is as good as a copy. */
 function planForeign(rules: ReferenceRules, input: SourcedInput & { readonly target: KubeObject }): ReferencePlan {
   const { target, source, kind } = input;
   const isHost = targetSide(input) === "host";
@@ -143,14 +143,14 @@ function planForeign(rules: ReferenceRules, input: SourcedInput & { readonly tar
   return answer(input, "refused", { notes: [{ code: "REFERENCE_FOREIGN", message }] });
 }
 
-/** The fence: a cache that lags behind what was copied already must not undo it. */
+/** The fence: a cache that lags behind the copied version must not undo it. */
 function isStale({ translator }: ReferenceRules, { source, sourceConfirmed }: SourcedInput, target: KubeObject): boolean {
   const copied = readMarkers(translator.markerPrefix, target)!.resourceVersion;
   const cached = source.metadata.resourceVersion;
   return !sourceConfirmed && copied !== undefined && cached !== undefined && compareResourceVersions(cached, copied) < 0;
 }
 
-/** Tells whether an object on either side is our copy of exactly the object that is planned. */
+/** Tells whether an object on either side is our copy of exactly the planned object. */
 export function isReferenceCopy(rules: ReferenceRules, { kind, key, hostKey }: CopyPlace, object: KubeObject): boolean {
   const markers = readMarkers(rules.translator.markerPrefix, object);
   return (
@@ -192,7 +192,7 @@ function missing(input: ReferenceInput): Note {
   return { code: "REFERENCE_MISSING", message: `${named(input)} does not exist ${where}${remedy}` };
 }
 
-/** What turns the way of a kind around. */
+/** Settings that reverse the direction of a kind. */
 const SWITCHES: Readonly<Record<string, string | undefined>> = {
   Secret: "sync.toHost.secrets.enabled",
   ConfigMap: "sync.toHost.configMaps.enabled",

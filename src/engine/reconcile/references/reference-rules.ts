@@ -6,22 +6,22 @@ import type { KubeObject, OwnerReference } from "../../../kube/object/types.ts";
 import type { Translator } from "../../translate/translator.ts";
 import type { KeyFilter } from "../rules/excluded-keys.ts";
 
-/** A kind whose objects are brought across, and which way. */
+/** A kind whose objects are copied, and the direction. */
 export interface ReferenceKind {
   readonly resource: ResourceType;
   readonly direction: Direction;
 }
 
-/** What stays the same from one referenced object to the next. */
+/** Rules shared by all referenced objects. */
 export interface ReferenceRules {
   /** Kinds that reference patches can name, but for those that are synced anyway. */
   readonly kinds: readonly ReferenceKind[];
   readonly translator: Translator;
   /** Label and annotation keys that never cross. */
   readonly excluded: KeyFilter;
-  /** A copy that nobody refers to stays so long, in milliseconds. */
+  /** Retention of an unreferenced copy, in milliseconds. */
   readonly retentionMs: number;
-  /** So many objects are followed at most. */
+  /** Maximum number of followed objects. */
   readonly objectsMax: number;
   /** uid of the tenant cluster's `kube-system` namespace; recorded on every copy. */
   readonly clusterUid?: string;
@@ -29,18 +29,18 @@ export interface ReferenceRules {
   readonly adoptCluster?: string;
 }
 
-/** Everything that a plan for one referenced object looks at. */
+/** Input of a plan for one referenced object. */
 export interface ReferenceInput {
   readonly kind: ReferenceKind;
   /** The object's key in the tenant cluster, where references name it. */
   readonly key: ObjectKey;
   /** Its key on the host. */
   readonly hostKey: ObjectKey;
-  /** What the copy is of. */
+  /** The source of the copy. */
   readonly source: KubeObject | undefined;
-  /** What stands where the copy belongs, no matter whose it is. */
+  /** The object in the place of the copy, whatever its owner. */
   readonly target: KubeObject | undefined;
-  /** How long nobody has referred to it, in milliseconds; undefined while somebody does. */
+  /** Time since the last reference to it, in milliseconds; undefined while it is referenced. */
   readonly unusedMs: number | undefined;
   /** Owner of copies on the host. */
   readonly owner?: OwnerReference | undefined;
@@ -50,7 +50,7 @@ export interface ReferenceInput {
   readonly namesakeExists?: boolean;
   /** The copy as it was written or seen last, unless we have deleted it since: if it is missing, a list may have left it out. */
   readonly known?: KubeObject | undefined;
-  /** uid and version of the source that was written last: should the copy differ from it again, somebody has edited the copy. */
+  /** uid and version of the source that was written last: if the copy differs from it again, it has been edited. */
   readonly writtenFrom?: string | undefined;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Whether an object of the host may be brought into the tenant under the name that somebody there gave. Host names are not unique:
+ * Decides whether an object of the host may be brought into the tenant under the name that a user there gave. Host names are not unique:
  * `db-x-shop-x-a-x-blue` is `db-x-shop` of namespace `a`, and `db` of namespace `shop-x-a`.
  *
  * @module
@@ -30,7 +30,7 @@ export function namesakes({ translator }: ReferenceRules, { kind, key, hostKey }
   return [...found];
 }
 
-/** What the host's operator says of an object: that it stands for this tenant object, or for another one. */
+/** The host operator's statement about an object: that it stands for this tenant object, or for another one. */
 export function wordOf({ translator }: ReferenceRules, { key }: CopyPlace, { metadata }: KubeObject): "this" | "another" | undefined {
   const said = metadata.annotations?.[translator.markerPrefix + STANDS_FOR];
   return said === undefined ? undefined : said === formatKey(key) ? "this" : "another";

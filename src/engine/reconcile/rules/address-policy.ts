@@ -1,6 +1,6 @@
 /**
  * Which addresses of a tenant may appear on the host. A tenant can write any address into Endpoints, and the host's load
- * balancers, proxies and policies trust what stands there (CVE-2021-25740); this is where that trust is limited.
+ * balancers, proxies and policies trust these addresses (CVE-2021-25740); this module limits that trust.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import type { EndpointAddress, EndpointSubset, SliceEndpoint } from "../../../ku
 import { remembered } from "./remembered.ts";
 
 /**
- * The operator's rules. `deny` beats `allow`; with a non-empty `allow` everything else is refused. An IPv6 address that stands for an
+ * The operator's rules. `deny` overrides `allow`; with a non-empty `allow` everything else is refused. An IPv6 address that embeds an
  * IPv4 one (NAT64, 6to4, Teredo, IPv4-mapped, …) must pass as itself and as that one.
  */
 export interface AddressPolicy {
@@ -20,7 +20,7 @@ export interface AddressPolicy {
   readonly allow: readonly string[];
   /** CIDRs. */
   readonly deny: readonly string[];
-  /** What a refused address does to its object. */
+  /** Effect of a refused address on its object. */
   readonly action: "drop-address" | "reject-object";
 }
 
@@ -92,7 +92,7 @@ export function compileAddressPolicy(policy: AddressPolicy): CompiledAddressPoli
   return { check, checkName, action: policy.action };
 }
 
-/** An IPv6 address that stands for an IPv4 one is as good as that one: a translator on the way unwraps it. */
+/** An IPv6 address that embeds an IPv4 one counts as that one: a translator on the way unwraps it. */
 function firstRefused(embedded: readonly IpAddress[], judge: (address: IpAddress) => string | undefined): string | undefined {
   for (const address of embedded) {
     const reason = judge(address);
@@ -101,14 +101,14 @@ function firstRefused(embedded: readonly IpAddress[], judge: (address: IpAddress
   return undefined;
 }
 
-/** Nobody knows which address a name will stand for; those are refused that are an address in disguise, or the machine itself. */
+/** Refuses names that are an address in disguise, or the machine itself; what other names resolve to is unknown. */
 function nameProblem(name: string): string | undefined {
   const last = name.toLowerCase().replace(/\.$/, "").split(".").at(-1)!;
   if (name.includes(":") || /^(\d+|0x[\da-f]*)$/.test(last)) return "an address in the place of a host name";
   return last === "localhost" ? "loopback" : undefined;
 }
 
-/** An entry that is skipped would open what the operator closed. */
+/** Skipping an entry would permit what the operator denied. */
 function readCidr(text: string): Cidr {
   const cidr = parseCidr(text);
   if (cidr === undefined) throw new EngineError("CONFIG_VALUE", `Cannot use "${text}" in addressPolicy: wanted a CIDR in canonical text`);
@@ -143,7 +143,7 @@ export function admitAddresses(
   return { subsets: kept.filter((subset) => subset.addresses !== undefined || subset.notReadyAddresses !== undefined), refused };
 }
 
-/** Tells whether a policy has nothing to say about a list, which most changes of an object leave as it was. */
+/** Tells whether a policy does not affect a list, which most changes of an object leave unchanged. */
 const passes = remembered((check: AddressCheck) =>
   remembered((subsets: readonly EndpointSubset[]): boolean => {
     const pass = (addresses: readonly EndpointAddress[] = []) => addresses.every(({ ip }) => check(ip) === undefined);

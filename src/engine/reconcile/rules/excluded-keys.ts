@@ -11,7 +11,7 @@ export const TRIGGER_TIME = "endpoints.kubernetes.io/last-change-trigger-time";
 export const MANAGED_BY_CONTROLLER = "endpoints.kubernetes.io/managed-by";
 
 /**
- * Compiles the list of excluded keys; a `*` at the end of an entry stands for any ending. The keys of syncers are excluded whatever the
+ * Compiles the list of excluded keys; a `*` at the end of an entry matches any ending. The keys of syncers are excluded whatever the
  * list says.
  *
  * @example
@@ -23,9 +23,9 @@ export function compileExcludedKeys(entries: readonly string[]): KeyFilter {
   return (key) => exact.has(key) || prefixes.some((prefix) => key.startsWith(prefix)) || isSyncerKey(key);
 }
 
-/** The entries of `map` whose key is not excluded; the same reference when that is all of them. */
+/** The entries of `map` whose key is not excluded; the same reference if none is excluded. */
 export function withoutKeys(map: StringMap, excluded: KeyFilter): StringMap {
-  // Most maps have no such key, and each change asks of several.
+  // Most maps have no such key, and each change checks several.
   for (const key in map) if (excluded(key)) return Object.fromEntries(Object.entries(map).filter(([name]) => !excluded(name)));
   return map;
 }

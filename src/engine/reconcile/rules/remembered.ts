@@ -1,6 +1,6 @@
 /**
- * `compute`, asked once for each argument. Arguments are told apart by identity and must not change, as nothing that a cache holds
- * does; an answer is forgotten with its argument.
+ * `compute`, called once for each argument. Arguments are distinguished by identity and must not change, as nothing that a cache holds
+ * does; a result is dropped with its argument.
  *
  * @example
  * const lengthOf = remembered((list: readonly string[]) => list.join().length);
@@ -10,7 +10,7 @@ export function remembered<Argument extends object, Answer>(compute: (argument: 
   const answers = new WeakMap<Argument, Answer>();
   return (argument) => {
     const known = answers.get(argument);
-    // Without a box around each answer: there are as many as objects in both clusters.
+    // Without a wrapper around each result: there are as many as objects in both clusters.
     if (known !== undefined) return known;
     const answer = compute(argument);
     // An object of the wrong shape may have a text where another has a list.

@@ -14,7 +14,7 @@ import type { CompiledAddressPolicy } from "./address-policy.ts";
 import type { KeyFilter } from "./excluded-keys.ts";
 import type { KindDescription } from "./kind-description.ts";
 
-/** The settings that decide what is written. */
+/** The settings that determine writes. */
 export interface PlanSettings {
   readonly onError: OnError;
   readonly addressPolicy: CompiledAddressPolicy;
@@ -25,36 +25,36 @@ export interface PlanSettings {
   readonly objectFuel: number;
 }
 
-/** Who makes the host Services: this engine, or another syncer beside it. */
+/** The writer of host Services: this engine, or another syncer beside it. */
 export type ServicesMode = "managed" | "external";
 
 /** The EndpointSlices of one tenant Service, counted. */
 export interface SliceCount {
   /** Slices that the tenant has. */
   readonly total: number;
-  /** Those of them whose copies stand on the host and belong to the host Service. */
+  /** Those of them whose copies are on the host and belong to the host Service. */
   readonly copied: number;
 }
 
-/** What was decided about the backends of the Service that an object belongs to, with `backends: auto`. */
+/** Decision about the backends of an object's Service, with `backends: auto`. */
 export interface ServedBackends {
-  /** What the object says is told to readers by a copy of it, and not by one of something else. */
+  /** Readers learn the object's content from a copy of it, not from a copy of another object. */
   readonly isSource: boolean;
-  /** The copy of an object that is gone or is no source may go: what took its place is seen. */
+  /** The copy of an object that is gone or is no source may be deleted: its replacement is seen. */
   readonly mayGo: boolean;
   /** The copy of a slice would lose endpoints that another slice of the Service is about to show: it changes after that. Default false. */
   readonly awaitsMove?: boolean;
-  /** What the copy of Endpoints says to the host's mirror: "true" keeps it away. Undefined for nothing. */
+  /** Value of the skip-mirror label on the copy of Endpoints: "true" keeps the host's mirror away. Undefined for none. */
   readonly skipMirror: "true" | "false" | undefined;
 }
 
-/** What both sides look like around the object that is planned. */
+/** State of both sides around the planned object. */
 export interface Surroundings {
   /** The tenant Service that the object belongs to; {@link SyncedKind.serviceOf} says which that is. */
   readonly tenantService?: Service | undefined;
   /** The host Service at the host key of that Service. */
   readonly hostService?: Service | undefined;
-  /** An embedder says that the host Service is the one of the tenant Service, whatever stands on it. */
+  /** An embedder states that the host Service belongs to the tenant Service, whatever its marks. */
   readonly ownsHostService?: boolean | undefined;
   /** The slices of that Service; undefined while slices are not synced. Endpoints only. */
   readonly slices?: SliceCount | undefined;
@@ -62,7 +62,7 @@ export interface Surroundings {
   readonly backends?: ServedBackends | undefined;
 }
 
-/** What the labels of a copy depend on besides the tenant's. */
+/** Input of a copy's labels besides the tenant's. */
 export interface LabelSurroundings extends Surroundings {
   readonly host: KubeObject | undefined;
   readonly translator: Translator;
@@ -78,24 +78,24 @@ export interface SyncedKind extends KindDescription {
   readonly besideService: boolean;
   /** Tells that the body's host edits may flow back (as one value). */
   readonly bodyFlows: boolean;
-  /** Label keys of which the engine alone decides what stands on a copy. They cross in neither direction. */
+  /** Label keys whose values on a copy the engine alone decides. They cross in neither direction. */
   readonly ownLabelKeys: readonly string[];
-  /** What the copy has under them; a key that is left out is not on the copy. Neither the tenant nor a patch has a say. */
+  /** Values of the copy under these keys; a missing key is not on the copy. Neither the tenant nor a patch has a say. */
   ownLabels(tenant: KubeObject, around: LabelSurroundings): StringMap;
   /** The tenant Service that an object belongs to; undefined when it belongs to none. */
   serviceOf(key: ObjectKey, tenant: KubeObject): ObjectKey | undefined;
-  /** Who in the tenant cluster writes this object and would undo what flows back; undefined when nobody does. */
+  /** Controller in the tenant cluster that writes this object and would undo host edits; undefined if there is none. */
   writerOf(tenant: KubeObject): string | undefined;
   /** The body of the host object, before patches. */
   translateBody(tenant: KubeObject, translator: Translator): Record<string, unknown>;
   /** Checks and corrects the patched body; may refuse the whole object. */
   admitBody(object: KubeObject, rules: Rules): AllowedBody;
-  /** SHA-256 of what the owned part of a host object's body says: bodies that mean the same have the same. The object must not change. */
+  /** SHA-256 of the owned part of a host object's body: equivalent bodies have the same digest. The object must not change. */
   hostFingerprint(object: KubeObject): string;
   /** The same for a tenant object's body. */
   tenantFingerprint(object: KubeObject): string;
   /**
-   * A host object with `desired`'s body, keeping what the host's API server assigned, without annotations that it would refuse
+   * A host object with `desired`'s body, keeping values that the host's API server assigned, without annotations that it would refuse
    * beside that body.
    */
   withBody(host: KubeObject, desired: KubeObject): KubeObject;
@@ -105,7 +105,7 @@ export interface SyncedKind extends KindDescription {
   mustRecreate(host: KubeObject, desired: KubeObject): boolean;
 }
 
-/** A body that may be written, with what was left out of it, or the reason why nothing may. */
+/** A body that may be written, with the parts left out of it, or the reason why nothing may. */
 export interface AllowedBody {
   readonly object: KubeObject;
   readonly refusedAddresses: readonly { readonly ip: string; readonly reason: string }[];
@@ -118,7 +118,7 @@ export interface AllowedBody {
 export interface Rules {
   readonly kind: SyncedKind;
   readonly enabled: boolean;
-  /** Who tells readers of the backends is decided Service by Service. Default false. */
+  /** The source that readers get backends from is decided per Service. Default false. */
   readonly decidesBackends?: boolean;
   readonly patches: readonly CompiledPatch[];
   readonly engine: PatchEngine;

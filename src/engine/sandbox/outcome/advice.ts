@@ -1,5 +1,5 @@
 /**
- * What to write instead, when an expression threw or returned something unfit. The patterns are the engine's own messages.
+ * Advice for expressions that threw or returned an unfit value. The patterns are the engine's own messages.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import type { TextPosition } from "../../expression/excerpt.ts";
 import { adviseOnName } from "../../expression/lints/name-advice.ts";
 import type { Thrown } from "./outcome.ts";
 
-/** What is known of a failure. */
+/** Facts about a failure. */
 export interface Circumstances {
   readonly text: string;
   readonly value: unknown;
@@ -17,7 +17,7 @@ export interface Circumstances {
 }
 
 /**
- * What kind of value JSON data is, in words.
+ * Names the kind of a JSON value.
  *
  * @example
  * kindOf(["a"]); // "a list of 1"
@@ -108,7 +108,7 @@ function adviseOnCall({ text, place, value }: Circumstances): string | undefined
   return owner === "value" ? `It has no ${method}(): ${adviseOnMethod(owner, method, value)}` : adviseOnMethod(owner, method, undefined);
 }
 
-/** What to write instead of `owner.method(…)`; `value` is what the owner is, if that is known. */
+/** Replacement for `owner.method(…)`; `value` is the value of the owner, if known. */
 function adviseOnMethod(owner: string, method: string, value: unknown): string {
   if (method === "length") return `write ${owner}.length without parentheses`;
   const ways = [
@@ -143,7 +143,7 @@ const RESULTS: readonly (readonly [found: string, hint: string])[] = [
   ["more than", "Return less"],
 ];
 
-/** A hint for a result that is no JSON value, given what it is. */
+/** A hint for a result that is no JSON value, given its kind. */
 export function adviseOnResult(found: string): string {
   const hint = RESULTS.find(([start]) => found.startsWith(start))?.[1];
   return hint ?? "Check the operands with Number.isFinite: is a text among them, or a division by zero?";

@@ -1,5 +1,5 @@
 /**
- * What went wrong in an evaluation, as errors with codes.
+ * Failures of evaluations, as errors with codes.
  *
  * @module
  */
@@ -16,11 +16,11 @@ import { positionInText } from "../source.ts";
 
 const MESSAGE_MAX = 500;
 
-/** What an evaluation was given. */
+/** Input of an evaluation. */
 export interface Conditions {
   readonly limits: SandboxLimits;
   readonly budget: FuelBudget | undefined;
-  /** Its own limit, or what was left of the budget. */
+  /** Its own limit, or the rest of the budget. */
   readonly fuel: number;
   readonly value: unknown;
 }
@@ -39,7 +39,7 @@ export function evaluationError(text: string, outcome: Failed, conditions: Condi
   }
 }
 
-/** What an evaluation took, for budgets that others keep. */
+/** Cost of an evaluation, for the caller's budget. */
 function priceOf(outcome: Failed): ErrorDetails {
   return { charged: outcome.charged, ...("contextCharged" in outcome && { contextCharged: outcome.contextCharged }) };
 }
@@ -50,7 +50,7 @@ export function compileFailure(text: string, what: string, place: TextPosition =
   return new EngineError("EXPRESSION_SYNTAX", message, { details: { ...place, text, excerpt: excerptOf(text, place) } });
 }
 
-/** The error for a text whose compilation needs more than what is left of a budget. */
+/** The error for a text whose compilation exceeds the rest of a budget. */
 export function compileBudgetFailure(text: string, budget: FuelBudget, fuel: number): EngineError {
   const { limit } = budget;
   const what = `needs more than what is left of the ${limit} steps in which all expressions of a configuration are compiled`;
@@ -62,7 +62,7 @@ export function compileBudgetFailure(text: string, budget: FuelBudget, fuel: num
   );
 }
 
-/** What a message says behind the expression. */
+/** Parts of a message after the expression. */
 interface Words {
   readonly what: string;
   readonly hint: string | undefined;

@@ -1,29 +1,29 @@
 import type { TrapReason } from "../quickjs/engine.ts";
 
-/** What an evaluation took from the fuel of its object, beside the expression's own steps. */
+/** Fuel of an evaluation charged to its object, beside the expression's own steps. */
 export interface Price {
   /** Everything but the context: the expression's own steps, its value, its result, and the work of the host for each evaluation. */
   readonly charged: number;
-  /** Bringing in the context. It is the same whether an earlier evaluation has left it there; who evaluates often pays it once. */
+  /** Bringing in the context. It is the same whether an earlier evaluation has left it there; frequent evaluations pay it once. */
   readonly contextCharged: number;
 }
 
-/** What an evaluation came to, and what it took. */
+/** Outcome and cost of an evaluation. */
 export type Priced = EvaluationOutcome & Price;
 
-/** What an evaluation came to; `fuel` counts the expression's own steps and those of writing its result. */
+/** Outcome of an evaluation; `fuel` counts the expression's own steps and those of writing its result. */
 export type EvaluationOutcome =
   | { readonly kind: "value"; readonly value: unknown; readonly fuel: number }
   | { readonly kind: "threw"; readonly thrown: Thrown; readonly fuel: number }
   | { readonly kind: "noJson"; readonly found: string; readonly fuel: number };
 
-/** What the realm says about a thrown value. Name and message are on one line, whatever the expression wrote into them. */
+/** A thrown value as the realm reports it. Name and message are on one line, whatever the expression wrote into them. */
 export interface Thrown {
   readonly name: string;
   readonly message: string;
-  /** Empty for what is no error: any object can say anything of where it comes from. */
+  /** Empty for values that are no errors: any object can claim any origin. */
   readonly stack: string;
-  /** It has the class of what the engine's calls and parsers throw when they nest too deep. */
+  /** It has the class of the engine's errors for too deep nesting. */
   readonly byEngine: boolean;
 }
 
@@ -33,9 +33,9 @@ export interface Stopped {
   /** "input": its value or context could not be brought in for a fair price. */
   readonly reason: TrapReason | "input";
   readonly fuel: number;
-  /** Everything that it took, with the price of what it broke. */
+  /** Its total cost, with the price of what it broke. */
   readonly charged: number;
-  /** JSON length of what was brought in, in code units. */
+  /** JSON length of the input, in code units. */
   readonly inputLength: number;
   readonly cause: unknown;
 }

@@ -1,20 +1,20 @@
 /**
- * What the engine's module imports: a system that has no clock, no files, no environment, and stands in UTC.
+ * Imports of the engine's module: a system that has no clock, no files, no environment, and stands in UTC.
  *
  * @module
  */
 
-/** What the imports need of the instance that they serve. */
+/** The instance, as the imports need it. */
 export interface ImportHost {
   readonly memory: WebAssembly.Memory;
   /** Makes the memory hold `bytes`, or throws: a refusal must not reach the guest as a catchable error. */
   growTo(bytes: number): void;
-  /** Answers a call of the host's function `id`; takes and gives addresses of values. Zero stands for undefined. */
+  /** Handles a call of the host's function `id`; takes and returns addresses of values. Zero is undefined. */
   callFunction(id: number, values: number, count: number): number;
 }
 
 const NOT_SUPPORTED = 52;
-/** `struct tm`: all zero but for the fields that nobody reads; the offset to UTC is one of the zeros. */
+/** `struct tm`: all zero but for the fields that are never read; the offset to UTC is one of the zeros. */
 const TM_BYTES = 44;
 
 /** The import object; the build names its members by letters. */
@@ -48,7 +48,7 @@ export function createImports(host: ImportHost): WebAssembly.Imports {
         for (const name of [standardName, daylightName]) bytes.set([0x55, 0x54, 0x43, 0], name);
       },
       o: () => NOT_SUPPORTED,
-      // QuickJS seeds its random numbers with the time. Both are gone for the guest; a constant keeps instances alike.
+      // QuickJS seeds its random numbers with the time. Both are removed for the guest; a constant keeps instances alike.
       p: () => 0,
       q: stop("abort"),
       r: stop("exit"),

@@ -1,5 +1,5 @@
 /**
- * What is known of the engine's build: its exports, its constants, and how its values lie in memory. All of it belongs to the file whose
+ * Facts about the engine's build: its exports, its constants, and how its values lie in memory. All of it belongs to the file whose
  * digest `wasm-file.ts` checks.
  *
  * @module
@@ -9,7 +9,7 @@ import type { MeterExports } from "./meter.ts";
 /** Address of a value in the instance's memory. The caller that gets one from a method frees it. */
 export type Handle = number;
 
-/** What a value is, as far as the border needs to know. A rope is a string in pieces. */
+/** Kind of a value, as far as the boundary needs it. A rope is a string in pieces. */
 export type Kind = "string" | "rope" | "object" | "number" | "boolean" | "null" | "undefined" | "exception" | "symbol" | "bigint";
 
 /** The exports in use; the build names them by letters. */

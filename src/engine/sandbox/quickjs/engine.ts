@@ -8,7 +8,7 @@
  * - The instance can call the functions that it is given and nothing else. Only strings cross, and each call has its price in fuel.
  * - A refused growth of memory traps. The guest never sees an "out of memory" that it could catch.
  *
- * After any exception from a method the instance is in an unknown state: ask {@link QuickJsInstance.trapReason}, then drop it.
+ * After any exception from a method the instance is in an unknown state: call {@link QuickJsInstance.trapReason}, then drop it.
  *
  * @module
  */
@@ -36,10 +36,10 @@ export interface Steps {
 /** Bytes of one page of WASM memory. */
 export const PAGE_BYTES = 65_536;
 
-/** The module declares that it needs so many pages from the start. */
+/** Number of pages that the module requires from the start. */
 export const INITIAL_PAGES = 256;
 
-/** Fuel for the host's own calls into the engine that free, compile or look at what was paid for when it was made. */
+/** Fuel for the host's own calls into the engine that free, compile or read what was already charged. */
 export const HOST_FUEL = STEPS_MAX;
 
 /** Overhead that every allowance of fuel has besides as many steps as the fuel itself; ordinary programs need less than 1.2 per step. */
@@ -53,9 +53,9 @@ export interface QuickJsInstanceOptions {
   readonly memoryBytes: number;
   /** The engine refuses calls that nest deeper than this, in bytes of its own stack. */
   readonly stackBytes: number;
-  /** What the guest can call. All instances of one image have the same. */
+  /** Functions that the guest can call. All instances of one image have the same. */
   readonly functions: readonly HostFunction[];
-  /** What those ask of the owner of the sandbox. */
+  /** Functions of the sandbox's owner that they call. */
   readonly outside: Outside;
 }
 
@@ -80,7 +80,7 @@ export interface EvaluateSourceOptions {
   readonly compileOnly?: boolean;
 }
 
-/** Every call has so many arguments. */
+/** Number of arguments of every call. */
 const ARGUMENTS = 3;
 const ARGUMENTS_BYTES = ARGUMENTS * 4;
 const TEXT_BYTES = 16_384;
@@ -131,13 +131,13 @@ export class QuickJsInstance {
     return stepsLeft(this.#raw.fuelLeft());
   }
 
-  /** Allows `fuel` from now on, and `overhead`: by default as much as so much fuel can need. */
+  /** Allows `fuel` from now on, and `overhead`: by default as much as this fuel can need. */
   refuel(fuel: number, overhead: number = fuel + OVERHEAD_BASE): void {
     this.#given = { fuel, overhead: Math.min(STEPS_MAX, overhead) };
     this.#raw.refuel(fuel, this.#given.overhead);
   }
 
-  /** What was taken since the last {@link refuel}; at most what was given, also after a trap. */
+  /** Steps taken since the last {@link refuel}; at most those given, also after a trap. */
   get taken(): Steps {
     const { fuel, overhead } = this.#given;
     return { fuel: Math.min(fuel, fuel - this.fuel), overhead: Math.min(overhead, overhead - this.#raw.overheadLeft()) };
@@ -153,7 +153,7 @@ export class QuickJsInstance {
     return this.#bytes.length;
   }
 
-  /** What stopped the instance, given what one of its methods threw. */
+  /** Reason why the instance stopped, given the error of one of its methods. */
   trapReason(error: unknown): TrapReason {
     if (this.#growthRefused) return "memory";
     if (this.fuel < 0) return "fuel";
@@ -161,7 +161,7 @@ export class QuickJsInstance {
     return error instanceof RangeError ? "stack" : "fault";
   }
 
-  /** Copies what the memory holds. Take it at rest only: the stack of a running call is not complete in memory. */
+  /** Copies the memory. Take it at rest only: the stack of a running call is not complete in memory. */
   snapshot(): Snapshot {
     const pages = new Map<number, Uint8Array>();
     for (let page = 0; page < this.#bytes.length / PAGE_BYTES; page += 1) {
@@ -192,7 +192,7 @@ export class QuickJsInstance {
     return this.#raw.ma(context, callee, this.undefined, ARGUMENTS, scratch);
   }
 
-  /** What the exception `value` threw. */
+  /** The thrown value of the exception `value`. */
   takeThrown(value: Handle): Handle {
     return this.#raw.na(this.#layout.context, value);
   }
@@ -274,7 +274,7 @@ export class QuickJsInstance {
     return header >= 0 ? this.#bytes.subarray(address, address + length) : new Uint16Array(this.#bytes.buffer, address, length);
   }
 
-  /** A string value of Latin-1 text, NUL included: one of as many letters is made, and written over before anybody has seen it. */
+  /** A string value of Latin-1 text, NUL included: one of as many letters is made, and overwritten before it is visible. */
   #newLatin1(units: Uint8Array): Handle {
     const address = this.#raw.v(units.length + 1);
     this.#bytes.fill(FILLER, address, address + units.length)[address + units.length] = 0;
@@ -342,7 +342,7 @@ export class QuickJsInstance {
       return converted === undefined ? 0 : this.#newLatin1(converted);
     }
     const text = answer.fromText(this.readText(values), this.#options.outside);
-    // What functions answer has no such characters; what has is hardly worth a way around.
+    // Results of functions rarely have such characters; these are not worth a special path.
     return this.newText(text) ?? this.newPlainText(text.replace(NOT_PLAIN, "\ufffd"));
   }
 
@@ -355,7 +355,7 @@ export class QuickJsInstance {
 }
 
 const FILLER = 0x61;
-/** What {@link QuickJsInstance.newText} cannot bring in. */
+/** Characters that {@link QuickJsInstance.newText} cannot bring in. */
 const NOT_PLAIN = /[\0\p{Surrogate}]/gu;
 /** The fields of a runtime that are looked through, and the value of the one that starts its collector, as an unsigned size. */
 const RUNTIME_WORDS = 64;

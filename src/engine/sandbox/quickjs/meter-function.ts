@@ -13,10 +13,10 @@ const BULK_SHIFT = 7;
 /** No counter is ever set higher than this; see {@link Counters.callAsOverhead}. */
 export const STEPS_MAX = 2 ** 29 - 1;
 
-/** Added to the fuel of a call that counts as overhead, as a power of two: it must not run out of what it does not take. */
+/** Added to the fuel of a call that counts as overhead, as a power of two: it must not run out of fuel that it does not take. */
 export const LOAN_BITS = 30;
 
-/** What is written at the points of one counter. */
+/** Code written at the points of one counter. */
 interface Charges {
   /** Takes one step, traps below zero. */
   readonly step: readonly number[];

@@ -3,11 +3,11 @@
  *
  * Guarantees:
  * - Every function entry and every turn of every loop takes one step; bulk memory instructions take one more per 128 bytes. Code
- *   between two such points is bounded by the size of the module, so steps bound time, also inside native loops that never ask
+ *   between two such points is bounded by the size of the module, so steps bound time, also inside native loops that never check
  *   an interrupt handler.
  * - When a counter falls below zero the instance traps. WASM has no way to catch a trap, so no guest code can.
  * - The same evaluation takes the same fuel on every machine and whatever was evaluated before. Steps whose number depends on the
- *   past (how the free list looks, who else is in the same hash chain) have a counter of their own, "overhead": it bounds them
+ *   past (how the free list looks, which other entries are in the same hash chain) have a counter of their own, "overhead": it bounds them
  *   like fuel but is not reported.
  *
  * The counters are globals of their own, out of reach of the module's memory: corrupted memory cannot refuel.
@@ -31,8 +31,8 @@ export interface MeterExports {
 }
 
 /**
- * What counts as overhead, by number of function: "call" stands for everything from the entry of the function to its return, with
- * all that it calls; a list stands for loops of the function itself, by their number in its text from 1.
+ * Code that counts as overhead, by number of function: "call" covers everything from the entry of the function to its return, with
+ * all that it calls; a list names loops of the function itself, by their number in its text from 1.
  */
 export type OverheadPoints = ReadonlyMap<number, "call" | readonly number[]>;
 
@@ -171,7 +171,7 @@ function countImportedFunctions(sections: readonly Section[]): number {
 }
 
 /**
- * A counter as an item of the section of globals. A new instance's start function runs before anybody can set it. The encoding of the
+ * A counter as an item of the section of globals. A new instance's start function runs before it can be set. The encoding of the
  * number is the signed one as well: its last byte is below 0x40.
  */
 const MUTABLE = 1;

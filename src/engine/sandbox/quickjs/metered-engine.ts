@@ -5,7 +5,7 @@ import { readEngineFile } from "./wasm-file.ts";
 /**
  * The engine, rewritten so that it counts its steps, which takes tens of milliseconds.
  *
- * The rewritten bytes are kept in memory only: what was reviewed is the package's file and the rewriter. Who bundles the sandbox for
+ * The rewritten bytes are kept in memory only: the reviewed parts are the package's file and the rewriter. A bundle of the sandbox for
  * browsers replaces this file by one that holds the bytes that this one makes.
  *
  * @throws INTERNAL when the installed file is another one.

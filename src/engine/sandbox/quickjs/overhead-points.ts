@@ -23,7 +23,7 @@ export const OVERHEAD_POINTS: OverheadPoints = new Map<number, "call" | readonly
   [284, "call"],
   [285, "call"],
   [730, "call"],
-  // Releasing a value whose last reference is gone; that may be the string of a name.
+  // Releasing a value without references; that may be the string of a name.
   [463, "call"],
   // Names: from a string, from a C string, releasing one.
   [326, "call"],
@@ -31,7 +31,7 @@ export const OVERHEAD_POINTS: OverheadPoints = new Map<number, "call" | readonly
   [763, "call"],
   // Finding the entry of a Map or Set: objects are keys by their address.
   [153, "call"],
-  // Of the compiler: what it allocates, and equal constants.
+  // Of the compiler: its allocations, and equal constants.
   [199, "call"],
   [874, "call"],
   // Chains of hash tables where the lookup is part of a larger function.

@@ -20,7 +20,7 @@ export function needsEscape(text: string): boolean {
 
 /**
  * Writes `text` and a closing zero. Needs room for three bytes per code unit and one more.
- * Answers false, with nothing of use written, when `text` {@link needsEscape}.
+ * Returns false, with unusable output, if `text` {@link needsEscape}.
  */
 export function writeText(bytes: Uint8Array, at: number, text: string): boolean {
   let end = text.length <= ASCII_LOOP_MAX ? writeAscii(bytes, at, text) : -1;

@@ -1,7 +1,7 @@
 /**
  * The one file of the sandbox that needs the platform: it finds, reads and checks the engine.
  *
- * Node's file system is asked for at run time, so that a browser can load this file too; there, the engine is fetched.
+ * Node's file system is imported at run time, so that a browser can load this file too; there, the engine is fetched.
  *
  * @module
  */

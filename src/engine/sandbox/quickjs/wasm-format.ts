@@ -121,7 +121,7 @@ export class ByteWriter {
     this.#length += values.length;
   }
 
-  /** The bytes so far, behind their length, as the format wants sections and function bodies. */
+  /** The bytes so far, behind their length, as the format requires for sections and function bodies. */
   appendSized(part: ByteWriter): void {
     this.unsigned(part.#length);
     this.append(part.bytes());

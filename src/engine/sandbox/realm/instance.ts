@@ -16,7 +16,7 @@ import { chargeOf, EVALUATION_FUEL, FREE_TEXT_MAX, inputAllowance, InputTooDear,
 import type { InputCost } from "./price.ts";
 import { EXPRESSION_FILE, functionSource, probeSource } from "../source.ts";
 
-/** What one evaluation is given: the value, its surroundings, and how many steps it may take and bytes of JSON it may answer. */
+/** Input of one evaluation: the value, its surroundings, and how many steps it may take and bytes of JSON it may answer. */
 export interface Evaluation {
   readonly value: unknown;
   readonly valueExists: boolean;
@@ -25,9 +25,9 @@ export interface Evaluation {
   readonly resultBytes: number;
 }
 
-/** What came of compiling an expression. */
+/** Result of compiling an expression. */
 export interface Compilation {
-  /** What the engine's parser found wrong with it. */
+  /** Error of the engine's parser. */
   readonly problem: Thrown | undefined;
   /** Steps that it took. */
   readonly fuel: number;
@@ -67,12 +67,12 @@ export class Instance {
   #used = false;
   #fallback: EvaluationOutcome | undefined;
   #phase: "input" | "run" = "run";
-  /** Steps that the evaluation has left, and what it was charged before the phase that runs. */
+  /** Steps that the evaluation has left, and its charge before the current phase. */
   #stepsLeft = 0;
   #charged = 0;
   #contextCharged = 0;
   #inputLength = 0;
-  /** True while what the engine takes is to be charged. */
+  /** True while the engine's steps are charged. */
   #paying = false;
 
   constructor(options: QuickJsInstanceOptions, image: RealmImage) {
@@ -80,17 +80,17 @@ export class Instance {
     this.#tools = image.tools;
   }
 
-  /** False until the first evaluation: what fails in an unused instance would fail in any other. */
+  /** False until the first evaluation: a failure in an unused instance would occur in any other. */
   get used(): boolean {
     return this.#used;
   }
 
-  /** The outcome of an evaluation that was over when the instance stopped: asking what it threw for its message hit a limit. */
+  /** The outcome of an evaluation that was over when the instance stopped: reading the message of its error hit a limit. */
   get fallback(): EvaluationOutcome | undefined {
     return this.#fallback;
   }
 
-  /** What an evaluation had taken when it stopped, and why it did, given what {@link evaluate} threw. */
+  /** Cost and reason of a stopped evaluation, given the error of {@link evaluate}. */
   stopped(cause: unknown): { readonly reason: TrapReason | "input"; readonly charged: number; readonly inputLength: number } {
     const found = this.engine.trapReason(cause);
     const byData = this.#phase === "input" && (found === "fuel" || found === "overhead" || cause instanceof InputTooDear);
@@ -155,14 +155,14 @@ export class Instance {
     return Object.assign(outcome, price);
   }
 
-  /** From now on, `fuel` and its overhead pay for what the engine does, and it is charged. */
+  /** From now on, the engine's work uses `fuel` and its overhead, and is charged. */
   #allow(fuel: number): void {
     this.#settle();
     this.#paying = true;
     this.engine.refuel(fuel);
   }
 
-  /** From now on the engine works for the host, on what was charged when it was made. */
+  /** From now on the engine works for the host, on fuel that was charged before. */
   #host(): void {
     this.#settle();
     this.engine.refuel(HOST_FUEL);
@@ -174,7 +174,7 @@ export class Instance {
   }
 
   /**
-   * Brings in data of `length` code units of JSON: for no more than what is fair for so much, and what the evaluation has left.
+   * Brings in data of `length` code units of JSON: for no more than its fair price, and the rest of the evaluation.
    *
    * @throws InputTooDear, or a trap of the engine, when that does not do.
    */
@@ -327,7 +327,7 @@ export class Instance {
     return handle;
   }
 
-  /** A context that is there already leaves as little for the expression as one that is brought in. */
+  /** A context that is already present leaves as little for the expression as one that is brought in. */
   #payContext({ base, cost }: CachedContext): Handle {
     this.#stepsLeft -= cost.steps;
     this.#contextCharged = cost.charged;

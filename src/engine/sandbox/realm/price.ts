@@ -1,5 +1,5 @@
 /**
- * What an evaluation costs beside the steps of its expression: what it is given, what it answers, and what the host does for it.
+ * Cost of an evaluation beside the steps of its expression: its input, its result, and the host's work.
  *
  * @module
  */
@@ -7,7 +7,7 @@ import type { Steps } from "../quickjs/engine.ts";
 
 /**
  * Steps of one evaluation with everything that the host does for it, as a multiple of its fuel: at the default fuel 9.6 million, that is
- * less than 50 ms. What the value and the context take is no longer there for the expression.
+ * less than 50 ms. The cost of the value and the context reduces the budget of the expression.
  */
 export const STEPS_PER_FUEL = 2.4;
 
@@ -26,13 +26,13 @@ export function inputAllowance(length: number): Steps {
   };
 }
 
-/** Price of an evaluation for its own sake: what the host does before and after, about a microsecond. */
+/** Base price of an evaluation: the host's work before and after, about a microsecond. */
 export const EVALUATION_FUEL = 500;
 /** Price of one code unit of a result, which the host reads, parses and compares. */
 export const RESULT_UNIT_FUEL = 4;
 
 /**
- * What a stopped evaluation costs beyond its steps, besides compiling its expression again: its instance has to be replaced, which
+ * Cost of a stopped evaluation beyond its steps, besides compiling its expression again: its instance has to be replaced, which
  * takes about as long as so many steps. Otherwise an expression that stops at once could do so a thousand times for one object.
  */
 const REPLACEMENT_FUEL = 1_000_000;
@@ -40,16 +40,16 @@ const REPLACEMENT_FUEL = 1_000_000;
 /** Price of one MiB that an engine grows by, which the machine has to find and clear: half a millisecond. */
 const GROWTH_FUEL_PER_MIB = 128_000;
 
-/** Price of another engine in place of one that grew by so many bytes. */
+/** Price of another engine in place of one that grew by this many bytes. */
 export function replacementFuel(grownBytes: number): number {
   return REPLACEMENT_FUEL + (GROWTH_FUEL_PER_MIB / (1024 * 1024)) * grownBytes;
 }
 
-/** What it took to bring something in. */
+/** Cost of bringing in a value. */
 export interface InputCost {
   /** Of both counters together. */
   readonly steps: number;
-  /** The same for anyone who brings the same in, whatever ran before. */
+  /** The same for the same input, whatever ran before. */
   readonly charged: number;
 }
 
@@ -64,5 +64,5 @@ export function chargeOf({ fuel, overhead }: Steps): number {
 /** Overhead that costs nothing. */
 const OVERHEAD_FREE = 5_000;
 
-/** Bringing in a text of so many code units is part of the price of an evaluation. */
+/** Code units of a text whose cost is part of the price of an evaluation. */
 export const FREE_TEXT_MAX = 1024;

@@ -17,7 +17,7 @@ export interface RealmTools {
   readonly describe: Handle;
 }
 
-/** An instance whose realm is ready for expressions, at rest: what every further one starts from. */
+/** An instance whose realm is ready for expressions, at rest: the starting point of every further one. */
 export interface RealmImage {
   readonly snapshot: Snapshot;
   readonly tools: RealmTools;

@@ -14,12 +14,12 @@ export interface ClusterCaches {
   source(resource: ResourceType): ObjectSource;
   /**
    * A cache of one object, which need not exist, until it is stopped. It may hold more objects than that one. Left out, the cache
-   * of the whole kind does; anyone who may not see all Secrets offers this.
+   * of the whole kind does; a client that may not read all Secrets offers this.
    */
   follow?(resource: ResourceType, key: ObjectKey): FollowedSource;
 }
 
-/** A cache that somebody asked for and stops when it is not needed any more. */
+/** A cache that its requester stops when it is no longer needed. */
 export interface FollowedSource extends ObjectSource {
   stop(): Promise<void> | void;
 }
@@ -31,17 +31,17 @@ export interface ClusterAccess extends ClusterCaches {
   readonly writer: Writer;
   /** Lists objects of one kind, by label. Left out, the cache of the whole kind is looked through. */
   list?(resource: ResourceType, scope: ListScope): Promise<readonly KubeObject[]>;
-  /** Tells this cluster from others that answer in its place. Left out, only what is absent is doubted. */
+  /** Tells this cluster from others that answer in its place. Default: only absent objects are verified. */
   readonly identity?: ClusterIdentity;
 }
 
-/** Whether it is still the same cluster that answers. */
+/** Tells whether the same cluster still answers. */
 export interface ClusterIdentity {
   /**
-   * Asks if there is a reason to, as after a connection that broke.
+   * Checks if there is a reason to, such as a broken connection.
    *
    * @throws CLUSTER_IDENTITY when another cluster answers.
-   * @throws API_… when nobody answers.
+   * @throws API_… if there is no answer.
    */
   verify(): Promise<void>;
   /** CLUSTER_IDENTITY, from when another cluster has answered until the right one does. */

@@ -3,12 +3,12 @@
  * balancer that leads elsewhere.
  *
  * The uid of `kube-system` is compared
- * - after each list, before anybody sees it;
+ * - after each list, before it is used;
  * - once a watch is open that follows a failure, or an end that came too early, before its first event is passed on;
- * - before the first event of any other watch, so that nothing is asked at rest;
+ * - before the first event of any other watch, so that there are no requests at rest;
  * - before the first call after a failure.
  *
- * Who asks at the same time shares one request.
+ * Concurrent callers share one request.
  *
  * @module
  */
@@ -33,21 +33,21 @@ export interface ClusterGuardOptions {
   readonly cluster: string;
 }
 
-/** A client whose lists, watches and gets are those of one and the same cluster. Writes are left to callers that ask {@link verify}. */
+/** A client whose lists, watches and gets are those of one and the same cluster. Writes are left to callers of {@link verify}. */
 export interface ClusterGuard extends ClusterIdentity {
   readonly client: ClusterClient;
 }
 
-/** After another cluster has answered, it is asked no more often than this, in milliseconds. */
+/** After another cluster has answered, minimum interval of checking it, in milliseconds. */
 const ASK_AGAIN_MS = 1_000;
 /** A watch that opens this soon after an answer needs no other one, in milliseconds. */
 const JUST_NOW_MS = 1_000;
-/** A watch may end so much before its time without being suspicious, in milliseconds. */
+/** Time by which a watch may end early without suspicion, in milliseconds. */
 const EARLY_MS = 1_000;
 
 /**
- * Guards a cluster. The first answer says which one is the right one, for as long as the guard lives. Without the permission to see
- * `kube-system`, nothing is asked a second time and everything passes.
+ * Guards a cluster. The first answer decides which one is right, for as long as the guard lives. Without the permission to see
+ * `kube-system`, nothing is checked again and everything passes.
  *
  * @example
  * const guard = createClusterGuard({ client, clock, logger, metrics, cluster: "tenant" });
@@ -66,7 +66,7 @@ class GuardedCluster implements ClusterGuard {
   #uid: string | undefined;
   /** The uid cannot be seen. */
   #blind = false;
-  /** Failures so far, and how many of them had happened when the last answer that was right was asked for. */
+  /** Failures so far, and their number at the time of the last request with a right answer. */
   #troubles = 1;
   #troublesForgiven = 0;
   #rightMs = -Infinity;
@@ -102,7 +102,7 @@ class GuardedCluster implements ClusterGuard {
     return this.#troubles !== this.#troublesForgiven;
   }
 
-  /** Resolves after an answer to a question that was not asked before now. */
+  /** Resolves after an answer to a request that is sent from now on. */
   async #askAnew(): Promise<void> {
     if (this.#blind) return;
     this.#next ??= this.#running.then(() => {
@@ -118,7 +118,7 @@ class GuardedCluster implements ClusterGuard {
       await this.#ask();
       return undefined;
     } catch (error) {
-      // Nobody can tell; nothing is worse than before.
+      // The identity is unknown; nothing is worse than before.
       if (isEngineError(error, "API_FORBIDDEN")) return this.wrong && { error: this.wrong };
       return { error };
     }
@@ -219,7 +219,7 @@ class GuardedCluster implements ClusterGuard {
     } finally {
       stream.close();
       const early = clock.monotonic() - startedMs < agreedMs;
-      // What the caller ends before its time, nobody needs any more.
+      // A watch that the caller ends early is no longer needed.
       if (scope.signal.aborted ? !early : early || !ended) this.#troubles += 1;
     }
   }
@@ -227,13 +227,13 @@ class GuardedCluster implements ClusterGuard {
 
 interface StreamChecks {
   ask(): Promise<void>;
-  /** It is known already who answers. */
+  /** The identity of the cluster is already known. */
   readonly known: boolean;
-  /** Asks as soon as it is open. */
+  /** Checks as soon as it is open. */
   readonly suspicious: boolean;
 }
 
-/** One watch of which nothing is passed on before it is known who answers. */
+/** One watch that passes nothing on before the identity of the cluster is known. */
 class GuardedStream {
   readonly #checks: StreamChecks;
   readonly #ending = new AbortController();
@@ -275,7 +275,7 @@ class GuardedStream {
     if (this.#failure !== undefined) throw this.#failure.error;
   }
 
-  /** Waits for an answer that was asked for, at the end of the stream. */
+  /** Waits for a pending check, at the end of the stream. */
   async settle(): Promise<void> {
     await this.#asked;
     if (this.#failure !== undefined) throw this.#failure.error;

@@ -5,7 +5,7 @@ import { readCopyMarkers, whose } from "../../translate/identity.ts";
 import type { CopySource } from "../../translate/markers.ts";
 import type { ClusterCaches, Writer } from "./access.ts";
 
-/** The object whose uid tells one cluster from another: no cluster is without it, and it is never recreated. */
+/** The object whose uid identifies a cluster: every cluster has it, and it is never recreated. */
 export const CLUSTER_NAMESPACE = { namespace: "", name: "kube-system" } as const;
 
 /** The uid that tells a cluster from others; `undefined` when it cannot be seen. */
@@ -27,8 +27,8 @@ export interface CheckedClusters {
 }
 
 /**
- * Refuses to go on when the tenant cluster is not the one that the copies on the host came from: every one of them would look like
- * an orphan. Copies of another virtual cluster of the same name are none of its business.
+ * Refuses to continue if the tenant cluster is not the one that the copies on the host came from: every one of them would look like
+ * an orphan. Copies of another virtual cluster of the same name are ignored.
  *
  * @throws CLUSTER_IDENTITY when copies of this virtual cluster name another tenant cluster, or when the clusters are swapped.
  */
@@ -48,7 +48,7 @@ export function checkIdentity({ tenant, host, hostUid }: CheckedClusters, rules:
   throw new EngineError("CLUSTER_IDENTITY", message, { details: { hint, clusterUid: uid } });
 }
 
-/** Copies that were made of the given host stand where its copies go to: in the host of another direction, which is the given tenant. */
+/** Copies of the given host's objects are where its copies go to: in the host of another direction, which is the given tenant. */
 function refuseSwapped(tenant: ClusterCaches, rules: readonly Rules[], hostUid: string): void {
   const copies = rules.flatMap((rule) => copiesIn(tenant, rule).filter(({ clusterUid }) => clusterUid === hostUid));
   const [first] = copies;

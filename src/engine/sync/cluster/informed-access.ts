@@ -16,15 +16,15 @@ import { listAll } from "../../../kube/runtime/informer/list-all.ts";
 import type { ClusterAccess, ClusterIdentity, FollowedSource } from "./access.ts";
 import { createClusterGuard } from "./cluster-guard.ts";
 
-/** One cluster with informers of its own over one client. */
+/** One cluster with its own informers over one client. */
 export interface InformedAccess extends ClusterAccess {
-  /** Kinds that were asked for and are not listed yet, `endpointslices.discovery.k8s.io` for example. */
+  /** Requested kinds that are not listed yet, `endpointslices.discovery.k8s.io` for example. */
   unsynced(): readonly string[];
   /** Why the last attempt to follow a kind failed, as logs may show it; undefined while it can be followed. */
   failureOf(kind: string): string | undefined;
   /** Kinds that were listed and cannot be followed now, with the monotonic time since when. */
   lost(): readonly LostKind[];
-  /** Tries again at once what waits after a failure: the cluster is known to answer. */
+  /** Retries at once after a failure: the cluster is known to answer. */
   retryNow(): void;
   readonly identity: ClusterIdentity;
   /** Stops every informer. The client stays open. */
@@ -38,7 +38,7 @@ export interface LostKind {
   readonly sinceMs: number;
 }
 
-/** What the informers need. */
+/** Dependencies of the informers. */
 export interface InformedAccessOptions {
   readonly client: ClusterClient;
   /** Which objects of each kind are followed: one namespace, or all. */
@@ -54,7 +54,7 @@ export interface InformedAccessOptions {
 /** Objects per page of a list. */
 const PAGE_SIZE = 500;
 
-/** For those who bring no caches: an informer per kind, started when the kind is first asked for, and one per followed object. */
+/** For embedders without caches: an informer per kind, started when the kind is first needed, and one per followed object. */
 export function createInformedAccess(options: InformedAccessOptions): InformedAccess {
   const { scope = {}, cluster, clock = systemClock, chance = systemChance, logger = silentLogger, metrics = noMetrics } = options;
   const rest = { ...(cluster !== undefined && { cluster }), clock, chance, logger, metrics };
@@ -106,8 +106,8 @@ function scopeOf({ namespace, name }: ObjectKey): ListScope {
 }
 
 /**
- * What is followed one by one may be a Secret: an error of the API server, or of reading what it sent, might quote it. Gauges
- * speak of all objects of a kind, which nobody knows here.
+ * An object that is followed singly may be a Secret: an error of the API server, or of reading what it sent, might quote it. Gauges
+ * speak of all objects of a kind, which are unknown here.
  */
 function discreet({ logger, metrics }: { logger: Logger; metrics: Metrics }): { logger: Logger; metrics: Metrics } {
   const without = ({ error: _error, ...fields }: LogFields = {}): LogFields => fields;

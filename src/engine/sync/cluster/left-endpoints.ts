@@ -13,8 +13,8 @@ import type { ClusterCaches } from "./access.ts";
 const EXAMPLES_MAX = 3;
 
 /**
- * Where Endpoints are not used any more, refuses to go on while the host has slices of copies of them, mirrored or made: nobody would
- * keep those current, and their backends would be seen beside the slices. Endpoints themselves are not asked for: what is made of them has
+ * Where Endpoints are not used any more, refuses to continue while the host has slices of copies of them, mirrored or made: nothing would
+ * keep those current, and their backends would be seen beside the slices. Endpoints themselves are not read: slices made from them have
  * their marks.
  *
  * @throws CONFIG_VALUE when there are some; the hint says how they go without a gap.

@@ -9,11 +9,11 @@ import type { ClusterCaches } from "./access.ts";
 const EXAMPLES_MAX = 3;
 
 /**
- * Refuses to go on beside another syncer of the same virtual cluster: both would write the same names. Nothing on an object tells
- * whether its writer still runs, so every object counts whose markers claim what would be our copy. What else stands on a copy by the
+ * Refuses to continue beside another syncer of the same virtual cluster: both would write the same names. Nothing on an object tells
+ * whether its writer still runs, so every object counts whose markers claim a copy of ours. What else is on a copy by the
  * markers of our own prefix counts for nothing: a tenant may have written it.
  *
- * @throws OTHER_SYNCER when there is one whose prefix is not the one to adopt.
+ * @throws OTHER_SYNCER if there is one whose prefix is not the one to adopt.
  */
 export function checkOtherSyncers(host: ClusterCaches, rules: readonly Rules[]): void {
   const found = rules.filter(({ enabled }) => enabled).flatMap((rule) => claimsOf(host, rule));

@@ -1,5 +1,5 @@
 /**
- * What a configuration needs to be allowed on both clusters, and whether it is.
+ * Permissions that a configuration needs on both clusters, and a check of them.
  *
  * @module
  */
@@ -22,13 +22,13 @@ export interface Permission {
   /** Of this one object only; left out, of every object. */
   readonly name?: string;
   /**
-   * False when everything else works without it, or when a role may grant it in another form that cannot be asked for: for each
+   * False if everything else works without it, or if a role may grant it in another form that cannot be checked: for each
    * name, or in namespaces that are not known beforehand.
    */
   readonly required: boolean;
 }
 
-/** What the permissions follow from. An engine is one. */
+/** Input from which the permissions follow. An engine is one. */
 export interface PermissionOptions {
   readonly rules: readonly Pick<Rules, "kind" | "enabled" | "decidesBackends">[];
   readonly references?: Pick<ReferenceRules, "kinds"> | undefined;
@@ -63,7 +63,7 @@ export function requiredPermissions({ rules, references, translator }: Permissio
       ...permissions("tenant", ["get", "update"], { resource, namespaces: ALL }),
       ...permissions("host", ["create", "update", "delete"], { resource, namespaces: targets.written, required: targets.known }),
     ]),
-    // The copy is read before anything that was made of it changes or goes.
+    // The copy is read before anything derived from it changes or is deleted.
     ...(decides ? permissions("host", ["get"], { resource: ENDPOINTS, namespaces: targets.written, required: targets.known }) : []),
     ...(copied.some(({ besideService }) => besideService) ? serviceReads(written, targets) : []),
     ...(references?.kinds ?? []).flatMap((kind) => referencePermissions(kind, targets)),
@@ -76,7 +76,7 @@ export function requiredPermissions({ rules, references, translator }: Permissio
 }
 
 /**
- * What taking part in an election needs besides.
+ * Further permissions for taking part in an election.
  *
  * @example
  * electionPermissions({ namespace: "vc-blue", name: "endpoint-sync-blue" }).map(({ verb }) => verb); // ["create", "get", "update"]
@@ -111,7 +111,7 @@ function serviceReads(written: readonly ResourceType[], targets: Targets): Permi
   return [...tenant, ...permissions("host", ["get"], { resource: SERVICES, namespaces: targets.written, required: targets.known })];
 }
 
-/** Reading may be granted name by name, which nobody can ask for before the names are known. */
+/** Reading may be granted name by name, which cannot be checked before the names are known. */
 function referencePermissions(kind: ReferenceRules["kinds"][number], targets: Targets): readonly Permission[] {
   const { resource } = kind;
   const [from, to] = [sourceSide({ kind }), targetSide({ kind })];
@@ -144,7 +144,7 @@ const ACCESS_REVIEWS: ResourceType = {
 };
 
 /**
- * Asks a cluster whether something is allowed, by a SelfSubjectAccessReview, which everybody may create.
+ * Checks whether a cluster allows something, by a SelfSubjectAccessReview, which every user may create.
  *
  * @throws API_… when the cluster does not say.
  */

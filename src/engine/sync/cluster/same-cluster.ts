@@ -3,12 +3,12 @@ import { EngineError } from "../../../base/errors.ts";
 import type { ClusterAccess, Writer } from "./access.ts";
 import { readClusterUid } from "./identity.ts";
 
-/** For so long the tenant cluster counts as the same, after it was asked who it is, in milliseconds. */
+/** Time for which a check of the tenant cluster's identity is valid, in milliseconds. */
 const SAME_CLUSTER_MS = 1_000;
 
-/** What a guarded writer knows of its cluster. */
+/** Knowledge of a guarded writer about its cluster. */
 export interface SameClusterOptions {
-  /** uid of `kube-system` at the start; undefined when it could not be seen, and then what is absent is not doubted. */
+  /** uid of `kube-system` at the start; undefined if it could not be read, and then absent objects are not verified. */
   readonly clusterUid: string | undefined;
   readonly clock: Clock;
 }
@@ -42,7 +42,7 @@ export function sameClusterOnly(writer: Writer, { clusterUid, clock }: SameClust
   };
 }
 
-/** Where writes go, and where what is written comes from. */
+/** The target and the source of writes. */
 export interface IdentityOptions {
   readonly to: Pick<ClusterAccess, "identity">;
   readonly from: Pick<ClusterAccess, "identity">;

@@ -8,9 +8,9 @@ import type { Permission, PermissionOptions } from "./permissions.ts";
 /** Rights that are named where some are missing. */
 const NAMED_MAX = 3;
 
-/** What is asked, and who is asked. */
+/** Permissions to check, and the clusters that are asked. */
 export interface SliceRightsOptions {
-  /** What a configuration with `backends: auto` needs. An engine is it. */
+  /** Needs of a configuration with `backends: auto`. An engine is one. */
   readonly needed: PermissionOptions;
   readonly tenant: Pick<Writer, "create">;
   readonly host: Pick<Writer, "create">;
@@ -18,9 +18,9 @@ export interface SliceRightsOptions {
 }
 
 /**
- * Tells whether both clusters allow what `backends: auto` does with EndpointSlices. Half of the rights are none: slices that can be made and
- * not kept current would go stale. What is missing is told once. A cluster that does not say what is allowed is taken to allow it; the
- * probes tell otherwise.
+ * Tells whether both clusters allow what `backends: auto` does with EndpointSlices. Half of the permissions are none: slices that can be made and
+ * not kept current would go stale. Missing permissions are reported once. A cluster that does not answer is taken to allow everything; the
+ * probes show otherwise.
  */
 export async function hasSliceRights({ needed, tenant, host, logger }: SliceRightsOptions): Promise<boolean> {
   const asked = requiredPermissions(needed).filter(isForSlices);

@@ -20,18 +20,18 @@ export interface DeleteBrake {
   close(): void;
 }
 
-/** What the brake watches and whom it tells. */
+/** Dependencies and listeners of the brake. */
 export interface DeleteBrakeOptions {
   readonly tenant: ClusterCaches;
   readonly host: ClusterCaches;
   readonly rules: readonly Rules[];
   readonly limits: DeleteBrakeLimits;
   readonly confirmation: DeleteConfirmation;
-  /** Host keys of copies of one tenant object that stand at other keys than its own. */
+  /** Host keys of copies of one tenant object at other keys than its own. */
   orphans(rules: Rules, key: ObjectKey): readonly ObjectKey[];
   /** Receives the ids of the objects that were held, when they are no longer. */
   enqueue(id: string): void;
-  /** Hears when the brake engages. */
+  /** Called when the brake engages. */
   engaged(note: Note): void;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -49,7 +49,7 @@ const DELETED_MAX = 4_096;
 
 const METRIC = "endpoint_sync_delete_brake_engaged";
 
-/** A brake that has not looked yet: it does so before the first answer. */
+/** A new brake: it counts before the first result. */
 export function createDeleteBrake(options: DeleteBrakeOptions): DeleteBrake {
   return new WatchingBrake(options);
 }
@@ -61,7 +61,7 @@ class WatchingBrake implements DeleteBrake {
   readonly #unsubscribe: readonly (() => void)[];
   /** By kind and host key. */
   readonly #missing = new Map<string, Missing>();
-  /** By plural: how many of them a list did not have, and how many copies there were when that was last looked at. */
+  /** By plural: number of objects that a list lacked, and of copies at the last check. */
   readonly #listed = new Map<string, number>();
   readonly #copies = new Map<string, number>();
   /** Ids of objects that were said to be deleted, oldest first. Their copies may still be on the way. */
@@ -86,7 +86,7 @@ class WatchingBrake implements DeleteBrake {
   holds(id: string): boolean {
     if (!this.#looked) this.#look();
     if (this.#grown) this.#judge();
-    // The lists may lack what is there: a guard that is asked again while it holds has them read again.
+    // The lists may be incomplete: a guard that is called again while it holds has them read again.
     if (this.#engaged) for (const { kind } of this.#rules) this.#options.tenant.source(kind.resource).relist?.();
     return this.#engaged && !this.#options.confirmation.has(id);
   }
@@ -95,7 +95,7 @@ class WatchingBrake implements DeleteBrake {
     for (const end of this.#unsubscribe) end();
   }
 
-  /** What was there before anybody listened. */
+  /** Counts the objects that existed before the listeners. */
   #look(): void {
     const { tenant, host } = this.#options;
     const sources = this.#rules.flatMap(({ kind }) => [tenant.source(kind.resource), host.source(kind.resource)]);
@@ -163,7 +163,7 @@ class WatchingBrake implements DeleteBrake {
   }
 
   #judge(): void {
-    // Counting all copies at each return would cost too much; before it lets go, it counts again.
+    // Counting all copies at each return would cost too much; before it disengages, it counts again.
     const engaged = (this.#engaged && !this.#grown && this.#trips()) || this.#tripsNow();
     this.#grown = false;
     this.#set(engaged && !this.#confirm());

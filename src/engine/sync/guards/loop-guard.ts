@@ -10,19 +10,19 @@ export interface LoopGuardLimits extends WriteLimits {
 }
 
 /**
- * Notices that somebody on the host keeps undoing what the syncer writes. Who edits a copy again and again gets his way until the
- * source changes. Without its copy an object is down, so that one that is deleted again and again does come back, but seldom.
+ * Notices that a client on the host keeps undoing the syncer's writes. Repeated edits of a copy stay until the
+ * source changes. An object without its copy is down, so a copy that is deleted repeatedly does come back, but seldom.
  */
 export interface LoopGuard {
   /** Counts one undone host edit. */
   restored(id: string, sourceVersion: string): void;
   /** The version of its source at which the object is left alone, if it is. */
   stoppedAt(id: string): string | undefined;
-  /** Counts a copy that somebody deleted and that was made again. */
+  /** Counts a copy that was deleted and made again. */
   recreated(id: string, sourceVersion: string): void;
   /** True while a copy of this version that came back counts. */
   hasRecreated(id: string, sourceVersion: string): boolean;
-  /** Milliseconds until the copy of this version may come back once more; 0 for at once. */
+  /** Milliseconds until the copy of this version may come back again; 0 for at once. */
   recreationWaitMs(id: string, sourceVersion: string): number;
   forget(id: string): void;
 }
@@ -63,7 +63,7 @@ export function createLoopGuard(clock: Clock, limits: LoopGuardLimits): LoopGuar
   };
 }
 
-/** What was undone of one version, and when. */
+/** Undone writes of one version, with times. */
 interface Fight {
   readonly sourceVersion: string;
   readonly times: readonly number[];

@@ -1,6 +1,6 @@
 /**
- * A brake on writes of one object that no new version of its source asked for: two syncers that disagree, an expression that flips
- * on what it wrote, a webhook that reverts.
+ * Limits writes of one object without a new version of its source: two syncers that disagree, an expression that flips
+ * on its own result, a webhook that reverts.
  *
  * Each version of the source pays for one write to the other side. Every further one counts, and so does every write to the source
  * itself, whichever process made the version: syncers that write into the source ask each other for nothing that way. After a burst of
@@ -15,7 +15,7 @@ import type { SlowedTimes } from "../../reconcile/machine.ts";
 
 /** When writes are slowed. */
 export interface WriteLimits {
-  /** So many writes that nothing asked for may happen within a minute. Default 10. */
+  /** Number of unrequested writes that may happen within a minute. Default 10. */
   readonly writes?: number;
   /** The longest wait between two of them after that, in minutes. Default 5. */
   readonly slowestMinutes?: number;
@@ -33,7 +33,7 @@ export interface Restraint {
 
 /** See the module comment. */
 export interface WriteLimiter {
-  /** What holds for a reconcile that begins with this version of the source. */
+  /** Restraint for a reconcile that begins with this version of the source. */
   restraint(id: string, version: string): Restraint;
   /** Counts a write to the copy, made of this version of the source. */
   wrote(id: string, version: string): void;
@@ -47,7 +47,7 @@ export interface WriteLimiter {
   readonly remembered: number;
 }
 
-/** What a brake works with. */
+/** Dependencies of a limiter. */
 export interface WriteLimiterOptions {
   readonly clock: Clock;
   readonly limits: WriteLimits;
@@ -55,10 +55,10 @@ export interface WriteLimiterOptions {
   readonly metrics: Metrics;
 }
 
-/** The burst counts within this time, in milliseconds; an object that needs no write for so long rests. */
+/** Window of the burst, in milliseconds; an object that needs no write for this time rests. */
 const WINDOW_MS = 60_000;
 const FIRST_WAIT_MS = 1_000;
-/** A change of the source waits at most so long together with a host edit that is to flow, in milliseconds. */
+/** Maximum wait of a source change that goes together with a pending host edit, in milliseconds. */
 const ASKED_WAIT_MS = 1_000;
 
 const FREE: Restraint = { writeWaitMs: 0, flowWaitMs: 0 };
@@ -168,7 +168,7 @@ class CountingBrake implements WriteLimiter {
     this.#options.logger.warn("Writes slowed", { id, writes: entry.times.length });
   }
 
-  /** What is remembered of a slowed object, unless it has rested. */
+  /** Entry of a slowed object, unless it has rested. */
   #slowedNow(id: string): Entry | undefined {
     const entry = this.#slowed.get(id);
     const now = this.#options.clock.monotonic();

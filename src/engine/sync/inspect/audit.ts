@@ -1,5 +1,5 @@
 /**
- * What is not on the host as it should be: every copy is derived again, by a preview, and compared with what stands there.
+ * Finds deviations on the host: every copy is derived again, by a preview, and compared with the object there.
  *
  * @module
  */
@@ -19,19 +19,19 @@ import type { Preview } from "./preview.ts";
 import type { SyncRecord } from "../state/status-records.ts";
 import { parseSyncId, syncId } from "../state/sync-id.ts";
 
-/** What can be wrong with one object. */
+/** Kinds of findings for one object. */
 export type FindingKind =
-  /** Ours, and its source is gone. */
+  /** Ours, and its source is deleted. */
   | "orphan"
-  /** Ours, and not what it should be. */
+  /** Ours, and different from its desired state. */
   | "stale"
-  /** Somebody else's object has the name of a copy. */
+  /** A foreign object has the name of a copy. */
   | "foreign"
   /** The copy of another tenant object has the name. */
   | "collision"
-  /** Ours, and not synced (any more), although its source is there or nobody looks. */
+  /** Ours, and not synced (any more), although its source exists or is not checked. */
   | "leftover"
-  /** There should be a copy, and there is none. */
+  /** A copy is missing. */
   | "missing"
   /** Its backends are not what readers on the host see. */
   | "invisible";
@@ -47,7 +47,7 @@ export interface AuditFinding {
   readonly message: string;
 }
 
-/** What is compared. */
+/** Input of the comparison. */
 export interface AuditOptions {
   readonly preview: Preview;
   readonly tenant: ClusterView;
@@ -75,7 +75,7 @@ export function auditCopies(options: AuditOptions): AuditFinding[] {
   const standing = options.copies.flatMap((copy) => standingFinding(options, copy) ?? []);
   const invisible = (options.invisible ?? []).map(invisibleFinding);
   const left = (options.left ?? []).map(leftFinding);
-  // What a run would write says most; of the same object there is one finding, besides what readers see of it.
+  // Pending writes are the most specific findings; of the same object there is one finding, besides what readers see of it.
   const byPlace = new Map([...left, ...standing, ...noted, ...written, ...invisible].map((finding) => [placeText(finding), finding]));
   return [...byPlace].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, finding]) => finding);
 }
@@ -107,7 +107,7 @@ function changeFinding(
   return { ...shared, finding: hasSource ? "leftover" : "orphan" };
 }
 
-/** What keeps a copy from being made or kept current. */
+/** Obstacles to making a copy or keeping it current. */
 const OBSTACLES = new Map<string, FindingKind>([
   ["NAME_COLLISION", "collision"],
   ["HOST_OBJECT_FOREIGN", "foreign"],

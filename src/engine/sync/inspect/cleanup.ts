@@ -5,26 +5,26 @@ import { isOurs } from "../../translate/identity.ts";
 import type { Translator } from "../../translate/translator.ts";
 import type { MarkedCopy } from "./marked-copies.ts";
 
-/** What became of one copy. */
+/** Outcome for one copy. */
 export interface Removal {
   readonly copy: MarkedCopy;
-  /** `held`: it goes when its finalizers let it. `left`: somebody changed it meanwhile, and it is not ours any more, or of another tenant cluster. */
+  /** `held`: its finalizers delay it. `left`: it was changed meanwhile, and is not ours any more, or of another tenant cluster. */
   readonly result: "removed" | "held" | "left";
 }
 
-/** Who removes. */
+/** Dependencies of the removal. */
 export interface RemovalOptions {
   readonly client: Pick<ClusterClient, "get" | "delete">;
   readonly translator: Translator;
 }
 
-/** An object that changes more often than this between two looks is somebody's who works on it. */
+/** Maximum attempts. An object that changes more often is being worked on. */
 const ATTEMPTS_MAX = 5;
 
 /**
  * Removes copies one after the other: each one only as it was seen, so that nothing goes that is not ours.
  *
- * @throws API_… when the cluster refuses a delete or cannot answer; what was yielded before is done.
+ * @throws API_… when the cluster refuses a delete or cannot answer; deletions yielded before are done.
  * @example
  * for await (const { result } of removeCopies(copies, { client, translator })) count(result);
  */
@@ -41,7 +41,7 @@ async function removeCopy(
     if (found === undefined) return "removed";
     if (!isOurs({ translator, clusterUid }, found, resource)) return "left";
     const { uid, resourceVersion, finalizers = [], deletionTimestamp } = found.metadata;
-    // It was asked to go before.
+    // It was already being deleted.
     if (deletionTimestamp) return "held";
     try {
       await client.delete(resource, keyOf(found), {

@@ -5,10 +5,10 @@ import type { ResourceType } from "../../../kube/object/resource.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import { listAll } from "../../../kube/runtime/informer/list-all.ts";
 
-/** What of a client reads lists. */
+/** The part of a client that reads lists. */
 export type ListClient = Pick<ClusterClient, "list">;
 
-/** Reads of one cluster, all of them by lists: what may not be written must not even have the means. */
+/** Reads of one cluster, all of them by lists: an inspection must not even be able to write. */
 export interface ClusterReads {
   /** All objects of one kind. */
   list(resource: ResourceType, scope: ListScope): Promise<readonly KubeObject[]>;

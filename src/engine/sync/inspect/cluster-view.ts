@@ -1,5 +1,5 @@
 /**
- * A copy of one cluster in memory that takes writes in its place: what the syncer would do can be carried out on it to the end,
+ * A copy of one cluster in memory that takes writes in its place: the syncer's work can be carried out on it to the end,
  * and the cluster itself is only read.
  *
  * @module
@@ -23,29 +23,29 @@ export interface ClusterView extends ClusterAccess {
   before(resource: ResourceType, key: ObjectKey): KubeObject | undefined;
   /** The object as it is now. */
   now(resource: ResourceType, key: ObjectKey): KubeObject | undefined;
-  /** Tells whether a resourceVersion was made up here, because only the cluster knows the real one. */
+  /** Tells whether a resourceVersion is a placeholder, because only the cluster knows the real one. */
   madeUp(resourceVersion: string): boolean;
-  /** Waits for reads of single objects that are under way. True when there were any. @throws what a read throws. */
+  /** Waits for pending reads of single objects. True if there were any. @throws errors of a read. */
   loaded(): Promise<boolean>;
 }
 
-/** What a view is made of. */
+/** Options of a view. */
 export interface ClusterViewOptions {
   /** Complete lists; a kind that is not among them is read object by object. */
   readonly lists: readonly { readonly resource: ResourceType; readonly items: readonly KubeObject[] }[];
   readonly reads: ClusterReads;
-  /** Tells whether a namespace is there, or cannot be seen. Asked before something is created in it. */
+  /** Tells whether a namespace exists, or cannot be read. Called before a creation in it. */
   namespaceExists(name: string): Promise<boolean>;
-  /** What the cluster would refuse an object with, before it is written; undefined when it takes it. Default: it takes everything. */
+  /** The error with which the cluster would refuse an object; undefined if it accepts it. Default: it accepts everything. */
   readonly refusalOf?: (object: KubeObject) => EngineError | undefined;
 }
 
 /**
- * A view that nobody has written to yet.
+ * A view without writes yet.
  *
  * @example
  * const view = createClusterView({ lists: [{ resource: ENDPOINTS, items }], reads, namespaceExists });
- * await view.writer.create(ENDPOINTS, object); // stands in the view, and nowhere else
+ * await view.writer.create(ENDPOINTS, object); // is in the view, and nowhere else
  */
 export function createClusterView(options: ClusterViewOptions): ClusterView {
   return new MemoryView(options);
@@ -141,12 +141,12 @@ class MemoryView implements ClusterView {
     });
     this.#reading.add(reading);
     const done = () => void this.#reading.delete(reading);
-    // Those who wait hear of the failure.
+    // The waiting callers get the failure.
     reading.then(done, () => undefined);
   }
 
   async #create(resource: ResourceType, object: KubeObject): Promise<KubeObject> {
-    // What would be said is no part of the picture.
+    // Events are no part of the view.
     if (resource === EVENTS) return object;
     const key = keyOf(object);
     if (!(await this.#options.namespaceExists(key.namespace))) {

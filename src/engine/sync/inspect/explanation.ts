@@ -1,5 +1,5 @@
 /**
- * Why an object looks as it does on the host: everything that the planner looked at and decided, for one object.
+ * Explains the state of an object on the host: the planner's input and decisions, for one object.
  *
  * @module
  */
@@ -31,9 +31,9 @@ export interface SeenObject {
   readonly isGoing: boolean;
 }
 
-/** What stands at the host key. */
+/** Object at the host key. */
 export interface SeenOnHost extends SeenObject {
-  /** `copy`: of this very object. `other-copy`: of another one, which `markers` name. `foreign`: somebody else's. */
+  /** `copy`: of this very object. `other-copy`: of another one, which `markers` name. `foreign`: not a copy. */
   readonly whose: "copy" | "other-copy" | "foreign";
   readonly markers: CopySource | undefined;
   /** Whether it says what both sides last agreed on. */
@@ -44,7 +44,7 @@ export interface SeenOnHost extends SeenObject {
 export interface DifferingPart {
   readonly part: UnitId;
   readonly changed: "tenant" | "host" | "both" | "neither";
-  /** Whether the host has what it should have. */
+  /** Tells whether the host has the desired state. */
   readonly isAsWanted: boolean;
 }
 
@@ -77,7 +77,7 @@ export interface ObjectExplanation {
 }
 
 /**
- * Explains one object that a preview has looked at; undefined when the kind is not synced.
+ * Explains one object of a preview; undefined if the kind is not synced.
  *
  * @example
  * explainObject(await preview({ ...options, ids: ["endpoints|shop/db"] }), ENDPOINTS, { namespace: "shop", name: "db" })?.state; // "copied"
@@ -116,7 +116,7 @@ function seenOnHost({ rules, input }: FirstLook, host: KubeObject): SeenOnHost {
   return { ...seen(host), whose, markers: readMarkers(markerPrefix, host), base };
 }
 
-/** What the first look said, and what came out only when its plan was carried out. */
+/** Notes of the first plan, and those that appeared only when it was carried out. */
 function notesOf({ records }: Preview, { rules, input, plan }: FirstLook): readonly Note[] {
   const record = records.find(
     ({ resource, tenantKey }) => resource === rules.kind.resource.plural && formatKey(tenantKey) === formatKey(input.key),

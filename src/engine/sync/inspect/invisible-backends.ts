@@ -27,7 +27,7 @@ export interface ComparedCluster {
   readonly slices: readonly KubeObject[] | undefined;
 }
 
-/** What is compared. */
+/** Input of the comparison. */
 export interface VisibilityOptions {
   readonly rules: readonly Rules[];
   /** Tenant keys of the Services to look at. */
@@ -49,15 +49,15 @@ export interface InvisibleBackends {
 }
 
 /**
- * Looks at Services that have a host Service of this syncer's or of the one that it works beside. What is paused, not mapped, not selected
- * or refused by the address policy is not missing, and what is not ready need not be seen.
+ * Checks Services that have a host Service of this syncer's or of the one that it works beside. Objects that are paused, not mapped, not selected
+ * or refused by the address policy are not missing, and addresses that are not ready need not be seen.
  *
  * @example
  * invisibleBackends({ rules, services, tenant, host }).map(({ note }) => note.code); // ["BACKENDS_INVISIBLE"]
  */
 export function invisibleBackends(options: VisibilityOptions): InvisibleBackends[] {
   const rules = options.rules.find(({ kind }) => kind.resource === ENDPOINTS);
-  // Where Endpoints are not read at all, what is copied is what is seen.
+  // Where Endpoints are not read at all, copies are all that readers see.
   if (rules === undefined) return [];
   const seen = { rules, tenant: byService(options.tenant.slices ?? []), host: byService(options.host.slices) };
   return options.services.flatMap((key) => lookAt(options, seen, key) ?? []);
@@ -105,7 +105,7 @@ function addressesOf(view: ReaderView): Set<string> {
 
 interface Backends {
   readonly view: ReaderView;
-  /** What of the tenant says so, in words. */
+  /** Source in the tenant, in words. */
   readonly source: string;
   readonly remedy: string;
 }
@@ -118,7 +118,7 @@ interface About {
 
 const NONE: Backends = { view: new Map(), source: "", remedy: "" };
 
-/** What readers on the host should see; what copies of slices say is not among it, since those are what they see. */
+/** Backends that readers on the host should see, without those of copied slices, which they do see. */
 function backendsOf(options: VisibilityOptions, seen: Seen, { key, hostKey, around }: About): Backends {
   const { rules } = seen;
   const synced = options.rules.some(({ kind }) => kind.resource === ENDPOINT_SLICES);
@@ -141,7 +141,7 @@ const MIRROR =
   "nothing on the host makes slices of the copied Endpoints; let the syncer make them (backends: auto in the settings), or the host's kube-controller-manager (endpointslice-mirroring-controller)";
 const ONLY_SLICES = "only Endpoints are copied; let the syncer copy slices too (backends: auto in the settings)";
 
-/** What slices would bring to the host if they were synced. */
+/** Backends that slices would bring to the host if they were synced. */
 function ofSlices(rules: Rules, slices: readonly EndpointSlice[], around: Surroundings): Backends {
   const asSlices = { ...rules, kind: ENDPOINT_SLICES_KIND };
   const admitted = slices.flatMap((slice) => {

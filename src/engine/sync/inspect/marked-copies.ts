@@ -22,7 +22,7 @@ export interface HiddenKind {
   readonly error: EngineError;
 }
 
-/** What was found. */
+/** The copies found. */
 export interface MarkedCopies {
   readonly copies: readonly MarkedCopy[];
   /** Kinds that could not be listed, and why. */
@@ -40,7 +40,7 @@ export interface MarkedCopiesOptions {
 
 /**
  * Every copy on the host that names a virtual cluster of our name, whichever of that name it is; objects that merely inherited
- * markers are not among them. All namespaces are looked at where that is allowed: an earlier configuration may have put copies
+ * markers are not among them. All namespaces are read if that is allowed: an earlier configuration may have put copies
  * anywhere. Else those are that the configuration names.
  *
  * @throws API_… when the cluster cannot answer; a kind that may not be listed, or that it does not have, is `hidden`.

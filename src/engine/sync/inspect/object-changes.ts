@@ -19,7 +19,7 @@ export interface ObjectChange {
   readonly after: KubeObject | undefined;
 }
 
-/** What was written to. */
+/** The views that were written to. */
 export interface WrittenViews {
   readonly tenant: ClusterView;
   readonly host: ClusterView;

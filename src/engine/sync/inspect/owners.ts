@@ -2,7 +2,7 @@ import { whose } from "../../translate/identity.ts";
 import type { Translator } from "../../translate/translator.ts";
 import type { MarkedCopy } from "./marked-copies.ts";
 
-/** One virtual cluster of our name, as its copies tell of it. */
+/** One virtual cluster of our name, as its copies describe it. */
 export interface CopyOwner {
   /** Host namespace of the virtual cluster; undefined when no copy of it says that, and where they are tells nothing. */
   readonly namespace: string | undefined;
@@ -15,7 +15,7 @@ export interface CopyOwner {
 
 /**
  * Copies by the virtual cluster that they are of, without asking any tenant cluster. Copies of earlier versions do not name the
- * namespace of their virtual cluster: those of one tenant cluster belong together, and one of them says it or stands in it.
+ * namespace of their virtual cluster: those of one tenant cluster belong together, and one of them names it or is in it.
  *
  * @example
  * groupByOwner(translator, copies).map(({ namespace, clusterUid }) => [namespace, clusterUid]); // [["vc-blue", "4f0c"]]

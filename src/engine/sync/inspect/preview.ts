@@ -1,5 +1,5 @@
 /**
- * What the syncer would do now, found by letting it do it: the same core and the same planner, on copies of both clusters in
+ * Previews what the syncer would do now, by letting it do it: the same core and the same planner, on copies of both clusters in
  * memory, until nothing is left to do.
  *
  * @module
@@ -23,12 +23,12 @@ import { BACKENDS, parseSyncId, syncId } from "../state/sync-id.ts";
 import { createSyncLoop } from "../syncer.ts";
 import type { SyncLoop } from "../syncer.ts";
 
-/** What a preview is made of; all but the clusters as the syncer gets it. */
+/** Options of a preview; all but the clusters are those of the syncer. */
 export interface PreviewOptions extends Omit<EngineParts, "loopGuard"> {
   readonly tenant: ClusterView;
   readonly host: ClusterView;
   readonly deletesConfirmed?: DeleteConfirmation;
-  /** Looked at even if neither cluster has anything of them. */
+  /** Processed even if neither cluster has anything of them. */
   readonly ids?: readonly string[];
   readonly clock: Clock;
 }
@@ -55,23 +55,23 @@ export interface Unsettled {
   readonly operation: Operation;
 }
 
-/** What would happen. */
+/** Result of a preview. */
 export interface Preview {
   /** In order. */
   readonly writes: readonly PlannedWrite[];
   /** By id. Referenced objects have none. */
   readonly looks: ReadonlyMap<string, FirstLook>;
-  /** What is known of every object in the end. */
+  /** Status of every object in the end. */
   readonly records: readonly SyncRecord[];
   /** Empty when nothing is left to do after the writes. */
   readonly unsettled: readonly Unsettled[];
 }
 
-/** Copying, taking an edit back, and creating again all at once take four; whatever takes more does not come to rest. */
+/** Copying, taking an edit back, and creating again all at once take four; a run that takes more does not come to rest. */
 const WRITES_PER_OBJECT_MAX = 8;
 
 /**
- * Plays the syncer's next run to its end. Both views stand as the clusters would stand after it.
+ * Plays the syncer's next run to its end. Both views are then as the clusters would be after it.
  *
  * @throws API_… when an object that is referenced cannot be read.
  * @example
@@ -89,14 +89,14 @@ export async function preview(options: PreviewOptions): Promise<Preview> {
 class PreviewRun {
   readonly #options: PreviewOptions;
   readonly #queue = new Set<string>();
-  /** Looked at again once anything has changed. */
+  /** Processed again once anything has changed. */
   readonly #later = new Set<string>();
   readonly #looks = new Map<string, FirstLook>();
   readonly #writes: PlannedWrite[] = [];
   readonly #counts = new Map<string, number>();
   readonly #unsettled = new Map<string, Operation>();
   readonly #loop: SyncLoop;
-  /** What is worked on. */
+  /** The object in progress. */
   #id = "";
   #operation: Operation | undefined;
   /** Writes at the end of the last round. */
@@ -109,11 +109,11 @@ class PreviewRun {
       ...parts,
       tenant: this.#noting(options.tenant),
       host: this.#noting(options.host),
-      // A pair that answers itself forever is to be seen, not stopped.
+      // A pair that oscillates must be shown, not stopped.
       loopGuard: { restorations: Infinity, minutes: 1, writes: Infinity },
       planner: (rules, input) => this.#plan(rules, input),
       hooks: { beforeWrite: (operation) => this.#beforeWrite(operation) },
-      // What a mirror does is not known here, and nothing is handed back before that.
+      // The work of a mirror is unknown here, and nothing is handed back before it.
       enqueue: (id) => void (id !== HAND_BACK && this.#queue.add(id)),
       logger: silentLogger,
       metrics: noMetrics,
@@ -133,7 +133,7 @@ class PreviewRun {
   }
 
   async #workOff(): Promise<void> {
-    // What is added on the way is met on the way.
+    // Entries added during the loop are visited by it.
     for (const id of this.#queue) {
       this.#queue.delete(id);
       this.#id = id;
@@ -142,7 +142,7 @@ class PreviewRun {
     }
   }
 
-  /** Something has been read or written since the last round, so that what waits may go on. */
+  /** Something has been read or written since the last round, so that pending work may continue. */
   async #mayGoOn(): Promise<boolean> {
     const { tenant, host } = this.#options;
     const wasReading = (await Promise.all([tenant.loaded(), host.loaded()])).includes(true);

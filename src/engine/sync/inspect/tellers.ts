@@ -10,7 +10,7 @@ import { ourMarkers } from "../../translate/identity.ts";
 
 /** Some of the slices by which readers on the host know of a Service. */
 export interface TellingSlices {
-  /** Who has them there, in words. */
+  /** The writer of them there, in words. */
   readonly who: string;
   readonly slices: number;
   /** Addresses in them that take traffic. */

@@ -1,5 +1,5 @@
 /**
- * Looks at what readers on the host see of the tenant's backends, once and after a moment once more.
+ * Inspects what readers on the host see of the tenant's backends, twice with a pause.
  *
  * @module
  */
@@ -19,11 +19,11 @@ import type { InvisibleBackends, ComparedCluster } from "./invisible-backends.ts
 /** One cluster: Services and Endpoints as they are known, and slices as lists say. */
 export interface ReadCluster extends Pick<ComparedCluster, "get"> {
   readonly reads: Pick<ClusterReads, "list">;
-  /** What of its slices is listed. Default all. */
+  /** The slices to list. Default all. */
   readonly scope?: ListScope;
 }
 
-/** What is looked at. */
+/** Sources of the inspection. */
 export interface VisibilitySources {
   readonly rules: readonly Rules[];
   /** Tenant keys of Services; those that do not exist are left out. */
@@ -35,14 +35,14 @@ export interface VisibilitySources {
   readonly signal?: AbortSignal;
 }
 
-/** What was found, and what could not be looked at. */
+/** Findings, and sources that could not be read. */
 export interface Visibility {
   readonly invisible: readonly InvisibleBackends[];
   /** Clusters that do not show their slices. Without those of the host nothing is known. */
   readonly hidden: readonly { readonly side: "tenant" | "host"; readonly error: EngineError }[];
 }
 
-/** A mirror needs a moment; what is not seen must not be seen twice, so long apart, in milliseconds. */
+/** A mirror needs a moment: backends count as invisible only if they are missing twice, this many milliseconds apart. */
 const SETTLING_MS = 2_000;
 
 /**

@@ -9,7 +9,7 @@ import { managedByValue, MANAGED_BY } from "../../translate/markers.ts";
 import type { ClusterAccess } from "../cluster/access.ts";
 import { withoutWords } from "./reference-reconcile.ts";
 
-/** Stands in the queue for the look at what earlier processes have copied. */
+/** Queue id of the search for copies of earlier processes. */
 export const FIND_COPIES = "reference-copies|";
 
 /** Where copies are looked for. */
@@ -22,8 +22,8 @@ export interface FindCopiesOptions {
 }
 
 /**
- * Lists the copies of referenced objects that earlier processes have made, so that those which nobody refers to any more go in
- * their time. Without the permission for that they stay; everything else works.
+ * Lists the copies of referenced objects that earlier processes have made, so that those no longer referenced are deleted in
+ * time. Without the permission for that they stay; everything else works.
  *
  * @throws API_… when a cluster cannot answer now.
  */

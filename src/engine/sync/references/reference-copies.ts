@@ -1,6 +1,6 @@
 /**
- * Objects that reference patches name, brought across: who refers to what, one cache per name and side, and copies that nobody
- * refers to any more. They stand in the queue beside the objects that refer to them, under ids of their own.
+ * Objects that reference patches name, brought across: tracks references, one cache per name and side, and copies that are no
+ * longer referenced. They are in the queue beside the objects that refer to them, under ids of their own.
  *
  * @module
  */
@@ -45,7 +45,7 @@ export interface ReferenceCopies extends ReferenceObserver {
   close(): void;
 }
 
-/** What the copies are made of. */
+/** Dependencies of the copies. */
 export interface ReferenceCopiesOptions {
   readonly rules: ReferenceRules;
   readonly tenant: ClusterCaches;
@@ -72,10 +72,10 @@ interface Entry {
   readonly target: FollowedSource;
   readonly latest: Expectations;
   readonly stop: () => void;
-  /** Looks at caches that were not complete yet. */
+  /** Checks of caches that were not complete yet. */
   waits: number;
   outdatedTimes: number;
-  /** Monotonic time since when nobody refers to it; undefined while somebody does. */
+  /** Monotonic time of the last reference; undefined while it is referenced. */
   unusedSince: number | undefined;
   lastUser: string | undefined;
   writtenFrom: string | undefined;
@@ -90,7 +90,7 @@ interface Settled {
   readonly input: ReferenceInput;
 }
 
-/** A cache that has just been opened is looked at again after this time, in milliseconds, then after twice that, and so on. */
+/** First delay before a newly opened cache is checked again, in milliseconds; it doubles each time. */
 const WAIT_MS = 20;
 const WAIT_MAX_MS = 10_000;
 
@@ -104,7 +104,7 @@ class FollowedReferences implements ReferenceCopies {
   readonly #references = createReferences();
   readonly #entries = new Map<string, Entry>();
   readonly #records = new Map<string, SyncRecord>();
-  /** Copies of an earlier process that nobody has looked at yet. */
+  /** Copies of an earlier process that have not been processed yet. */
   readonly #found = new Map<string, KubeObject>();
   readonly #places: ReferencePlaces;
 
@@ -215,7 +215,7 @@ class FollowedReferences implements ReferenceCopies {
     return waitMs;
   }
 
-  /** Either nobody needs it (any more), or there are too many. */
+  /** Either it is not needed (any more), or there are too many. */
   #notFollowed(kind: ReferenceKind, { id, key }: { id: string; key: ObjectKey }, users: readonly string[]): ReconcileRun {
     if (!this.#places.isWaiting(id)) {
       this.#records.delete(id);
@@ -281,7 +281,7 @@ class FollowedReferences implements ReferenceCopies {
     if (this.#entries.get(id) !== entry) return;
     entry.outdatedTimes = 0;
     this.#records.set(id, recordOf(entry, { state: plan.state, hostKey: plan.hostKey, notes, input }));
-    // Somebody may refer to it since the reconcile began.
+    // It may have been referenced since the reconcile began.
     const isKept = plan.state !== "absent" || plan.againInMs !== undefined;
     if (entry.unusedSince === undefined || isKept || this.#references.users(id).length > 0) return;
     this.#close(id, entry);
@@ -306,7 +306,7 @@ class FollowedReferences implements ReferenceCopies {
   }
 }
 
-/** The namespace on whose account an object is followed: that of the first object that refers to it. */
+/** The namespace charged for a followed object: that of the first object that refers to it. */
 function shareOf(key: ObjectKey, [user]: readonly string[]): string {
   return user === undefined ? key.namespace : namespaceOfId(user);
 }

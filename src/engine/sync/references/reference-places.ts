@@ -1,25 +1,25 @@
 /**
- * Places for objects that are followed, of which there are so many, shared by the tenant namespaces that refer to them. While there are
- * enough, each namespace takes what it needs. Then the one with most gives way to those with fewer, until they have as many.
+ * A limited number of places for followed objects, shared by the tenant namespaces that refer to them. While there are
+ * enough, each namespace takes what it needs. Then the one with most yields places to those with fewer, until they have as many.
  */
 export interface ReferencePlaces {
   /**
-   * Asks for a place for `id`, on account of `namespace`. "waits": there is none; it is remembered as waiting. `evicted`: whose place
+   * Requests a place for `id`, charged to `namespace`. "waits": there is none; it is recorded as waiting. `evicted`: the object whose place
    * it was until now; that one waits from now on.
    */
   take(id: string, namespace: string): "waits" | { readonly evicted?: string };
-  /** Gives a place or a wait back. Returns who should ask again. */
+  /** Gives a place or a wait back. Returns the ids that should ask again. */
   release(id: string): string | undefined;
   isWaiting(id: string): boolean;
   /** How many places `namespace` has. */
   count(namespace: string): number;
 }
 
-/** Tells of an object that has a place whether it can go without much harm, because nothing was copied yet. */
+/** Tells whether an object with a place can be evicted without much harm, because nothing was copied yet. */
 export type IsIdle = (id: string) => boolean;
 
 /**
- * So many free places.
+ * A number of free places.
  *
  * @example
  * const places = createReferencePlaces(2, () => true);
@@ -30,7 +30,7 @@ export type IsIdle = (id: string) => boolean;
 export function createReferencePlaces(placesMax: number, isIdle: IsIdle): ReferencePlaces {
   const [held, waiting] = [createShares(), createShares()];
 
-  /** Whose place goes to a namespace that has so many: the newest of the richest, one that nothing was copied of if there is one. */
+  /** The object that yields its place to a namespace with this many places: the newest of the richest, one that nothing was copied of if there is one. */
   function victimFor(has: number): string | undefined {
     const richest = held.richest();
     // One more would only turn things round.

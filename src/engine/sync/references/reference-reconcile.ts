@@ -1,5 +1,5 @@
 /**
- * One reconcile of a referenced object: what it is to write, what it asks before that, and whom it tells.
+ * One reconcile of a referenced object: its write, the checks before it, and the report.
  *
  * Nothing of what an API server says about such an object is passed on, not even in an error: it might quote a Secret.
  *
@@ -29,11 +29,11 @@ import type { Restraint } from "../guards/write-limiter.ts";
 export interface FormerUser {
   readonly resource: ResourceType;
   readonly key: ObjectKey;
-  /** As the cache has it; undefined when it is gone. */
+  /** As the cache has it; undefined if it is deleted. */
   readonly object: KubeObject | undefined;
 }
 
-/** What a reconcile works with. */
+/** Dependencies of a reconcile. */
 export interface ReferenceReconcileOptions {
   readonly id: string;
   readonly rules: ReferenceRules;
@@ -42,21 +42,21 @@ export interface ReferenceReconcileOptions {
   readonly target: Expectations;
   /** Tenant objects that refer to it, to tell. */
   readonly users: readonly KubeObject[];
-  /** Who referred to it last, if that is known. */
+  /** The object that referred to it last, if known. */
   readonly formerUser: FormerUser | undefined;
   readonly outdatedTimes: number;
   readonly hooks: SyncHooks;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  /** Hears of a write that changed the copy, and what is stored now. */
+  /** Called for a write that changed the copy, with the stored object. */
   wrote(operation: Operation, stored: KubeObject | undefined): void;
   /** Tells whether an edit of the copy may still be undone. */
   mayRestore(): boolean;
-  /** Milliseconds until a copy that somebody deleted may come back; 0 for at once. */
+  /** Milliseconds until a deleted copy may come back; 0 for at once. */
   recreationWaitMs(): number;
   /** How long a copy that is written too often must not be written, in milliseconds; 0 for not at all. */
   restraint(): Pick<Restraint, "writeWaitMs" | "slowed">;
-  /** Hears how it went; not called when the plan could not be carried out. Returns after how many milliseconds to look again, if ever. */
+  /** Called with the result; not called if the plan could not be carried out. Returns the delay of the next check in milliseconds, if any. */
   settled(plan: ReferencePlan, notes: readonly Note[]): number | undefined;
 }
 
@@ -64,7 +64,7 @@ export interface ReferenceReconcileOptions {
 const OUTDATED_RETRY_MS = 50;
 const OUTDATED_RETRY_MAX_MS = 10_000;
 const REFUSED_RETRY_MS = 60_000;
-/** So many tenant objects are told about an object that they refer to; the status has the rest. */
+/** Maximum number of tenant objects that get an Event about an object that they refer to; the status has the rest. */
 export const USERS_TOLD_MAX = 10;
 
 const LOOP_SLOWED: Note = {
@@ -113,7 +113,7 @@ class RunningReferenceTurn implements ReconcileRun {
   #notes: readonly Note[] = [];
   #refused = false;
   #heldBackMs = 0;
-  /** Whose answer the next one is. */
+  /** The request that the next answer belongs to. */
   #next: (response: Response) => void = () => {};
   #told = 0;
   request!: Request;
@@ -136,12 +136,12 @@ class RunningReferenceTurn implements ReconcileRun {
     return this.request.type === "get" && this.request.resource === NAMESPACES && isEngineError(error, "API_FORBIDDEN");
   }
 
-  /** As for other objects: a copy that somebody deleted comes back while its source cannot be asked. */
+  /** As for other objects: a deleted copy comes back while its source cannot be asked. */
   #mayBelieveCache(error: unknown): boolean {
     return this.request.type === "get" && this.#plan?.cacheSuffices === true && isEngineError(error, "API_UNAVAILABLE");
   }
 
-  /** Few names can mean several objects; for these the tenant cluster is asked which of the namespaces there are. */
+  /** Few names are ambiguous; for these the tenant cluster is asked which of the namespaces exist. */
   #consider(input: ReferenceInput): void {
     const { rules } = this.#options;
     const { kind, source, unusedMs } = input;
@@ -216,7 +216,7 @@ class RunningReferenceTurn implements ReconcileRun {
     this.#ask(sourceOf(this.#options.input), (response) => (response.type === "absent" ? this.#write(operation) : this.#outdated()));
   }
 
-  /** Who referred to it last must not have changed without our knowledge. */
+  /** The object that referred to it last must not have changed unnoticed. */
   #confirmUnused(operation: Operation): void {
     const { formerUser } = this.#options;
     if (formerUser === undefined) return this.#write(operation);
@@ -273,7 +273,7 @@ class RunningReferenceTurn implements ReconcileRun {
     this.#notes = [...this.#notes, note];
   }
 
-  /** Tells those who refer to the object, one after the other. */
+  /** Reports to the objects that refer to it, one after the other. */
   #report(): void {
     const user = this.#options.users[this.#told];
     if (user === undefined || this.#notes.length === 0 || this.#told >= USERS_TOLD_MAX) return this.#settle();
@@ -299,7 +299,7 @@ class RunningReferenceTurn implements ReconcileRun {
   }
 }
 
-/** Tells whether an operation brings back a copy that somebody else has deleted. */
+/** Tells whether an operation brings back a copy that another client has deleted. */
 export function isRecreation({ known }: Pick<ReferenceInput, "known">, { action }: Operation): boolean {
   return action === "create" && known !== undefined;
 }
@@ -309,7 +309,7 @@ function sourceOf(input: ReferenceInput): { side: "tenant" | "host"; key: Object
   return { side, key: side === "tenant" ? input.key : input.hostKey };
 }
 
-/** What people may know of a refused write: which code it was, and nothing of what the API server says. */
+/** Note about a refused write: it shows the code, and nothing of the API server's message. */
 function refusal({ kind, key }: ReferenceInput, { side }: Operation, note: Note | undefined): Note {
   if (note?.code !== "HOST_NAMESPACE_MISSING") {
     return {

@@ -1,7 +1,7 @@
 /** Knows which tenant objects refer to which objects, by the ids of both. */
 export interface References {
   /**
-   * Takes note of all that one tenant object refers to now. Returns what it did not refer to before, and what it refers to no
+   * Records all present references of one tenant object. Returns those that are new, and those that exist no
    * more.
    */
   refer(user: string, references: readonly string[]): readonly string[];

@@ -16,17 +16,17 @@ const QUIET: ReadonlySet<Code> = new Set(["EXCLUDED", "SYNC_DISABLED", "HOST_SER
 
 /** The same Event for the same object is not repeated within this time, in milliseconds. */
 export const EVENT_SILENCE_MS = 10 * 60_000;
-/** Objects whose last Events are remembered; the oldest are forgotten first. */
+/** Objects whose last Events are cached; the oldest are evicted first. */
 const EVENTS_REMEMBERED = 4096;
 /** Events about one look at one object; the status has the rest. A tenant can write objects with thousands of faults. */
 export const EVENTS_AT_ONCE = 10;
 /** Events of one tenant namespace in a burst; after that, one a second. The status has the rest. */
 export const EVENTS_BURST = 25;
 const EVENT_INTERVAL_MS = 1_000;
-/** What the API server accepts. */
+/** Limit of the API server. */
 const MESSAGE_LENGTH_MAX = 1024;
 
-/** Tells people about an object, as Events beside it in the tenant cluster. */
+/** Reports about an object to users, by Events beside it in the tenant cluster. */
 export interface EventRecorder {
   /**
    * Resolves when the Events are written; those of one namespace are written one after the other. Never throws: an Event that cannot
@@ -37,7 +37,7 @@ export interface EventRecorder {
 
 /** An Event before it is one. */
 export interface ToldEvent {
-  /** What it is about. */
+  /** The object it is about. */
   readonly object: KubeObject;
   readonly code: Code;
   /** The code as Events spell it, `NameCollision` for example. */
@@ -61,7 +61,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
   const { writer, clock, metrics = noMetrics, instead } = options;
   metrics.count("endpoint_sync_events_dropped_total", {}, 0);
   const said = new Map<string, number>();
-  /** By namespace: until when its Events so far use up its share. Those that do so no longer are forgotten. */
+  /** By namespace: the time until which its Events so far use up its share. Expired entries are dropped. */
   const usedUntil = new Map<string, number>();
   /** By namespace: the end of the Events that are being written. */
   const writing = new Map<string, Promise<void>>();
@@ -87,7 +87,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
     return true;
   }
 
-  /** After the others of its namespace: a cluster that is slow for one namespace is not asked more and more for it. */
+  /** After the others of its namespace: a cluster that is slow for one namespace does not get more and more requests for it. */
   function inTurn(namespace: string, write: () => Promise<void>): Promise<void> {
     const written = (writing.get(namespace) ?? Promise.resolve()).then(write);
     writing.set(namespace, written);
@@ -104,7 +104,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
     try {
       await send(event, told);
     } catch (error) {
-      // The name is made of what the Event says: it was recorded before this process started.
+      // The name is derived from the Event's content: it was recorded before this process started.
       if (!isEngineError(error, "API_ALREADY_EXISTS"))
         logger.warn("Could not record an Event", { code: told.code, error: loggableMessage(error) });
     }
@@ -128,7 +128,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
   };
 }
 
-/** The first of what is not quiet; the last Event says how many more there are. */
+/** The first notes that are not quiet; the last Event has the number of further ones. */
 function worthAnEvent(notes: readonly Note[]): readonly Note[] {
   const loud = notes.filter(({ code }) => !QUIET.has(code));
   if (loud.length <= EVENTS_AT_ONCE) return loud;

@@ -4,7 +4,7 @@ import type { ResourceType } from "../../../kube/object/resource.ts";
 import type { Note, Plan, PlanState } from "../../reconcile/plan-types.ts";
 
 /**
- * Counts what a plan came to. Every label is of a closed list: kinds that the configuration names, states, outcomes and codes.
+ * Counts results of plans. Every label is from a closed list: kinds that the configuration names, states, outcomes and codes.
  *
  * @example
  * const metrics = createMetrics();
@@ -21,7 +21,7 @@ export function countPlan(metrics: Metrics, type: ResourceType, { state, outcome
 }
 
 /**
- * Counts what there is to say about an object that was looked at to the end, what an API server refused included.
+ * Counts the notes on a fully processed object, refusals of an API server included.
  *
  * @example
  * const metrics = createMetrics();

@@ -32,13 +32,13 @@ function found(object: Awaited<ReturnType<Writer["get"]>>): Response {
 async function write(operation: Operation, resource: ResourceType, writers: Writers): Promise<Response> {
   const writer = writers[operation.side];
   if (operation.action !== "delete") return { type: "object", object: await writer[operation.action](resource, operation.object) };
-  // Gone by now or gone before: either way it is as planned.
+  // Deleted now or before: either way it is as planned.
   await writer.delete(resource, operation.key, operation.preconditions);
   return { type: "absent" };
 }
 
 /**
- * What an error means for the request that it answers.
+ * Maps an error to the response of the request.
  *
  * @example
  * responseTo({ type: "write", operation }, new EngineError("API_CONFLICT", "The object changed")).type; // "outdated"
@@ -67,7 +67,7 @@ function isTerminating({ details }: EngineError): boolean {
   return status?.details?.causes?.some(({ reason }) => reason === "NamespaceTerminating") === true;
 }
 
-/** The fields of a 422 without the host object's name, which is nobody's business in the tenant cluster. */
+/** The fields of a 422 without the host object's name, which must not be disclosed in the tenant cluster. */
 function invalidFields(operation: Operation, error: EngineError): string {
   const status = error.details["status"] as { details?: { causes?: readonly { field?: string; message?: string }[] } } | undefined;
   const causes = status?.details?.causes ?? [];

@@ -18,11 +18,11 @@ export interface EventHandlers {
   /** Records which host key a tenant key translates to, so that a change there brings the tenant key back. */
   claim(rules: Rules, key: ObjectKey): void;
   release(rules: Rules, key: ObjectKey): void;
-  /** Host keys of copies that stand where `key` does not translate to any more. */
+  /** Host keys of copies in places to which `key` no longer translates. */
   orphans(rules: Rules, key: ObjectKey): readonly ObjectKey[];
   /** Which tenant slices belong to which Service; undefined while slices are not synced. */
   readonly slices: ServiceSlices | undefined;
-  /** What tells readers on the host; undefined unless that is decided Service by Service. */
+  /** Index of backend sources; undefined unless these are decided per Service. */
   readonly backends: BackendsIndex | undefined;
   /** Tells whether an object of the tenant translates to this host key. */
   isClaimed(rules: Rules, hostKey: ObjectKey): boolean;
@@ -35,11 +35,11 @@ export interface EventHandlersOptions {
   readonly host: ClusterCaches;
   readonly rules: readonly Rules[];
   enqueue(id: string): void;
-  /** Hears of changes in the tenant cluster, before they are enqueued. */
+  /** Called for changes in the tenant cluster, before they are enqueued. */
   changed(id: string): void;
 }
 
-/** Subscribes to every cache that a plan looks at. */
+/** Subscribes to every cache that a plan reads. */
 export function addEventHandlers({ tenant, host, rules, enqueue, changed }: EventHandlersOptions): EventHandlers {
   const resources = [...new Set([...rules.map(({ kind }) => kind.resource), SERVICES])];
   const sources = resources.flatMap((resource) => [tenant.source(resource), host.source(resource)]);
@@ -120,7 +120,7 @@ export function addEventHandlers({ tenant, host, rules, enqueue, changed }: Even
     return [...claimed, { namespace: source.namespace, name: source.name }];
   }
 
-  // What the caches hold already was no change for this subscriber.
+  // Present contents of the caches are no change for this subscriber.
   for (const resource of resources) {
     for (const object of tenant.source(resource).list()) fromTenant(resource, keyOf(object));
     for (const object of host.source(resource).list()) fromHost(resource, keyOf(object));

@@ -18,13 +18,13 @@ export interface GatherOptions {
   readonly brake: DeleteBrake;
   /** Owner of copies, if it exists. */
   readonly ownerService: ObjectKey | undefined;
-  /** Which host Services count where somebody else makes them. Default: what stands on them says that. */
+  /** Tells which host Services count if another syncer makes them. Default: their markers decide. */
   readonly ownsHostService?: ((hostKey: ObjectKey) => boolean) | undefined;
-  /** What was decided about the backends of Services; undefined where nothing is. */
+  /** Decisions about the backends of Services; undefined if there are none. */
   readonly backends?: BackendsObserver | undefined;
 }
 
-/** An object that is planned, and what stands at its host key. */
+/** An object that is planned, and the object at its host key. */
 export interface PlannedObject {
   readonly key: ObjectKey;
   readonly tenant: KubeObject | undefined;
@@ -33,13 +33,13 @@ export interface PlannedObject {
   readonly slices?: SliceCount | undefined;
 }
 
-/** Knows what was decided about the backends of Services. */
+/** Source of decisions about the backends of Services. */
 export interface BackendsObserver {
-  /** What is decided for an object that is planned; undefined when it belongs to no Service. */
+  /** Decision for a planned object; undefined if it belongs to no Service. */
   around(id: string, rules: Rules, about: PlannedObject): ServedBackends | undefined;
 }
 
-/** Collects what a plan looks at, all of it from caches and from what was written just now. */
+/** Collects the input of a plan, all of it from caches and recent writes. */
 export type Gather = (id: string, side: Tracked, key: ObjectKey) => PlanInput;
 
 /** A {@link Gather} over these caches. */
@@ -55,7 +55,7 @@ export function createGather(options: GatherOptions): Gather {
 
   const syncedSlices = tracked.find(({ rules }) => rules.kind.resource === ENDPOINT_SLICES);
 
-  /** Only Endpoints ask, whose mirror the slices replace. */
+  /** Only Endpoints need it, whose mirror the slices replace. */
   function slicesOf(rules: Rules, key: ObjectKey, hostKey: ObjectKey | undefined): SliceCount | undefined {
     if (rules.kind.resource !== ENDPOINTS || syncedSlices === undefined || hostKey === undefined) return undefined;
     if (syncedSlices.rules.decidesBackends === true) return undefined;
@@ -95,7 +95,7 @@ export function createGather(options: GatherOptions): Gather {
   };
 }
 
-/** The reference by which `service` owns something; undefined when there is none. */
+/** The reference by which `service` owns something; undefined if there is none. */
 export function ownerReference(service: KubeObject | undefined): OwnerReference | undefined {
   if (!service?.metadata.uid) return undefined;
   return { apiVersion: "v1", kind: "Service", name: service.metadata.name!, uid: service.metadata.uid };

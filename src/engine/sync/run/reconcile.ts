@@ -21,7 +21,7 @@ import type { MissingNamespaces } from "../state/missing-namespaces.ts";
 import type { StatusRecords } from "../state/status-records.ts";
 import type { WriteLimiter } from "../guards/write-limiter.ts";
 
-/** What an embedder may look at, change or stop. */
+/** Hooks by which an embedder can observe, change or stop the sync. */
 export interface SyncHooks {
   /** Sees every write before it happens; "refuse" leaves it out until the object changes again. */
   beforeWrite?(operation: Operation): Operation | "refuse";
@@ -29,11 +29,11 @@ export interface SyncHooks {
   onPlan?(key: ObjectKey, resource: string, plan: Plan): void;
   /** Sees what became of every patch of a plan. `key` is the tenant key of the object, `resource` the plural of its kind. */
   onOutcome?(outcome: Outcome, key: ObjectKey, resource: string): void;
-  /** Takes what would be written as an Event, which is then not written. What it throws is logged. */
+  /** Receives Events in place of the cluster: they are not written. Errors are logged. */
   recordEvent?(event: ToldEvent): void | Promise<void>;
   /**
    * With `services: "external"`, tells whether the host Service at this host key is one of those that copies may stand beside.
-   * One that is not counts as missing, one that is counts whatever stands on it. Default: its markers, or those of another syncer, name
+   * One that is not counts as missing, one that is counts whatever its marks. Default: its markers, or those of another syncer, name
    * this virtual cluster and the tenant Service, or its annotation `stands-for` below the marker prefix does.
    */
   ownsHostService?(hostKey: ObjectKey): boolean;
@@ -46,12 +46,12 @@ export interface Tracked {
   readonly host: Expectations;
 }
 
-/** Hears what was planned for an object that may refer to others. */
+/** Called with the plan of an object that may refer to others. */
 export interface ReferenceObserver {
   planned(id: string, rules: Rules, input: PlanInput, plan: Plan): void;
 }
 
-/** What is kept from one reconcile to the next. */
+/** State kept from one reconcile to the next. */
 export interface SharedState {
   readonly guard: LoopGuard;
   readonly writeLimiter: WriteLimiter;
@@ -67,13 +67,13 @@ export interface SharedState {
 /** One reconcile under way. */
 export interface ReconcileRun {
   readonly resource: ResourceType;
-  /** What it waits for; `done` when it is over. */
+  /** The pending request; `done` if it is over. */
   readonly request: Request;
-  /** Takes the answer to {@link request}, and makes the next one. Stops where something else may have its turn. */
+  /** Takes the answer to {@link request}, and makes the next one. Yields where other work may proceed. */
   answer(response: Response): Generator<undefined, void>;
 }
 
-/** What a reconcile works with. */
+/** Dependencies of a reconcile. */
 export interface ReconcileOptions {
   readonly id: string;
   readonly tracked: Tracked;
@@ -85,13 +85,13 @@ export interface ReconcileOptions {
   readonly metrics: Metrics;
 }
 
-/** Begins a reconcile: the step machine, with a record of what it asks for and what it is answered. Stops as the machine does. */
+/** Begins a reconcile: the step machine, with a record of its requests and answers. Stops as the machine does. */
 export function* beginReconcile(options: ReconcileOptions): Generator<undefined, ReconcileRun> {
   const { machine, tracked, start } = options;
   return new RunningTurn(options, yield* machine.begin(tracked.rules, start));
 }
 
-/** After so many outdated reconciles in a row, which is a third of a second, the caches are listed again. */
+/** Number of outdated reconciles in a row, about a third of a second, after which the caches are listed again. */
 const CONTRADICTIONS_MIN = 4;
 const SETTLED: Ending = { result: "settled" };
 
@@ -99,7 +99,7 @@ class RunningTurn implements ReconcileRun {
   readonly #options: ReconcileOptions;
   #state: ReconcileState;
   #request!: Request;
-  /** Takes note of the answer to a write before the machine sees it. */
+  /** Records the answer to a write before the machine sees it. */
   #noteAnswer: ((response: Response) => void) | undefined;
   /** After how long it is tried again, should it wait for its host namespace. */
   #waitMs: { readonly ms: number | undefined } | undefined;
@@ -151,7 +151,7 @@ class RunningTurn implements ReconcileRun {
     countPlan(metrics, this.resource, planned);
   }
 
-  /** A plan that rests on what only a cache knows may never be carried out, and what it names never be needed. */
+  /** A plan that rests on a cache alone may never be carried out, and its references never be needed. */
   #noteReferences(): void {
     const { id, tracked, shared } = this.#options;
     const { phase, planned, input } = this.#state;
@@ -173,7 +173,7 @@ class RunningTurn implements ReconcileRun {
     };
   }
 
-  /** Says what is about to be written, so that its answer is known before the caches have it. */
+  /** Announces a write, so that its answer counts before the caches have it. */
   #announce(operation: Operation): (stored: KubeObject | undefined, gone: boolean) => void {
     const latest = this.#options.tracked[operation.side];
     if (operation.action !== "delete") return latest.writing(keyOf(operation.object));
@@ -209,7 +209,7 @@ class RunningTurn implements ReconcileRun {
     if (response.type === "object") shared.missingNamespaces.isThere(namespace);
   }
 
-  /** A slowed object is looked at once more when it may have rested, and one that waits for its namespace soon. */
+  /** A slowed object is processed again when it may have rested, and one that waits for its namespace soon. */
   #withRest(ending: Ending): Ending {
     const { id, shared } = this.#options;
     if (this.#waitMs === undefined) shared.missingNamespaces.leaves(id);
@@ -228,12 +228,12 @@ class RunningTurn implements ReconcileRun {
     const { result } = request.type === "done" ? request.ending : (ending ?? refused?.ending ?? SETTLED);
     if (result === "outdated") this.#noteContradiction();
     if (request.type === "done" && request.ending.result === "failed") this.#recordRefusal(request.ending.error);
-    // What it refers to was noted with the plan, and must be noted again should everything be as it was before.
+    // Its references were recorded with the plan, and must be recorded again if everything returns to the earlier state.
     if (result !== "settled") return shared.records.unsettle(id);
     shared.outdated.delete(id);
-    // A copy that the brake holds is worth a word though its object is gone.
+    // A copy that the brake holds is reported although its object is deleted.
     if (this.#state.input.tenant !== undefined || this.#state.notes.length > 0) return this.#record();
-    // The cache still has what its cluster says is gone. That there was a copy is why the cluster was asked, and will be again.
+    // The cache still has an object that is gone from its cluster. The cluster was asked because there was a copy, and will be again.
     if (this.#options.start.input.tenant !== undefined) shared.records.unsettle(id);
     else this.#forget();
   }
@@ -252,7 +252,7 @@ class RunningTurn implements ReconcileRun {
     if (hostKey !== undefined) tracked.host.doubt(hostKey);
   }
 
-  /** A missing permission is no passing fault: who asks why there is no copy should read of it. */
+  /** A missing permission is no passing fault: users who ask why there is no copy should see it. */
   #recordRefusal(error: unknown): void {
     if (!isEngineError(error, "API_FORBIDDEN") || this.#state.input.tenant === undefined) return;
     const { id, shared } = this.#options;

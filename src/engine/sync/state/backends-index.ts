@@ -11,9 +11,9 @@ import type { Translator } from "../../translate/translator.ts";
 
 /** Knows which slices of the host tell readers of which Service. */
 export interface BackendsIndex {
-  /** Takes note of a slice of the host as it is now. Returns the tenant Services that it told of before and tells of now. */
+  /** Takes note of a slice of the host as it is now. Returns the tenant Services that it named before and names now. */
   look(hostKey: ObjectKey, slice: KubeObject | undefined): readonly ObjectKey[];
-  /** Host keys of the slices that tell of this tenant Service, or that were made of its Endpoints, whatever they say now. */
+  /** Host keys of the slices that name this tenant Service, or that were made from its Endpoints, whatever they contain now. */
   of(service: ObjectKey): readonly ObjectKey[];
   /** Takes note that a slice was written for this Service, which no cache may ever show. */
   expect(hostKey: ObjectKey, service: ObjectKey): void;
@@ -21,11 +21,11 @@ export interface BackendsIndex {
   touch(service: ObjectKey): void;
   /** Another number after each change of something of this Service. */
   version(service: ObjectKey): number;
-  /** Tells whether something on the host was made of its Endpoints. */
+  /** Tells whether something on the host was made from its Endpoints. */
   hasMade(service: ObjectKey): boolean;
   /** The tenant Services that have this host key, as far as they are known: usually one, two when names collide. */
   servicesAt(hostService: ObjectKey): readonly ObjectKey[];
-  /** The tenant Service of whose Endpoints what stands at this host key was made; undefined when it is something else. */
+  /** The tenant Service from whose Endpoints the object at this host key was made; undefined for other objects. */
   madeFor(hostKey: ObjectKey): ObjectKey | undefined;
 }
 
@@ -37,7 +37,7 @@ export function createBackendsIndex(rules: Rules, host: ObjectSource): BackendsI
   const placesOf = new Map<string, readonly string[]>();
   const services = new Map<string, Set<string>>();
   const versions = new Map<string, number>();
-  /** Slices that were made of copied Endpoints: the tenant Service of those, and the other way round. */
+  /** Index of slices made from copied Endpoints, by tenant Service and the other way round. */
   const madeFor = new Map<string, string>();
   const madeOf = new Map<string, Set<string>>();
 
@@ -62,7 +62,7 @@ export function createBackendsIndex(rules: Rules, host: ObjectSource): BackendsI
     if (place !== undefined) services.set(place, (services.get(place) ?? new Set()).add(formatKey(service)));
   }
 
-  /** The host Services that a slice tells of: the one that its label names, and the one whose Endpoints it was made of. */
+  /** The host Services of a slice: the one that its label names, and the one whose Endpoints it was made from. */
   function placesIn(id: string, slice: KubeObject): readonly string[] {
     const labelled = serviceOfSlice(slice);
     const behind = endpointsBehind(translator.markerPrefix, slice);
@@ -89,7 +89,7 @@ export function createBackendsIndex(rules: Rules, host: ObjectSource): BackendsI
       if (slice !== undefined) expected.delete(id);
       if (now.length === 0) placesOf.delete(id);
       else placesOf.set(id, now);
-      // Services of which it was made may stand elsewhere by now, or share their place with another.
+      // Services from which it was made may be elsewhere by now, or share their place with another.
       const told = [written, madeBefore, madeFor.get(id), ...[...before, ...now].flatMap(servicesAt)];
       return [...new Set(told)].flatMap((text) => (text === undefined ? [] : [parseKey(text)]));
     },

@@ -1,9 +1,9 @@
-/** What somebody confirmed to be deleted, although the delete brake would hold it. Outlives a change of the configuration. */
+/** Deletions that were confirmed although the delete brake would hold them. Outlives a change of the configuration. */
 export interface DeleteConfirmation {
-  /** Confirms all of these, if so many are left to confirm; else none. */
+  /** Confirms all of these, if enough confirmations are left; else none. */
   confirm(ids: readonly string[]): boolean;
   has(id: string): boolean;
-  /** The object is there again: should it go once more, that is another deletion. */
+  /** The object exists again: if it is deleted again, that is another deletion. */
   forget(id: string): void;
 }
 

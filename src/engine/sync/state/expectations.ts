@@ -11,11 +11,11 @@ import type { KubeObject } from "../../../kube/object/types.ts";
  */
 export interface Expectations {
   get(key: ObjectKey): KubeObject | undefined;
-  /** Notes that a create or update of `key` is under way. Its answer is handed to what this returns: the stored object, or none. */
+  /** Records a create or update of `key` in progress. Pass its answer to the returned function: the stored object, or none. */
   writing(key: ObjectKey): (stored: KubeObject | undefined) => void;
   /** Remembers that exactly this object was deleted. */
   removed(object: KubeObject): void;
-  /** Its cluster has said otherwise than what is known about `key` for a while: believes the cache alone, and has it listed again. */
+  /** Its cluster has contradicted the known state of `key` for a while: trusts the cache alone, and has it listed again. */
   doubt(key: ObjectKey): void;
   /** Stops following the cache. */
   close(): void;
@@ -27,7 +27,7 @@ type Ahead = { readonly object: KubeObject } | { readonly removed: KubeObject };
 export function createExpectations(source: ObjectSource): Expectations {
   const ahead = new Map<string, Ahead>();
 
-  /** Writes under way whose object did not vanish meanwhile: an answer that comes after that would lead forever. */
+  /** Writes in progress whose object did not vanish meanwhile: an answer that comes after that would lead forever. */
   const writes = new Set<{ readonly id: string }>();
 
   const unsubscribe = source.onChange((key, sign) => {
@@ -38,11 +38,11 @@ export function createExpectations(source: ObjectSource): Expectations {
     if (entry !== undefined && (sign === "missed" || caughtUp(entry, cached))) ahead.delete(id);
   });
 
-  /** An event may overtake the answer; what the cache has already needs no lead. */
+  /** An event may overtake the answer; a state that the cache has already needs no lead. */
   function lead(id: string, entry: Ahead, cached: KubeObject | undefined): void {
     if (cached !== undefined && caughtUp(entry, cached)) return void ahead.delete(id);
     ahead.set(id, entry);
-    // The answer may be false, or somebody deletes the object while the cache cannot be told: nothing else would end the lead then.
+    // The answer may be false, or the object may be deleted while the cache misses the event: nothing else would end the lead then.
     if ("object" in entry) source.expect?.(entry.object, "stored");
     else source.expect?.(entry.removed, "removed");
   }
@@ -79,7 +79,7 @@ export function createExpectations(source: ObjectSource): Expectations {
   };
 }
 
-/** A change that left nothing behind ends the lead too: either it is our delete, or somebody deleted what we wrote. */
+/** A change that left nothing behind ends the lead too: either it is our delete, or the written object was deleted. */
 function caughtUp(entry: Ahead, cached: KubeObject | undefined): boolean {
   if (cached === undefined) return true;
   if ("object" in entry) return compareVersions(cached, entry.object) >= 0;

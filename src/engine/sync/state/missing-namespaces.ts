@@ -1,5 +1,5 @@
 /**
- * Copies that wait for a host namespace. Nobody may be allowed to watch namespaces, so that one of the copies is tried again and again;
+ * Copies that wait for a host namespace. The syncer may not be allowed to watch namespaces, so one of the copies is retried;
  * as soon as it is made, all others are.
  *
  * @module
@@ -9,7 +9,7 @@
 export interface MissingNamespaces {
   /** Notes that the copy of an object waits for a namespace. Returns after how many milliseconds to try it again, if soon. */
   waits(id: string, namespace: string): number | undefined;
-  /** Notes that an object waits no more; another one is tried in its place. */
+  /** Records that an object waits no more; another one is tried in its place. */
   leaves(id: string): void;
   /** Notes that a copy was made in a namespace. Returns whether others have waited for it; they are enqueued. */
   isThere(namespace: string): boolean;
@@ -20,7 +20,7 @@ export const PROBE_MS = 3_000;
 /** With many that are missing, each is tried less often, so that all of them together cost one request in this time, in milliseconds. */
 const BETWEEN_PROBES_MS = 500;
 
-/** No namespace is missing. Objects that need not wait any more go to `enqueue`, with those that `others` knows of. */
+/** No namespace is missing. Objects that need not wait any more go to `enqueue`, with those of `others`. */
 export function createMissingNamespaces(
   enqueue: (id: string) => void,
   others: (namespace: string) => readonly string[] = () => [],

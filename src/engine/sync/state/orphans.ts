@@ -5,9 +5,9 @@ import type { Rules } from "../../reconcile/rules/rules.ts";
 import { ourMarkers } from "../../translate/identity.ts";
 import { syncId } from "./sync-id.ts";
 
-/** Knows the copies that stand where their tenant object does not translate to any more, because its namespace was mapped again. */
+/** Tracks copies in places to which their tenant object no longer translates, because its namespace was remapped. */
 export interface Orphans {
-  /** Takes note of what stands at a host key now. */
+  /** Records the present object at a host key. */
   look(rules: Rules, hostKey: ObjectKey, object: KubeObject | undefined): void;
   /** Host keys of the orphaned copies of one tenant object. */
   of(rules: Rules, key: ObjectKey): readonly ObjectKey[];

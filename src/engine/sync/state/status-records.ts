@@ -5,7 +5,7 @@ import type { Outcome } from "../../patch/types.ts";
 import type { Note, Plan, PlanInput, PlanState } from "../../reconcile/plan-types.ts";
 import { parseSyncId } from "./sync-id.ts";
 
-/** What is known of one object after it was last looked at. */
+/** Status of one object after it was last processed. */
 export interface SyncRecord {
   /** Plural of the kind, `endpoints` for example. */
   readonly resource: string;
@@ -40,9 +40,9 @@ export interface StatusRecords {
   record(id: string, facts: RecordedStatus): number | undefined;
   /** True when exactly these inputs were planned before and left nothing to do. */
   settled(id: string, input: PlanInput): boolean;
-  /** True when a copy stood at the host key when the object was last looked at. */
+  /** True if there was a copy at the host key when the object was last processed. */
   hadCopy(id: string): boolean;
-  /** Notes that a later plan was not carried out, so that an earlier one does not prove anything any more. */
+  /** Records that a later plan was not carried out, so an earlier one proves nothing any more. */
   unsettle(id: string): void;
   forget(id: string): void;
   list(): readonly SyncRecord[];
@@ -77,7 +77,7 @@ export function createStatusRecords(clock: Clock): StatusRecords {
         lagMs: lagMs ?? records.get(id)?.lagMs,
         notes,
         outcomes: planned.outcomes,
-        // A plan that has written must be made once more where the answer did not prove that nothing is left to do.
+        // A plan that has written must be made again if the answer did not prove that nothing is left to do.
         fingerprint: complete ? fingerprintOf(input) : "",
       });
       return lagMs;
@@ -100,7 +100,7 @@ export function createStatusRecords(clock: Clock): StatusRecords {
   };
 }
 
-/** Versions of everything that a plan looks at. Two inputs with equal fingerprints give equal plans. */
+/** Versions of all inputs of a plan. Two inputs with equal fingerprints give equal plans. */
 function fingerprintOf({
   tenant,
   host,

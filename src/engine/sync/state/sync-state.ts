@@ -2,7 +2,7 @@ import type { ObjectSource } from "../../../kube/object/object-source.ts";
 import { createExpectations } from "./expectations.ts";
 import type { Expectations } from "./expectations.ts";
 
-/** What a syncer knows that the clusters do not say (yet). It outlives a change of the configuration. */
+/** Knowledge of a syncer that the clusters do not show (yet). It outlives a change of the configuration. */
 export interface SyncState {
   /** The newest that is known of one cache's objects; the same for the same cache every time. */
   latest(source: ObjectSource): Expectations;

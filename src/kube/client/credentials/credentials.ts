@@ -1,5 +1,5 @@
 /**
- * What a request carries to be let in, kept fresh: certificates and tokens are read from their files every minute, plugins run
+ * Credentials of requests, kept fresh: certificates and tokens are read from their files every minute, plugins run
  * when their credential is about to expire or was refused, and never twice at the same time.
  *
  * @module
@@ -13,7 +13,7 @@ import type { Connection, KubeConfigView } from "../connection.ts";
 import { runExecPlugin, type ExecCredential, type ExecSpec } from "./exec-plugin.ts";
 import { asClientNode, authenticateByProvider } from "./provider-auth.ts";
 
-/** What a TLS connection is made with. PEM. */
+/** Certificates and key of a TLS connection, as PEM. */
 export interface TlsMaterial {
   readonly ca?: Buffer;
   readonly cert?: Buffer;
@@ -41,15 +41,15 @@ export interface CredentialOptions {
   readonly signal: AbortSignal;
 }
 
-/** Files are read again after so long, as client-go does. */
+/** Interval for reading files again, as in client-go. */
 const REREAD_MS = 60_000;
-/** What other providers answered is asked for again after so long; they have caches of their own. */
+/** Interval for asking other providers again; they have caches of their own. */
 const PROVIDER_REREAD_MS = 10_000;
-/** A credential is replaced so long before it expires. */
+/** Time before expiry at which a credential is replaced. */
 const EXPIRY_SKEW_MS = 30_000;
-/** A plugin whose credentials are about to expire when they come is not run for each request. */
+/** Minimum interval for a plugin whose credentials are about to expire when they arrive. */
 const PLUGIN_INTERVAL_MS = 1_000;
-/** Nor is one whose credentials are refused. */
+/** The same for one whose credentials are refused. */
 const PLUGIN_REST_MS = 5_000;
 
 /** See the module comment. */
@@ -61,7 +61,7 @@ export class CredentialSource {
   /** Monotonic time until which `#known` holds. */
   #knownUntilMs = 0;
   #reading: Promise<Credentials> | undefined;
-  /** Authenticators remember what they obtained, so there is one for good. */
+  /** Authenticators cache their credentials, so there is only one. */
   #provider: KubeConfig | undefined;
   #plugin: { readonly credential: ExecCredential; readonly ranMs: number } | undefined;
 
@@ -181,7 +181,7 @@ export class CredentialSource {
 }
 
 interface Authentication extends Credentials {
-  /** For so long it need not be obtained again, in milliseconds. */
+  /** Time for which it need not be obtained again, in milliseconds. */
   readonly validMs: number;
 }
 
@@ -193,7 +193,7 @@ function bearer(token: string): Record<string, string> {
   return { authorization: `Bearer ${token}` };
 }
 
-/** Reads small files and remembers them: a file that is being replaced is as good as its last version. */
+/** Reads small files and caches them: while a file is being replaced, its last version counts. */
 class FileReader {
   readonly #logger: Logger;
   readonly #last = new Map<string, Buffer>();

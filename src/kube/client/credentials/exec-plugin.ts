@@ -14,12 +14,12 @@ export interface ExecSpec {
   readonly provideClusterInfo?: boolean;
 }
 
-/** What a plugin is run with. */
+/** Options for running a plugin. */
 export interface ExecOptions {
   readonly exec: ExecSpec;
   /** The environment that the plugin inherits, PATH above all. */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Told to the plugin when it asks for it. */
+  /** Passed to the plugin on request. */
   readonly cluster: Readonly<Record<string, unknown>>;
   readonly clock: Clock;
   /** The plugin is killed after this many milliseconds. */
@@ -28,7 +28,7 @@ export interface ExecOptions {
   readonly signal: AbortSignal;
 }
 
-/** What a plugin answers. */
+/** Answer of a plugin. */
 export interface ExecCredential {
   readonly token: string | undefined;
   /** PEM. */
@@ -46,7 +46,7 @@ const OUTPUT_BYTES_MAX = 1 << 20;
  * Runs a credential plugin once, by the protocol of client.authentication.k8s.io: request in KUBERNETES_EXEC_INFO, answer on
  * standard output.
  *
- * @throws API_UNAUTHORIZED when the plugin cannot be run, fails, takes too long or answers no credential.
+ * @throws API_UNAUTHORIZED when the plugin cannot be run, fails, takes too long or returns no credential.
  * @example
  * await runExecPlugin({ exec: { command: "aws", args: ["eks", "get-token"] }, environment, cluster: {}, clock, timeoutMs: 60_000, signal });
  */
@@ -101,7 +101,7 @@ function collect(stream: NodeJS.ReadableStream, tooLong: () => void): () => stri
   return () => Buffer.concat(chunks).toString("utf8");
 }
 
-/** What the plugin wrote is secret: no message quotes it. */
+/** The plugin's output is secret: no message quotes it. */
 function parseCredential(text: string): ExecCredential {
   const answer = parse(text);
   const status = isRecord(answer) && isRecord(answer["status"]) ? answer["status"] : undefined;

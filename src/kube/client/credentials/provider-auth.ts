@@ -2,14 +2,14 @@ import type { KubeConfig, RequestContext } from "@kubernetes/client-node";
 import { EngineError, messageOf } from "../../../base/errors.ts";
 import type { Connection, KubeConfigView } from "../connection.ts";
 
-/** Whose credentials are wanted. */
+/** The user whose credentials are needed. */
 export interface ProviderOptions {
   readonly kubeConfig: KubeConfig;
   readonly connection: Connection;
 }
 
 /**
- * The kubeconfig as client-node's authenticators want it: itself, if it is client-node's, or one with the same entries.
+ * The kubeconfig as client-node's authenticators expect it: itself, if it is client-node's, or one with the same entries.
  *
  * client-node is imported here and not above, because that takes a quarter of a second and 45 MB, and few kubeconfigs need it.
  *

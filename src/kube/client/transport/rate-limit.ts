@@ -4,12 +4,12 @@ import type { Clock } from "../../../base/clock.ts";
 export interface RateLimit {
   /** Sustained rate. */
   readonly perSecond: number;
-  /** So many may go at once after a rest. Default: one second's worth, at least 1. */
+  /** Burst after a rest. Default: one second's worth, at least 1. */
   readonly burst?: number;
 }
 
 /**
- * A token bucket. Each call of the returned function takes one token and answers how many milliseconds its owner must wait
+ * A token bucket. Each call of the returned function takes one token and returns how many milliseconds the caller must wait
  * before using it; owners are served in the order of their calls.
  *
  * @example
@@ -19,7 +19,7 @@ export interface RateLimit {
  */
 export function createRateLimit({ perSecond, burst = Math.max(1, perSecond) }: RateLimit, clock: Clock): () => number {
   const intervalMs = 1000 / perSecond;
-  // Instead of counting tokens: the time at which the bucket will be full again if nobody takes one.
+  // Instead of counting tokens: the time at which the bucket will be full again if no more are taken.
   let fullAtMs = clock.monotonic();
   return () => {
     const now = clock.monotonic();

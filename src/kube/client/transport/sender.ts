@@ -16,15 +16,15 @@ export interface ApiRequest {
   readonly body?: string;
   /** Default application/json. */
   readonly contentType?: string;
-  /** A POST that asks and changes nothing: it is sent where writes are not. */
+  /** A POST that changes nothing: it is sent even if writes are refused. */
   readonly asks?: boolean;
-  /** It is about a single object of which there are many: other calls do not wait for its answer. Default false. */
+  /** It concerns one of many single objects: other calls do not wait for its answer. Default false. */
   readonly alone?: boolean;
   /** Ends the request early. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What a sender works with. */
+/** Dependencies of a sender. */
 export interface SenderOptions {
   readonly connection: Connection;
   readonly credentials: CredentialSource;
@@ -60,7 +60,7 @@ interface Exchange<Result> extends Omit<Attempt, "credentials"> {
 /** Failures of a connection that the server closed or lost. A request that was refused or timed out is none of these. */
 const BROKEN = new Set(["UND_ERR_SOCKET", "ECONNRESET", "EPIPE", "ECONNABORTED"]);
 
-/** Sends requests with credentials, measures them, and turns every way to get no answer into an error with a code. */
+/** Sends requests with credentials, measures them, and turns every missing answer into an error with a code. */
 export class Sender {
   readonly #options: SenderOptions;
   /** Labels that were used, by method and code. The registry turns labels that are kept into text only once. */
@@ -72,7 +72,7 @@ export class Sender {
   }
 
   /**
-   * The complete answer, whatever its status. A GET is sent once more when its connection broke.
+   * The complete answer, whatever its status. A GET is repeated once if its connection broke.
    *
    * @throws API_UNAVAILABLE when there is no answer; API_ERROR when it is too large; what reading the credentials throws.
    */
@@ -133,7 +133,7 @@ export class Sender {
     return body;
   };
 
-  /** Runs `attempt`, and once more with new credentials when the server does not know these: what it refused, it has not done. */
+  /** Runs `attempt`, and again with new credentials if the server does not know these: a refused request has not been carried out. */
   async #exchange<Result extends Stream | Answer>({ request, ending, attempt }: Exchange<Result>): Promise<Result> {
     const known = await this.#credentials(ending);
     const first = await attempt({ request, credentials: known, ending });
@@ -143,7 +143,7 @@ export class Sender {
     return sameCredentials(fresh, known) ? first : attempt({ request, credentials: fresh, ending });
   }
 
-  /** A plugin may take a minute; who does not want the answer any more need not wait for it. */
+  /** A plugin may take a minute; a caller that no longer wants the answer need not wait for it. */
   async #credentials(ending: RequestEnd): Promise<Credentials> {
     const { credentials } = this.#options;
     const known = credentials.peek();
@@ -195,7 +195,7 @@ export class Sender {
     return { origin: connection.origin, path: connection.basePath + path, method, headers, body: body ?? null, reset: false };
   }
 
-  /** The certificates may have been replaced since they were read. What was never sent says nothing about them. */
+  /** The certificates may have been replaced since they were read. A request that was never sent says nothing about them. */
   #unreached(credentials: Credentials, error: unknown): void {
     if (!(error instanceof EngineError)) this.#options.credentials.invalidate(credentials, "unreachable");
   }

@@ -3,7 +3,7 @@ import type { buildConnector as BuildConnector, Dispatcher } from "undici";
 import type { TlsMaterial } from "../credentials/credentials.ts";
 import { buildConnector, DecoratorHandler, Pool, ProxyAgent } from "./undici.ts";
 
-/** Where a transport leads and what it may use. */
+/** Target and limits of a transport. */
 export interface TransportOptions {
   /** Scheme, host and port of the API server. */
   readonly origin: string;
@@ -23,16 +23,16 @@ export interface Dispatchers {
   readonly calls: Dispatcher;
   /** The connections of `calls`, for what changes something. */
   readonly writes: Dispatcher;
-  /** For lists of single objects, of which there may be a thousand: when nobody answers these, everything else goes on. */
+  /** For lists of single objects, of which there may be a thousand: if these get no answer, everything else goes on. */
   readonly singles: Dispatcher;
   readonly watches: Dispatcher;
 }
 
-/** Idle connections stay open for so long; kube-apiserver and most load balancers close them after 60 s or more. */
+/** Time that idle connections stay open; kube-apiserver and most load balancers close them after 60 s or more. */
 const KEEP_ALIVE_MS = 30_000;
 /** Connections for lists of single objects. */
 const SINGLES_MAX = 16;
-/** TCP probes begin after so long without traffic; a peer that vanished is noticed about ten seconds later. */
+/** Time without traffic after which TCP probes begin; a peer that vanished is noticed about ten seconds later. */
 const PROBE_MS = 30_000;
 
 /**
@@ -41,13 +41,13 @@ const PROBE_MS = 30_000;
  */
 export class Transport {
   readonly #options: TransportOptions;
-  /** What `#current` was opened with. */
+  /** TLS material of `#current`. */
   #tls: TlsMaterial | undefined;
   #current: Dispatchers | undefined;
   /** Former dispatchers that still carry an answer. */
   readonly #retired = new Set<Dispatcher>();
   #closed: Error | undefined;
-  /** Connections from their first packet to their end. A dispatcher that is destroyed leaves alone what is still being made. */
+  /** Connections from their first packet to their end. A dispatcher that is destroyed ignores those still being made. */
   readonly #sockets = new Set<Socket>();
 
   constructor(options: TransportOptions) {
@@ -102,7 +102,7 @@ export class Transport {
 
   /**
    * A call over these got no answer in time. The other connections of its pool may lead to the same nowhere, and each would
-   * cost the next call another timeout: calls go over new ones from now on. What is under way is left alone.
+   * cost the next call another timeout: calls go over new ones from now on. Requests in progress are left alone.
    */
   abandon({ calls }: Dispatchers): void {
     if (this.#current?.calls !== calls) return;
@@ -128,7 +128,7 @@ export class Transport {
     this.#current = undefined;
   }
 
-  /** When the last answer on it has ended. A failure to close is a failure to free what is gone already. */
+  /** When the last answer on it has ended. A failure to close only fails to free a dead connection. */
   #closeLater(dispatcher: Dispatcher): void {
     this.#retired.add(dispatcher);
     void dispatcher.close().then(
@@ -145,13 +145,13 @@ export class Transport {
     this.#current = undefined;
     this.#retired.clear();
     const destroyed = all.map((dispatcher) => dispatcher.destroy(reason));
-    // After them, so that what is under way ends with the reason.
+    // After them, so that requests in progress end with the reason.
     for (const socket of this.#sockets) socket.destroy();
     await Promise.all(destroyed);
   }
 }
 
-/** Asks when a connection is there and nothing has been sent: what throws then fails the request and spares the connection. */
+/** Asks once connected, before anything is sent: an error then fails the request and keeps the connection. */
 class GuardedHandler extends DecoratorHandler {
   readonly #inner: Dispatcher.DispatchHandler;
   readonly #beforeWrite: () => void;

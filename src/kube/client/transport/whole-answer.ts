@@ -9,7 +9,7 @@ export class RequestEnd {
   #reason: Error | undefined;
   #listener: ((reason: Error) => void) | undefined;
 
-  /** Why the request ended; undefined while it goes on. */
+  /** Why the request ended; undefined while it is in progress. */
   get reason(): Error | undefined {
     return this.#reason;
   }
@@ -36,7 +36,7 @@ export interface Received {
 }
 
 /**
- * Collects one answer to its end. undici's own `request` opens a stream for each answer, which nobody here reads piece by piece.
+ * Collects one answer to its end. undici's own `request` opens a stream for each answer, which this client never reads in pieces.
  * How long an answer may be is a setting of the dispatcher.
  */
 export class WholeAnswer implements Dispatcher.DispatchHandler {
@@ -62,7 +62,7 @@ export class WholeAnswer implements Dispatcher.DispatchHandler {
     return this.#status > 0;
   }
 
-  /** Gives the answer up; a request that still waits for a connection is never sent. */
+  /** Aborts the answer; a request that still waits for a connection is never sent. */
   end(reason: Error): void {
     this.#ended = reason;
     this.#controller?.abort(reason);
@@ -75,7 +75,7 @@ export class WholeAnswer implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
-    // What is below 200 only announces an answer.
+    // A status below 200 only announces an answer.
     if (status < 200) return;
     this.#status = status;
     this.#headers = headers;

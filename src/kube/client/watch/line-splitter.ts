@@ -12,7 +12,7 @@ const LINE_END = 0x0a;
  */
 export class LineSplitter {
   readonly #lineBytesMax: number;
-  /** The beginning of a line whose end has not come. Decoded only as a whole, so that no character is cut in two. */
+  /** The beginning of an incomplete line. Decoded only as a whole, so that no character is cut in two. */
   #pending: Buffer[] = [];
   #pendingBytes = 0;
 

@@ -15,7 +15,7 @@ export interface WatchStreamOptions {
   readonly body: Stream;
   /** The kind of every object in it. */
   readonly resource: ResourceType;
-  /** What was asked, for messages. */
+  /** The request, for messages. */
   readonly request: string;
   readonly clock: Clock;
   /** Ends the stream without an error. */
@@ -64,7 +64,7 @@ export async function* readWatch(options: WatchStreamOptions): AsyncGenerator<Wa
 }
 
 interface SilenceWatch {
-  /** The chunks of `body`, timed only while somebody waits for one: a slow reader is not a silent server. */
+  /** The chunks of `body`, timed only while a reader waits for one: a slow reader is not a silent server. */
   waitingFor(body: Stream): AsyncIterable<Buffer>;
   /** The reason, once the stream was ended for its silence. */
   silent(): Error | undefined;

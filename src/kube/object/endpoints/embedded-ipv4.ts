@@ -40,7 +40,7 @@ export function embeddedIpv4({ family, bits }: IpAddress): readonly IpAddress[] 
 }
 
 /**
- * Anyone who runs a translator chooses how long its prefix is. The address follows the prefix, bits 64 to 71 are left out, and what
+ * The operator of a translator chooses the length of its prefix. The address follows the prefix, bits 64 to 71 are left out, and what
  * remains behind it is zero (RFC 6052, 2.2). Zeros that are read as the beginning of an address come from another length.
  */
 function nat64(bits: bigint): readonly bigint[] {

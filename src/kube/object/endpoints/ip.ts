@@ -91,7 +91,7 @@ function expandIpv6(text: string): number[] | undefined {
 }
 
 /**
- * The canonical text of an address: what {@link parseIp} reads.
+ * The canonical text of an address, as {@link parseIp} reads it.
  *
  * @example
  * formatIp({ family: 6, bits: 1n }); // "::1"

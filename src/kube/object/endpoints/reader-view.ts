@@ -1,6 +1,6 @@
 /**
- * What a reader of EndpointSlices sees of one Service: all of its slices together, as kube-proxy merges them. What Endpoints say in the
- * same words, so that both can be compared.
+ * View that a reader of EndpointSlices has of one Service: all of its slices, merged as kube-proxy does. Endpoints are expressed in the
+ * same terms, so that both can be compared.
  *
  * @module
  */
@@ -14,7 +14,7 @@ export interface Backend {
   readonly port: SlicePort | undefined;
   /** It takes new connections. In several slices: if one of them says so. */
   readonly ready: boolean;
-  /** It answers, though it may be on its way out. */
+  /** It serves requests, though it may be terminating. */
   readonly serving: boolean;
 }
 
@@ -37,7 +37,7 @@ export function viewOfSlices(slices: Iterable<Pick<EndpointSlice, "addressType" 
   return view;
 }
 
-/** What a reader would see if somebody made slices of these Endpoints and left nothing out. */
+/** The view a reader would have if these Endpoints were mirrored into slices completely. */
 export function viewOfEndpoints(endpoints: Endpoints): ReaderView {
   return viewOfSlices(slicesOf(endpoints, { addressesMax: Infinity, endpointsMax: Number.MAX_SAFE_INTEGER, conditions: () => ({}) }));
 }

@@ -1,6 +1,6 @@
 import type { EndpointAddress, EndpointPort, Endpoints, EndpointSlice, EndpointSubset } from "../types.ts";
 
-/** What one slice says, in the form in which slices are stored. */
+/** Content of one slice, in its stored form. */
 export type SliceContent = Pick<EndpointSlice, "addressType" | "endpoints" | "ports">;
 
 /** How addresses become endpoints. */
@@ -9,11 +9,11 @@ export interface SliceRules {
   readonly addressesMax: number;
   /** Endpoints of one slice. */
   readonly endpointsMax: number;
-  /** What a slice says of an address besides that it is ready or not. */
+  /** Conditions of an address besides its readiness. */
   readonly conditions: (ready: boolean) => Readonly<Record<string, boolean>>;
 }
 
-/** The slices that say what the subsets of Endpoints say: one for each subset and address family, or as many as it takes. */
+/** The slices that are equivalent to the subsets of Endpoints: one for each subset and address family, or as many as needed. */
 export function slicesOf({ subsets = [] }: Endpoints, rules: SliceRules): SliceContent[] {
   return subsets.flatMap((subset) => {
     const placed = placedOf(subset).slice(0, rules.addressesMax);

@@ -1,5 +1,5 @@
 /**
- * What an EndpointSlice says, independent of how it is written down.
+ * Content of an EndpointSlice, independent of its notation.
  *
  * The API server stores endpoints and ports in the order in which they came and merges nothing, and consumers read them as sets.
  * Within one endpoint the order of addresses counts, since consumers take the first. Absent, `null` and empty are the same, a

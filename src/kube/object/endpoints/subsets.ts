@@ -1,11 +1,11 @@
 /**
- * What an Endpoints object says, independent of how it is written down.
+ * Content of an Endpoints object, independent of its notation.
  *
  * An API server before Kubernetes 1.36 repacks subsets on every write (`RepackSubsets`), a later one stores them as they are written.
  * Nothing that is compared may depend on which of the two it is. Repacked, each port collects its addresses, and ports that end up
  * with the same addresses become one subset. The result is sorted by a digest of a Go dump, so that its order cannot be
  * predicted. Subsets are therefore compared as sets of (port, address, ready) after the server's own merging:
- * - An address is what has one IP and one targetRef.uid, anywhere in the object. Its first spelling replaces the others.
+ * - An address is identified by its IP and targetRef.uid, anywhere in the object. Its first spelling replaces the others.
  * - For one port, not-ready wins over ready.
  * - Addresses without ports vanish beside a port that has exactly the same addresses.
  * - A port with an appProtocol does not merge with the same port of another subset: the server compares a pointer. For such
@@ -16,7 +16,7 @@
  * the server drops them, and a comparison that saw them would differ forever.
  *
  * Nothing here throws on a shape that no server stores, since expressions can return one. A subset, address or port that is
- * no object is one without fields, what is no list is a list of one such thing, and a field of a wrong type is equal to none
+ * no object counts as one without fields, a value that is no list as a list of that value, and a field of a wrong type equals none
  * of the right type. So an address or port that is wrong does not pass for one that is stored.
  *
  * @module
@@ -27,7 +27,7 @@ import type { EndpointAddress, EndpointPort, EndpointSubset } from "../types.ts"
 /** Distinct addresses, ascending: twice the number of the address, plus one if it is ready. */
 type Members = readonly number[];
 
-/** Stands for what is no object. */
+/** Stands in for a value that is no object. */
 const NO_FIELDS: object = Object.freeze({});
 
 /** Ports that have the same addresses; no port at all for addresses without ports. */
@@ -36,7 +36,7 @@ interface Group {
   readonly ports: EndpointPort[];
 }
 
-/** What one port was given, subset by subset. */
+/** Addresses of one port, collected subset by subset. */
 interface Collected {
   readonly port: EndpointPort | undefined;
   readonly parts: Members[];
@@ -108,7 +108,7 @@ function subsetText({ addresses = [], notReadyAddresses = [], ports = [] }: Endp
 }
 
 function byAddress(left: EndpointAddress, right: EndpointAddress): number {
-  // An IP that is no text has an identity all the same.
+  // An IP that is no text has an identity as well.
   return compare(ipOf(left), ipOf(right)) || compare(identityOf(left), identityOf(right));
 }
 
@@ -186,7 +186,7 @@ function ipOf(address: EndpointAddress): string {
   return typeof address.ip === "string" ? address.ip : "";
 }
 
-/** What makes an address distinct. */
+/** Identity of an address. */
 function identityOf(address: EndpointAddress): string {
   return `${textOf(address.ip)} ${textOf(address.targetRef?.uid)}`;
 }

@@ -7,8 +7,8 @@
  * saw the renewal; the deadline of the first is shorter than the duration of the second. So, while clocks run equally fast, the
  * one has stopped before the other begins.
  *
- * A leader that does not see what it works with notes that on the Lease and goes on. A candidate that sees it asks for the Lease, in a
- * note as well; then the leader stops, and writes the candidate's name into the Lease. While nobody sees more, nothing changes hands.
+ * A leader that has lost sight of its clusters notes that on the Lease and goes on. A candidate that sees them asks for the Lease, in a
+ * note as well; then the leader stops, and writes the candidate's name into the Lease. While no candidate sees more, the leader stays.
  *
  * @module
  */
@@ -16,33 +16,33 @@ import { leaseTime, NO_NOTES, type LeaseNotes, type LeaseRecord } from "./lease.
 
 /** The three times of an election, in seconds. */
 export interface ElectionTimes {
-  /** Who does not lead waits so long after the last renewal that it saw. */
+  /** A candidate waits this long after the last renewal that it saw. */
   readonly leaseDurationSeconds: number;
-  /** A leader that could not renew for so long stops. Shorter than the duration. */
+  /** Time without a renewal after which a leader stops. Shorter than the duration. */
   readonly renewDeadlineSeconds: number;
   /** Between two attempts. */
   readonly retryPeriodSeconds: number;
 }
 
-/** What client-go's controllers use. */
+/** Defaults of client-go's controllers. */
 export const ELECTION_TIMES: ElectionTimes = { leaseDurationSeconds: 15, renewDeadlineSeconds: 10, retryPeriodSeconds: 2 };
 
-/** Who waits spreads its attempts: up to this many periods are added to each. */
+/** Candidates spread their attempts: up to this many periods are added to each. */
 export const RETRY_JITTER = 1.2;
 
 /**
- * How well a candidate sees what it would work with: `clear` for a while, `unsteady` when it is not known yet or has just come back,
- * `blind` when it was not seen for so long that another one should lead.
+ * How well a candidate sees its clusters: `clear` for a while, `unsteady` when it is not known yet or has just come back,
+ * `blind` when they were unseen for so long that another one should lead.
  */
 export type Sight = "clear" | "unsteady" | "blind";
 
-/** What is known when a step is decided. */
+/** Input of one step. */
 export interface ElectionState {
-  /** Who decides. Different for every process that ever takes part. */
+  /** Identity of this candidate. Unique to every process that ever takes part. */
   readonly identity: string;
   /** The Lease as last seen; undefined when there is none. */
   readonly lease: LeaseRecord | undefined;
-  /** What is noted on it. Default: nothing. */
+  /** Notes on it. Default: nothing. */
   readonly notes?: LeaseNotes;
   /** Default clear. */
   readonly sight?: Sight;
@@ -56,16 +56,16 @@ export interface ElectionState {
   readonly times: ElectionTimes;
 }
 
-/** What to do next. */
+/** The next action. */
 export type ElectionStep =
   /** Take the Lease, with this record and these notes. */
   | { readonly action: "acquire"; readonly record: LeaseRecord; readonly notes: LeaseNotes }
   | { readonly action: "renew"; readonly record: LeaseRecord; readonly notes: LeaseNotes }
   /** Ask the leader for the Lease by these notes: it sees less. */
   | { readonly action: "ask"; readonly notes: LeaseNotes }
-  /** Another one leads, at least for so long. */
+  /** Another one leads, at least for this time. */
   | { readonly action: "wait"; readonly forMs: number }
-  /** Stop at once: the deadline has passed, the Lease is another's, or one that sees more has asked for it. */
+  /** Stop at once: the deadline has passed, another candidate has the Lease, or one that sees more has asked for it. */
   | { readonly action: "step-down"; readonly reason: "deadline" | "taken" | "asked" };
 
 /**
@@ -101,12 +101,12 @@ function renewal(state: ElectionState, { leaseTransitions, acquireTime }: LeaseR
   return { action: "renew", record: recordOf(state, { transitions: leaseTransitions, acquired: acquireTime }), notes: notesOf(state) };
 }
 
-/** What a holder notes: nothing while it is not blind, so that the one who asked for the Lease then has asked in vain. */
+/** Notes of a holder: none while it is not blind, so that a request for the Lease is then ignored. */
 function notesOf({ sight, notes = NO_NOTES, wallMs }: ElectionState): LeaseNotes {
   return sight === "blind" ? { ...notes, blindSince: notes.blindSince || leaseTime(wallMs) } : NO_NOTES;
 }
 
-/** Who is blind leaves a free Lease to the others for as long as each of them takes to look. */
+/** A blind candidate leaves a free Lease to the others for one retry period of theirs. */
 function validUntilMs({ observedMs, times, sight }: ElectionState, lease: LeaseRecord): number {
   const lastsMs = lease.holderIdentity === "" ? 0 : durationMs(lease, times);
   const politeMs = sight === "blind" ? (1 + RETRY_JITTER) * times.retryPeriodSeconds * 1000 : 0;
@@ -160,14 +160,14 @@ export function handedRecord({ leaseTransitions, leaseDurationSeconds }: LeaseRe
 
 /**
  * How long a leader that was asked for its Lease waits for its work to end before it hands it over, in milliseconds: as long as between
- * the deadline of a leader that cannot renew and the end of its Lease. What is still under way then is kept out in the same way.
+ * the deadline of a leader that cannot renew and the end of its Lease. Work that is still in progress then is kept out in the same way.
  */
 export function handoverMs({ leaseDurationSeconds, renewDeadlineSeconds }: ElectionTimes): number {
   return (leaseDurationSeconds - renewDeadlineSeconds) * 1000;
 }
 
 /**
- * What is wrong with these times, as client-go checks them; undefined when they will do.
+ * The fault of these times, by client-go's checks; undefined if they are valid.
  *
  * @example
  * electionTimesProblem({ leaseDurationSeconds: 10, renewDeadlineSeconds: 10, retryPeriodSeconds: 2 });

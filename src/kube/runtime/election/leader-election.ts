@@ -36,9 +36,9 @@ export interface LeaderElectionOptions {
   readonly chance: Chance;
   /** Default 15, 10 and 2 s, as in client-go. */
   readonly times?: ElectionTimes;
-  /** After a loss, `lead` must end within so many milliseconds. Default 35 s: longer than a call may take. */
+  /** Time for `lead` to end after a loss, in milliseconds. Default 35 s: longer than a call may take. */
   readonly drainMs?: number;
-  /** How well this process sees what it would work with. While it is blind and leads, it hands the Lease to one that asks. Default: clear. */
+  /** How well this process sees its clusters. While it is blind and leads, it hands the Lease to a candidate that asks. Default: clear. */
   readonly sight?: () => Sight;
   /** Told how the attempts to reach the Lease go. */
   readonly reach?: Reach;
@@ -46,7 +46,7 @@ export interface LeaderElectionOptions {
   readonly metrics?: Metrics;
 }
 
-/** Told of each question and its answer. */
+/** Records each request and its answer. */
 export interface Reach {
   asked(): void;
   answered(): void;
@@ -54,7 +54,7 @@ export interface Reach {
 }
 
 /**
- * Does what only one may do. `lost` aborts when that is over; then it finishes what is under way, begins nothing new and
+ * The work of the leader. `lost` aborts when its term is over; then it finishes work in progress, begins nothing new and
  * resolves. It may be called again.
  */
 export type Lead = (lost: AbortSignal) => Promise<void>;
@@ -64,7 +64,7 @@ export type Lead = (lost: AbortSignal) => Promise<void>;
  *
  * Guarantees:
  * - `leading` is never true in two processes at once, whatever their wall clocks say and however long one of them was paused,
- *   as long as their monotonic clocks run equally fast and nobody but candidates writes the Lease.
+ *   as long as their monotonic clocks run equally fast and only candidates write the Lease.
  * - `leading` is looked up on the clock, not remembered: a process that wakes up after its deadline reads false at once.
  * - A Lease is given back only when `lead` has ended; after a crash others wait until it expires.
  * - A leader that is blind keeps leading until a candidate that is not asks for the Lease. It is handed over when `lead` has ended, at
@@ -73,7 +73,7 @@ export type Lead = (lost: AbortSignal) => Promise<void>;
 export interface LeaderElection {
   /** True until the renew deadline, counted from the beginning of the last renewal that succeeded. */
   readonly leading: boolean;
-  /** Who leads as far as is known; "" when nobody does. */
+  /** The last known leader; "" if there is none. */
   readonly holder: string;
   /**
    * Stands by, leads, and stands by again, until `stop` aborts.
@@ -98,10 +98,10 @@ export function createLeaderElection(options: LeaderElectionOptions): LeaderElec
   return new Candidate(options);
 }
 
-/** A write that hangs ends by itself after 30 s; so long the process need not end for it, since nothing new begins. */
+/** A write that hangs ends by itself after 30 s; the process need not end for it, since nothing new begins. */
 const DRAIN_MS = 35_000;
 
-/** Why a term ends whose Lease another candidate gets. */
+/** Reason why a term ends when another candidate gets the Lease. */
 const ASKED = "asked";
 
 type Written = Extract<ElectionStep, { readonly action: "acquire" | "renew" }>;
@@ -114,7 +114,7 @@ class Candidate implements LeaderElection {
   /** The Lease as last answered; undefined when it has to be read. */
   #present: KubeObject | undefined;
   #notes: LeaseNotes = NO_NOTES;
-  /** What was last seen, and since when. */
+  /** The Lease as last seen, and since when. */
   #observed: { readonly lease: LeaseRecord | undefined; readonly text: string; readonly sinceMs: number };
   #leadUntilMs: number | undefined;
   /** True from the first report of a failure until an attempt goes well. */
@@ -156,14 +156,14 @@ class Candidate implements LeaderElection {
     }
   }
 
-  /** Nobody needs to wait beyond the end of a Lease that nobody renews. */
+  /** Never waits beyond the end of a Lease that is not renewed. */
   #pauseMs(step: ElectionStep | undefined): number {
     const { chance } = this.#options;
     const periodMs = this.#times.retryPeriodSeconds * 1000;
     const usualMs = periodMs * (1 + RETRY_JITTER * chance.fraction());
     // After an outage the wait for the end of a Lease begins when it is read again.
     if (step === undefined) return (periodMs / 2) * (1 + chance.fraction());
-    // Who has asked gets an answer soon.
+    // A candidate that has asked gets an answer soon.
     if (step.action === "ask" || this.#notes.askedBy === this.#options.identity) return (periodMs / 4) * (1 + chance.fraction());
     return step.action === "wait" ? Math.min(usualMs, step.forMs + (periodMs / 4) * chance.fraction()) : usualMs;
   }
@@ -175,7 +175,7 @@ class Candidate implements LeaderElection {
     this.#tellStatus();
     this.#logger.info("Leading", { lease: formatKey(this.#options.lease), identity: this.#options.identity });
     const stopped = () => lost.abort();
-    // Before anything is led: what is led may itself ask for the stop, at once.
+    // Before leading starts: the led work may request the stop at once.
     stop.addEventListener("abort", stopped, { once: true });
     const working = lead(lost.signal).catch((error: unknown) => {
       failure.error = error;
@@ -224,7 +224,7 @@ class Candidate implements LeaderElection {
     lost.abort(reason === "asked" ? ASKED : undefined);
   }
 
-  /** Nothing of ours begins any more. What is under way is waited for, but not longer than after a Lease that expires. */
+  /** No new work begins. Work in progress is awaited, but not longer than after a Lease that expires. */
   async #handOver(working: Promise<void>): Promise<void> {
     const { clock } = this.#options;
     const to = this.#notes.askedBy;
@@ -244,7 +244,7 @@ class Candidate implements LeaderElection {
     return finished;
   }
 
-  /** While work of ours may still go on, nobody is invited to begin. */
+  /** While led work may still be running, no other candidate is invited to begin. */
   async #endTerm({ drained, given }: { readonly drained: boolean; readonly given: boolean }): Promise<void> {
     const { drainMs = DRAIN_MS, lease } = this.#options;
     if (drained && given && this.leading) await this.#giveBack();
@@ -254,7 +254,7 @@ class Candidate implements LeaderElection {
     throw new EngineError("LEADERSHIP_LOST", `Lost the lease ${formatKey(lease)}, and the work under it did not end within ${drainMs} ms`);
   }
 
-  /** One look and, where the rules say so, one write. Never throws; undefined when it failed or somebody was faster. */
+  /** One look and, where the rules say so, one write. Never throws; undefined if it failed or another candidate was faster. */
   async #attempt(): Promise<ElectionStep | undefined> {
     const { reach } = this.#options;
     for (let races = 0; ; races++) {
@@ -264,7 +264,7 @@ class Candidate implements LeaderElection {
         this.#tellReached();
         return step;
       } catch (error) {
-        // Whether the write happened or not: what is known is still good to try with, and a conflict tells if it is not.
+        // Whether or not the write happened, the known state is good enough to retry with; a conflict shows if it is outdated.
         if (!this.#isLostRace(error)) return this.#report(error);
         reach?.answered();
         this.#present = undefined;
@@ -274,7 +274,7 @@ class Candidate implements LeaderElection {
     }
   }
 
-  /** No failure: the next attempt looks at what the winner wrote. */
+  /** No failure: the next attempt reads what the winner wrote. */
   #isLostRace(error: unknown): boolean {
     if (isEngineError(error, "API_CONFLICT", "API_ALREADY_EXISTS")) return true;
     // Deleted between read and write. Without a Lease before, it is the namespace that is missing.
@@ -285,7 +285,7 @@ class Candidate implements LeaderElection {
     // A leader goes on from its own last write: one call instead of two.
     const led = this.#leadUntilMs !== undefined;
     if (!led || this.#present === undefined) await this.#read();
-    // A term that ended meanwhile does not come back to life.
+    // A term that ended meanwhile is not revived.
     if (led && this.#leadUntilMs === undefined) return { action: "step-down", reason: "deadline" };
     const step = this.#decide();
     if (step.action === "acquire" || step.action === "renew") await this.#write(step, { led });
@@ -334,7 +334,7 @@ class Candidate implements LeaderElection {
     this.#notes = lease === undefined ? NO_NOTES : readNotes(lease);
     const record = lease && readLease(lease);
     const text = JSON.stringify(record) ?? "";
-    // Only a change of what it says renews a Lease, not a label on it.
+    // Only a change of its content renews a Lease, not a label on it.
     if (text === this.#observed.text) return;
     this.#observed = { lease: record, text, sinceMs: this.#options.clock.monotonic() };
   }

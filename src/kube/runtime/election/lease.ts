@@ -3,11 +3,11 @@ import type { ObjectKey } from "../../object/key.ts";
 import { LEASES } from "../../object/resource.ts";
 import type { KubeObject } from "../../object/types.ts";
 
-/** What a Lease says. Times are what its writer's wall clock showed: for people, never for decisions. */
+/** Content of a Lease. Times are from its writer's wall clock: for people, never for decisions. */
 export interface LeaseRecord {
-  /** Who holds it; "" when nobody does. */
+  /** Identity of the holder; "" if there is none. */
   readonly holderIdentity: string;
-  /** It holds for so long after somebody saw it renewed. */
+  /** Validity after an observed renewal. */
   readonly leaseDurationSeconds: number;
   /** RFC 3339 with microseconds; "" when it was never taken. */
   readonly acquireTime: string;
@@ -16,7 +16,7 @@ export interface LeaseRecord {
   readonly leaseTransitions: number;
 }
 
-/** What candidates tell each other beside the record, in annotations that other programs leave alone. */
+/** Notes that candidates exchange beside the record, in annotations that other programs leave alone. */
 export interface LeaseNotes {
   /** Since when the holder does not see all that it works with, RFC 3339; "" while it does. */
   readonly blindSince: string;
@@ -34,7 +34,7 @@ const ASKED_BY = "sync.platform/asked-by";
 const INT32_MAX = 2 ** 31 - 1;
 
 /**
- * Reads a Lease; what is missing or of another type is as good as empty.
+ * Reads a Lease; a missing field or one of another type counts as empty.
  *
  * @example
  * readLease(lease).holderIdentity; // "syncer-0_4f0c…"
@@ -51,7 +51,7 @@ export function readLease(lease: KubeObject): LeaseRecord {
 }
 
 /**
- * Reads what is noted on a Lease.
+ * Reads the notes on a Lease.
  *
  * @example
  * readNotes(lease).askedBy; // "syncer-1_77ab…"
@@ -60,7 +60,7 @@ export function readNotes({ metadata: { annotations } }: KubeObject): LeaseNotes
   return { blindSince: textOf(annotations?.[BLIND_SINCE]), askedBy: textOf(annotations?.[ASKED_BY]) };
 }
 
-/** What becomes of the Lease. */
+/** Change of the Lease. */
 export interface LeaseChange {
   readonly key: ObjectKey;
   readonly present?: KubeObject | undefined;

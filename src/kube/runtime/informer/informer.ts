@@ -12,7 +12,7 @@ import { Reflector, type ReflectorOptions, type ReflectorSink } from "./reflecto
 
 /** How an informer is set up. */
 export interface InformerOptions extends Omit<ReflectorOptions, "sink" | "scope"> {
-  /** What is followed; everything of the kind when left out. */
+  /** The scope that is followed. Default: everything of the kind. */
   readonly scope?: ReflectorOptions["scope"];
   /**
    * Applied to each object before it is kept. Must not modify its argument, and must keep apiVersion, kind, name, namespace,
@@ -29,14 +29,14 @@ export interface InformerOptions extends Omit<ReflectorOptions, "sink" | "scope"
  * A local copy of one kind that follows the cluster through every fault until it is stopped.
  *
  * Guarantees beyond those of ObjectSource:
- * - Listeners hear of the first list while `synced` is still false, and of everything later while it is true.
- * - A listener sees its key's newest state in `get`. One that throws is reported and disturbs nobody.
+ * - Listeners get the first list while `synced` is still false, and everything later while it is true.
+ * - A listener sees its key's newest state in `get`. One that throws is reported and does not disturb the others.
  * - Objects are shared, not frozen (that would cost more than the list): reading only.
  */
 export interface Informer extends ObjectSource {
   /** Begins to follow the cluster; returns at once. */
   start(): void;
-  /** Ends it and resolves when nothing is open any more. The copy stays readable. */
+  /** Stops it and resolves when nothing is open any more. The cache stays readable. */
   stop(): Promise<void>;
   /** Resolves with true as soon as `synced` is true, with false if the informer stops before. */
   whenSynced(): Promise<boolean>;
@@ -44,9 +44,9 @@ export interface Informer extends ObjectSource {
   readonly size: number;
   /** Monotonic time since which the cluster cannot be followed; undefined while it can, and before the first list. */
   readonly lostMs: number | undefined;
-  /** What the last attempt failed with, as logs may show it; undefined while the cluster can be followed. */
+  /** Failure of the last attempt, as logs may show it; undefined while the cluster can be followed. */
   readonly failure: string | undefined;
-  /** Tries again at once what waits after a failure: the cluster is known to answer. */
+  /** Retries at once after a failure: the cluster is known to answer. */
   retryNow(): void;
 }
 
@@ -64,7 +64,7 @@ export function createInformer(options: InformerOptions): Informer {
 }
 
 /**
- * The object without `metadata.managedFields`, which nobody here reads and which are often a third of its size.
+ * The object without `metadata.managedFields`, which is never read here and is often a third of its size.
  *
  * @example
  * stripManagedFields(endpoints).metadata.managedFields; // undefined

@@ -3,9 +3,9 @@ import type { ClusterClient, ListScope, ObjectList } from "../../object/cluster-
 import type { ResourceType } from "../../object/resource.ts";
 import type { KubeObject } from "../../object/types.ts";
 
-/** A list with more pages is not read to its end, even if they are empty. */
+/** A list with more pages is not read completely, even if they are empty. */
 const PAGES_MAX = 10_000;
-/** A list with more text is not read to its end, in characters: as much as a client takes in one answer. */
+/** A list with more text is not read completely, in characters: the limit of a client for one answer. */
 export const LIST_TEXT_MAX = 128 << 20;
 
 /** A complete list, page by page. */

@@ -9,7 +9,7 @@ import type { WatchEvent } from "../../object/cluster-client.ts";
 /** Deletions remembered, so that a late event of the same life does not bring the object back. */
 const GRAVES_MAX = 1_024;
 
-/** What the answer to a write has said. */
+/** State reported by the answer to a write. */
 interface Expectation {
   readonly object: KubeObject;
   readonly written: Written;
@@ -26,7 +26,7 @@ export interface Replacement {
 }
 
 /**
- * One kind's objects as last seen. Changes are reported as keys; what happened is for the reader to find out.
+ * One kind's objects as last seen. Changes are reported as keys; readers look up the new state.
  *
  * Guarantee: within one history of the cluster no object goes back to an older resourceVersion, and a life (uid) that ended
  * does not return, whatever order events come in and however often.
@@ -38,7 +38,7 @@ export class ObjectCache {
   /** Key → uid and resourceVersion of the last deletion, oldest first. */
   readonly #graves = new Map<string, { readonly uid: string | undefined; readonly resourceVersion: string }>();
 
-  /** What answers to writes have said and the copy does not show yet, by id. An entry lives until its object comes or goes. */
+  /** Answers to writes that the cache does not show yet, by id. An entry lives until its object appears or vanishes. */
   readonly #expected = new Map<string, Expectation>();
 
   get size(): number {
@@ -59,8 +59,8 @@ export class ObjectCache {
   }
 
   /**
-   * Takes note of what the answer to a write has said: `object` is stored as it is here, or was removed. Returns its key where that
-   * is known not to be so (any more).
+   * Records the answer to a write: `object` is stored as it is here, or was removed. Returns its key where that
+   * is known not to be the case (any more).
    */
   expect(object: KubeObject, written: Written): ObjectKey | undefined {
     const key = keyOf(object);
@@ -73,8 +73,8 @@ export class ObjectCache {
   }
 
   /**
-   * Everything up to `resourceVersion` has been told. Returns the keys of the objects that are not as expected by then, once each. No
-   * answer says at which version an object was removed: the second time must show it.
+   * Everything up to `resourceVersion` has been delivered. Returns the keys of the objects that are not as expected, once each. No
+   * answer reports the version of a removal: only the second time counts.
    */
   passed(resourceVersion: string, history: "same" | "new" = "same"): ObjectKey[] {
     const missed: ObjectKey[] = [];
@@ -108,7 +108,7 @@ export class ObjectCache {
     return this.#listedAt !== "" && compareResourceVersions(versionOf(object), this.#listedAt) <= 0;
   }
 
-  /** Takes one change in. Returns the key that changed, or undefined when the event told nothing new. */
+  /** Takes one change in. Returns the key that changed, or undefined if the event was not new. */
   apply(event: WatchEvent): ObjectKey | undefined {
     const key = keyOf(event.object);
     const changed = event.type === "DELETED" ? this.#remove(key, event.object) : this.#put(key, event.object);
@@ -116,7 +116,7 @@ export class ObjectCache {
   }
 
   #put(key: ObjectKey, object: KubeObject): boolean {
-    // What is older than the list is in the list, or was gone by then.
+    // An object older than the list is in the list, or was gone by then.
     if (this.#listedAt !== "" && compareResourceVersions(versionOf(object), this.#listedAt) <= 0) return false;
     const known = this.#objects.get(key);
     if (known === undefined ? this.#isBuried(key, object) : !isNewer(object, known)) return false;
@@ -129,7 +129,7 @@ export class ObjectCache {
     const id = formatKey(key);
     const known = this.#objects.get(key) ?? this.#expected.get(id)?.object;
     if (known === undefined) return false;
-    // The body of a deletion may be older than what is known. A life that ended is over all the same; only the end of an
+    // The body of a deletion may be older than what is known. The deletion is still certain; only the end of an
     // earlier life says nothing about this one.
     const sameLife = object.metadata.uid !== undefined && object.metadata.uid === known.metadata.uid;
     if (!sameLife && compareResourceVersions(versionOf(object), versionOf(known)) < 0) return false;
@@ -154,7 +154,7 @@ export class ObjectCache {
   }
 
   /**
-   * Takes a complete list of state `resourceVersion` in: what it lacks is gone. Returns the keys that appeared, changed or
+   * Takes a complete list of state `resourceVersion` in: objects missing from it are gone. Returns the keys that appeared, changed or
    * vanished. With `history: "new"` the cluster was restored from a backup, so that nothing known counts as newer.
    */
   replace({ items, resourceVersion, history = "same" }: Replacement): ObjectKey[] {
@@ -177,7 +177,7 @@ export class ObjectCache {
 
 /**
  * The same object, with the very parts of `known` that it has unchanged, but for metadata. Most changes are of a few labels and
- * annotations; who remembers what it made of a list need not look at it again.
+ * annotations; a consumer that caches what it derived from a list need not look at it again.
  */
 function sharing(object: KubeObject, known: KubeObject): KubeObject {
   let shared = object;

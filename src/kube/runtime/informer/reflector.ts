@@ -33,7 +33,7 @@ export interface ReflectorSink {
   replace(list: Required<Replacement>): void;
   /** One change; never a bookmark. */
   apply(event: WatchEvent): void;
-  /** All changes up to this resourceVersion have been told, as a bookmark says. */
+  /** All changes up to this resourceVersion have been delivered, according to a bookmark. */
   passed(resourceVersion: string): void;
   /** The copy is known to be current (again), or no longer. Called on changes only. */
   setCurrent(current: boolean): void;
@@ -56,11 +56,11 @@ export interface ReflectorTimes {
    * alone would not do, since API servers send one a minute.
    */
   readonly watchSeconds?: number;
-  /** A resumed watch that has been open for this long has told what was missed. Default 1 s. */
+  /** A resumed watch that has been open for this long has delivered what was missed. Default 1 s. */
   readonly settleMs?: number;
   /**
    * Delays between attempts. Default 0.4 s × 1.15^n up to 30 s, and up to 1 s in the first 5 s of an outage, when most of them end.
-   * An outage is over when a watch has lived for a second or has told something.
+   * An outage is over when a watch has lived for a second or has delivered something.
    */
   readonly backoff?: BackoffOptions;
 }
@@ -93,22 +93,22 @@ const DEFAULTS: Required<ReflectorTimes> = {
 const OVERDUE_MS = 8_000;
 /** A watch that lived this long was healthy, even if nothing happened. */
 const HEALTHY_MS = 5_000;
-/** For so long no delay of an outage is longer than {@link DENSE_DELAY_MS}, so that short ones that repeat cost little. */
+/** Time at the start of an outage in which no delay is longer than {@link DENSE_DELAY_MS}, so that repeated short ones cost little. */
 const DENSE_MS = 5_000;
 const DENSE_DELAY_MS = 1_000;
-/** While another cluster answers, no delay is longer: what is asked is one object, and it is shared. */
+/** While another cluster answers, no delay is longer: the check is for one object, and it is shared. */
 const OTHER_CLUSTER_DELAY_MS = 3_000;
 /** A watch that ends sooner than this, with nothing in it, counts as failed. */
 const SHORT_MS = 1_000;
-/** After so many failed watches in a row the state is listed: the resourceVersion itself may be what the server refuses. */
+/** Number of failed watches in a row after which the state is listed: the server may refuse the resourceVersion itself. */
 const WATCH_FAILURES_MAX = 5;
-/** So many lists in a row that are older than what was seen mean that history was rewritten. */
+/** Number of lists in a row older than the known state that mean a rewritten history. */
 const STALE_LISTS_MAX = 5;
-/** What is asked for because of a contradiction is listed at most once in this time: most contradictions are a cache that lags. */
+/** Contradictions cause at most one list in this time: most contradictions are a cache that lags. */
 const RELIST_PAUSE_MS = 60_000;
 /** A server's Retry-After counts up to this. */
 const RETRY_AFTER_MAX_MS = 5 * 60_000;
-/** Failures after which a watch goes on from the same resourceVersion. */
+/** Failures after which a watch continues from the same resourceVersion. */
 const RESUMABLE = ["API_UNAVAILABLE", "API_TOO_MANY_REQUESTS", "API_UNAUTHORIZED", "API_FORBIDDEN"] as const;
 
 /** See the module comment. Starts once. */
@@ -164,7 +164,7 @@ export class Reflector {
     });
   }
 
-  /** Ends a wait after failures: the cluster is known to answer again. One that the server asked for stays. */
+  /** Ends a wait after failures: the cluster is known to answer again. A wait that the server requested stays. */
   retryNow(): void {
     this.#endWait();
   }
@@ -207,7 +207,7 @@ export class Reflector {
   #takeList(items: readonly KubeObject[], resourceVersion: string): void {
     const stale = this.#resourceVersion !== "" && compareResourceVersions(resourceVersion, this.#resourceVersion) < 0;
     this.#staleLists = stale ? this.#staleLists + 1 : 0;
-    // One old answer comes from a server that lags behind. Old answers only, again and again, mean that the cluster was
+    // One old answer comes from a server that lags behind. Repeated old answers mean that the cluster was
     // restored from a backup, and then the old state is the true one.
     if (stale && this.#staleLists < STALE_LISTS_MAX) throw staleList(resourceVersion, this.#resourceVersion);
     this.#staleLists = 0;
@@ -234,7 +234,7 @@ export class Reflector {
     } catch (error) {
       this.#forgetOutage(watch);
       const livedMs = watch.openedMs === undefined ? 0 : this.#since(watch.openedMs);
-      // What lived for a moment was not refused: the connection broke, and its resourceVersion is as good as before.
+      // A watch that lived for a moment was not refused: its connection broke, and its resourceVersion is as good as before.
       const broke = livedMs >= SHORT_MS && isEngineError(error, "API_UNAVAILABLE");
       if (livedMs >= HEALTHY_MS || broke) this.#failures = 0;
       return this.#afterWatchFailure(error);
@@ -258,7 +258,7 @@ export class Reflector {
     this.#endWatch = end;
     const onOpen = () => {
       watch.openedMs = clock.monotonic();
-      // The server sends what was missed right after it accepted the watch.
+      // The server sends missed events right after it accepts the watch.
       timers.push(clock.schedule(settleMs, () => this.#setCurrent(true)));
     };
     const close = () => {
@@ -283,7 +283,7 @@ export class Reflector {
   /** Returns whether the event brought the copy forward. */
   #takeEvent(event: WatchEvent): boolean {
     const version = event.object.metadata.resourceVersion ?? "";
-    // A state that is not newer than the last one is a repetition; the cache decides what it is worth.
+    // A state that is not newer than the last one is a repetition; the cache decides whether it counts.
     const newer = version !== "" && compareResourceVersions(version, this.#resourceVersion) > 0;
     if (event.type !== "BOOKMARK") this.#options.sink.apply(event);
     if (newer) this.#resourceVersion = version;
@@ -298,7 +298,7 @@ export class Reflector {
   #afterWatchEnd(watch: Watch): State {
     if (this.#stopping.signal.aborted) return { name: "stopped" };
     if (this.#isDue()) return this.#next();
-    // A server that goes on talking has only forgotten the end; of one that is silent nobody knows what it has not told.
+    // A server that still sends events has only failed to end the watch; a silent one may have withheld events.
     if (watch.overdue && this.#since(watch.heardMs) >= OVERDUE_MS) return this.#afterSilence();
     const livedMs = this.#since(watch.openedMs ?? watch.startedMs);
     if (livedMs < SHORT_MS && !watch.progressed) return this.#afterWatchFailure(endedAtOnce());

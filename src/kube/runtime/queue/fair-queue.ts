@@ -3,7 +3,7 @@ import { Fifo } from "./fifo.ts";
 /** A flow that did something costly is passed over so often at most: time may have jumped while it worked. */
 const DEBT_MAX = 1_000;
 
-/** So many flows without keys are kept. */
+/** Maximum number of flows without keys that are kept. */
 const KEPT_MAX = 16;
 
 interface Flow<Value> {
@@ -15,7 +15,7 @@ interface Flow<Value> {
 
 /**
  * Keys of several flows, one of each flow in turn, and within a flow in the order they came. Flows are charged for what their keys
- * cost: who cost as much as ten others is passed over nine times, as long as others wait. Hardly anything is remembered once no key waits.
+ * cost: one that cost as much as ten others is passed over nine times while others wait. Hardly anything is kept once no key waits.
  *
  * @example
  * const queue = new FairQueue<number>((key) => key.split("/")[0]!);
@@ -83,7 +83,7 @@ export class FairQueue<Value> {
         if (waits) leastDebt = Math.min(leastDebt, flow.debt);
       }
       if (leastDebt === Infinity) return undefined;
-      // Rounds in which everybody would be passed over.
+      // Skip rounds in which every flow would be passed over.
       for (const flow of this.#flows.values()) flow.debt = Math.max(0, flow.debt - leastDebt);
     }
   }
@@ -122,7 +122,7 @@ export class FairQueue<Value> {
   #taken(): void {
     this.#size -= 1;
     if (this.#size > 0) return;
-    // Who has caught up owes nothing. A few flows are kept, since most come back soon.
+    // A flow that has caught up owes nothing. A few flows are kept, since most come back soon.
     if (this.#flows.size > KEPT_MAX) return this.clear();
     for (const flow of this.#flows.values()) flow.debt = 0;
   }

@@ -5,7 +5,7 @@ import type { Priority } from "./fifo.ts";
 /** How often the gauges of running work are brought up to date, in milliseconds. client-go does it twice a second. */
 const RUNNING_INTERVAL_MS = 500;
 
-/** What a queue tells about itself. */
+/** Metrics of a queue. */
 export interface QueueMetricsOptions {
   /** Value of the labels `name` and `controller`. */
   readonly name: string;

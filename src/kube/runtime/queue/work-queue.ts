@@ -20,7 +20,7 @@ import { FairQueue } from "./fair-queue.ts";
 import type { Priority } from "./fifo.ts";
 import { createQueueMetrics, type QueueMetrics } from "./queue-metrics.ts";
 
-/** After so many fresh keys in a row a waiting background key has its turn. */
+/** Number of fresh keys in a row after which a waiting background key is taken. */
 export const FRESH_IN_A_ROW_MAX = 16;
 
 /** The delays that client-go's controllers use: 5 ms × 2^n, at most 1000 s. */
@@ -37,7 +37,7 @@ export interface WorkQueueOptions {
   readonly backoff?: BackoffOptions;
   /** The flow of a key: flows share the workers fairly. Default: all keys are of one. */
   readonly flowOf?: (key: string) => string;
-  /** So many keys of one flow run at the same time at most, so that a flow whose keys take long leaves workers for others. Default: all. */
+  /** Maximum number of keys of one flow that run at the same time, so that a flow whose keys take long leaves workers for others. Default: all. */
   readonly runningMax?: number;
   readonly metrics?: Metrics;
 }
@@ -61,7 +61,7 @@ export interface WorkQueue {
   forget(key: string): void;
   /** The next key, as soon as there is one; undefined when the queue is shut down. Each key taken must be given to `done`. */
   take(): Promise<string | undefined>;
-  /** Ends the work on a key. `cost` is what it cost beside others, in any unit; default and least 1. */
+  /** Ends the work on a key. `cost` is its cost relative to others, in any unit; default and least 1. */
   done(key: string, cost?: number): void;
   /** Hands out nothing until {@link WorkQueue.resume}. Keys are added and wait as before. */
   pause(): void;
@@ -250,7 +250,7 @@ class KeyedQueue implements WorkQueue {
 
   done(key: string, cost = 1): void {
     const running = this.#running.get(key);
-    assert(running !== undefined, `done was called for ${JSON.stringify(key)}, which nobody took`);
+    assert(running !== undefined, `done was called for ${JSON.stringify(key)}, which was not taken`);
     this.#running.delete(key);
     const left = this.#runs(running.flow) - 1;
     if (left > 0) this.#runningOf.set(running.flow, left);

@@ -1,6 +1,6 @@
 /**
- * What the patches of a list do together that none of them does alone: one's result is the value of the next, or an expression
- * looks at what another one wrote.
+ * Checks effects that patches of a list have only together: one's result is the value of the next, or an expression
+ * reads what another one wrote.
  *
  * @module
  */
@@ -29,7 +29,7 @@ import { findWords } from "../samples/words.ts";
 
 /** How a list is checked. */
 export interface CheckListOptions extends PairOptions {
-  /** What each of its patches does alone. */
+  /** Reports of its patches alone. */
   readonly pairs: readonly PairReport[];
 }
 
@@ -41,10 +41,10 @@ export interface CheckedList {
 
 const WORST_LAST: readonly PairVerdict[] = ["lossless", "one-way", "drifts", "oscillates"];
 
-/** Anyone who asks whether patches drift needs these; all else is told of each patch alone. */
+/** The laws that decide whether patches drift; all others are reported for each patch alone. */
 const OF_LISTS: Partial<Record<LawName, PairVerdict>> = { settles: "oscillates", roundTrip: "drifts", idempotent: "drifts" };
 
-/** Objects are small: with every field that nobody asked for, a counter-example says less. */
+/** Objects are small: every unrelated field makes a counter-example less clear. */
 const SURROUNDED = 0.3;
 
 /** Checks the patches of one list together, one object between two yields. Patches that do not meet cost nothing. */
@@ -102,7 +102,7 @@ class ListCheck {
       const situation = { resource, shape: rules.kind.values, segments, sources: this.#sources, looksAtObject: true };
       return { patch, shape, edges: edgeValues(shape, this.#sources), situation };
     });
-    // What is broad is put in place before what lies in it.
+    // Broad paths are set before those inside them.
     this.#members = this.#members.toSorted((left, right) => left.patch.path.segments.length - right.patch.path.segments.length);
     this.#place = plainSituation({ resource, shape: rules.kind.values, segments: [], sources: this.#sources, looksAtObject: false });
     this.#context = { trip, rounds, shape: undefined, forgiveFuel };
@@ -113,7 +113,7 @@ class ListCheck {
     this.#seen = objects.map((object) => this.#partOf(object));
   }
 
-  /** Tells whether there is anything that the patches could do together. */
+  /** Tells whether the patches could interact. */
   get mayDiffer(): boolean {
     return this.#patches.length > 1 && this.#findings.length > 0;
   }
@@ -140,7 +140,7 @@ class ListCheck {
 
   #breachOf({ law }: Finding, value: unknown): Breach | undefined {
     const judged = law.judge({ value, situation: this.#place }, this.#context);
-    // An expression that fails is told of its own patch.
+    // A failing expression is reported for its own patch.
     if (typeof judged !== "object" || judged.steps.some(({ error }) => error !== undefined)) return undefined;
     return judged;
   }
@@ -157,7 +157,7 @@ class ListCheck {
     }, surrounding);
   }
 
-  /** What of an object the patches speak of. */
+  /** The part of an object that the patches address. */
   #partOf(object: KubeObject): unknown {
     const places = this.#members.flatMap(({ patch }) => patch.path.find(object));
     return places.reduce<unknown>((part, { path, value }) => placeValue(part, parseConcrete(path), value), {});
@@ -181,7 +181,7 @@ class ListCheck {
   result(): CheckedList {
     const { list, pairs } = this.#options;
     const alone = worst(pairs.map(({ verdict }) => verdict));
-    // The worst one: a list that never rests does not come back either.
+    // The worst one: a list that oscillates does not come back either.
     const found = this.#findings
       .filter(({ breach }) => breach !== undefined)
       .reduce<Finding | undefined>((most, one) => (most !== undefined && isWorse(most.verdict, one.verdict) ? most : one), undefined);

@@ -51,13 +51,13 @@ const FED_BACK_MAX = 60;
 const FED_BACK_LENGTH_MAX = 1_000;
 /** The first of all values are the same for every seed, so that verdicts are; the seed has a say in the rest. */
 export const FIXED_SHARE = 0.8;
-/** The seed of what is the same for every seed. */
+/** Seed of the values that are the same for every seed. */
 export const FIXED_SEED = 1;
-/** Every so many values are evaluated twice. */
+/** Interval at which values are evaluated twice. */
 const TWICE_EVERY = 8;
 /** Surroundings that are drawn for one patch. */
 const SITUATIONS = 24;
-/** The plain surroundings get the first so many values, so that edges meet nothing else that is odd. */
+/** Number of first values that get plain surroundings, so that edge cases meet nothing else unusual. */
 const PLAIN_FIRST = 30;
 
 /** Checks one patch, one value between two yields. */
@@ -68,7 +68,7 @@ export function* checkPair(patch: CompiledPatch, options: PairOptions): Generato
   return check.result();
 }
 
-/** What is known about one law so far. */
+/** Knowledge about one law so far. */
 interface Finding {
   readonly law: Law;
   runs: number;
@@ -151,7 +151,7 @@ class PairCheck {
     for (const finding of this.#findings) {
       if (finding.law.name === "deterministic" && run % TWICE_EVERY !== 0) continue;
       this.#judge(finding, finding.law.on === "tenant" ? trial : hostTrial);
-      // The host may have the very same value, whatever chance makes of it.
+      // The host may have the very same value, whatever is drawn.
       if (finding.law.on === "host" && next.isFixed) this.#judge(finding, trial);
     }
     return true;
@@ -166,7 +166,7 @@ class PairCheck {
   #nextValue(run: number): { value: unknown; isFixed: boolean } | undefined {
     const fixed = (value: unknown) => ({ value, isFixed: true });
     if (this.#options.domain === "objects") return run < this.#sources.seen.length ? fixed(this.#sources.seen[run]) : undefined;
-    // All results, once, between the edges: whether one that stands in the tenant comes back is no matter of chance.
+    // All results, once, between the edges: whether a tenant's one comes back must not depend on chance.
     if (run % 2 === 1 && this.#fedBackTried < this.#fedBack.length) return fixed(this.#fedBack[this.#fedBackTried++]);
     const edge = this.#edges.next();
     if (edge.done !== true) return fixed(edge.value);
@@ -175,9 +175,9 @@ class PairCheck {
     return { value: drawValue(this.#shape, this.#sources, this.#random), isFixed: false };
   }
 
-  /** What an expression makes of a value is one that people may have in the tenant too. */
+  /** Feeds results of an expression back as tenant values, since tenants may contain them too. */
   #feedBack(value: unknown): void {
-    // Translated names and label keys are the engine's, and nobody has them in a tenant.
+    // Translated names and label keys are the engine's, and do not occur in a tenant.
     if (this.#patch.reference !== undefined || this.#fedBack.length >= FED_BACK_MAX) return;
     const text = canonicalJson(value);
     if (text.length > FED_BACK_LENGTH_MAX || this.#known.has(text) || !accepts(this.#shape, value)) return;
@@ -265,7 +265,7 @@ class PairCheck {
     return isClosed ? { kind: "exhausted", values: allValues(this.#shape)!.length } : tried;
   }
 
-  /** One result per law; of those that are there for each side, the broken one. */
+  /** One result per law; of laws for each side, the broken one. */
   #laws(): LawResult[] {
     const names = [...new Set(LAWS_KNOWN.map(({ name }) => name))];
     return names.map((law) => {

@@ -3,8 +3,8 @@ import type { Segment } from "../../../engine/path/path.ts";
 import { findWords } from "../samples/words.ts";
 
 /**
- * Those patches of a list that may have to do with another one of it: one's path lies in the other's, or an expression of one
- * looks at what the other writes. All others do together what each does alone.
+ * Patches of a list that may interact: the path of one is inside that of another, or an expression of one
+ * reads what the other writes. All others act independently.
  */
 export function patchesThatMeet(patches: readonly CompiledPatch[]): readonly CompiledPatch[] {
   const all = patches.map((patch) => ({ patch, reads: readsOf(patch) }));
@@ -15,7 +15,7 @@ export function patchesThatMeet(patches: readonly CompiledPatch[]): readonly Com
 
 interface Reader {
   readonly patch: CompiledPatch;
-  /** What its expressions read of objects; "all" when that is not known. */
+  /** Parts of objects that its expressions read; "all" if unknown. */
   readonly reads: "all" | readonly (readonly Segment[])[];
 }
 

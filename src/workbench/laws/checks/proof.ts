@@ -1,5 +1,5 @@
 /**
- * What can be decided of a pair of expressions from its text: that one undoes the other for every value, however many there are.
+ * Proves from the text of a pair of expressions that one undoes the other for every value, however many there are.
  *
  * @module
  */
@@ -17,7 +17,7 @@ export interface ExpressionPair {
 }
 
 /**
- * What is known of a pair without trying values: that it comes back for every value, or for which values alone that is open, since
+ * Knowledge of a pair without trying values: that every value comes back, or the only values for which that is open, since
  * both expressions leave all others as they are.
  */
 export type PairProof = { readonly kind: "inverse" } | { readonly kind: "exceptions"; readonly values: readonly unknown[] };
@@ -138,8 +138,8 @@ function callStep(node: AnyNode): Known | undefined {
 }
 
 /**
- * Tells whether an expression gives every value back but those that are added to `values`: comparisons of `value` with literals.
- * What it gives for those is a literal, and is added too.
+ * Tells whether an expression returns every value unchanged but those that are added to `values`: comparisons of `value` with literals.
+ * Its result for those is a literal, and is added too.
  */
 function isPlainBut(node: AnyNode, values: Set<unknown>): boolean {
   if (isValue(node)) return true;

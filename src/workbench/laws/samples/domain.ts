@@ -6,10 +6,10 @@ import { LABELS_SHAPE, objectShape } from "../../../kube/object/value-shape.ts";
 import type { SampleShape } from "../../../kube/object/value-shape.ts";
 import { sampleShapeAt } from "./shapes.ts";
 
-/** What may stand where a patch applies. */
+/** Possible values where a patch applies. */
 export interface Domain {
   readonly shape: SampleShape;
-  /** False: the kind has no such field, and the shape is a guess from what was seen there. */
+  /** False: the kind has no such field, and the shape is a guess from values seen there. */
   readonly isKnown: boolean;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Values to try: of a shape, made of what the kind allows, what objects hold and what the expressions name.
+ * Draws values of a shape to try: from what the kind allows, objects contain and the expressions name.
  *
  * @module
  */
@@ -19,7 +19,7 @@ export interface Sources {
   readonly seen: readonly unknown[];
 }
 
-/** Lists and maps have at most so many members. */
+/** Maximum number of members of lists and maps. */
 const MEMBERS_MAX = 3;
 
 /** A random value that the shape allows; now and then one of those that were seen. */
@@ -56,7 +56,7 @@ function members<Item>(random: Random, draw: () => Item): Item[] {
 
 function drawObject(shape: Extract<SampleShape, { type: "object" }>, sources: Sources, random: Random): unknown {
   const present = Object.entries(shape.fields).filter(([name]) => shape.required.includes(name) || random.happens(0.5));
-  // What the place itself was seen to hold is nothing for its fields.
+  // Values seen at the place itself do not fit its fields.
   const inner = { ...sources, seen: [] };
   return Object.fromEntries(present.map(([name, field]) => [name, drawValue(field, inner, random)]));
 }
@@ -67,7 +67,7 @@ function drawInteger({ minimum, maximum }: { minimum: number; maximum: number },
   return random.happens(0.6) ? random.pick(edges) : minimum + random.below(maximum - minimum + 1);
 }
 
-/** Half of the keys are those that an expression asks for. */
+/** Half of the keys are those that an expression reads. */
 function drawKey(format: TextFormat, { words }: Sources, random: Random): string {
   const known = [...words.keys, ...words.texts].filter((key) => FORMATS[format].accepts(key));
   if (known.length > 0 && random.happens(0.5)) return random.pick(known);
@@ -177,13 +177,13 @@ function* textEdges(format: TextFormat, words: Words): Generator<string> {
 
 /** Samples of one pattern. */
 const PATTERN_SAMPLES = 2;
-/** So many texts are tried with so many numbers behind them, as in templates. */
+/** Number of texts that are tried with numbers appended, as in templates. */
 const NUMBERED_MAX = 6;
 /** Longer samples end no other text. */
 const TAIL_MAX = 70;
 
 /**
- * What expressions look for, alone and as the beginning of a whole value of the format: an address that begins with "10.1." for example.
+ * Texts that expressions look for, alone and as the beginning of a whole value of the format: an address that begins with "10.1." for example.
  * The same for every seed, since a pair is most often wrong just there.
  */
 function completions(format: TextFormat, { texts, numbers, patterns }: Words): string[] {
@@ -200,7 +200,7 @@ function completions(format: TextFormat, { texts, numbers, patterns }: Words): s
   });
 }
 
-/** Values like `value`, of the same JSON shape: what somebody may make of it by an edit. */
+/** Values like `value`, of the same JSON shape: possible edits of it. */
 export function editOf(value: unknown, random: Random): unknown {
   if (typeof value === "string") return editText(value, random);
   if (typeof value === "number") return value + random.pick([1, -1, 10]);

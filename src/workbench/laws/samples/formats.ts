@@ -71,7 +71,7 @@ const ANNOTATION_SAMPLES = [
   "ä",
   "日本",
   "😀",
-  // What transformations lose most often: case, spaces, zeros, length, the spelling of a letter, the layout of JSON.
+  // Texts for what transformations lose most often: case, spaces, zeros, length, the spelling of a letter, the layout of JSON.
   "A",
   " a",
   "a ",

@@ -1,6 +1,6 @@
 import type { Random } from "../../simulator/model/random.ts";
 
-/** What `\d` and its like stand for: a few characters each. */
+/** Sample characters of `\d` and other classes. */
 const CLASSES: Readonly<Record<string, string>> = {
   d: "0189",
   w: "a0_",
@@ -14,14 +14,14 @@ const CLASSES: Readonly<Record<string, string>> = {
   B: "",
 };
 
-/** Repetitions of an unbounded quantifier go so far beyond its minimum. */
+/** Maximum repetitions of an unbounded quantifier beyond its minimum. */
 const REPEAT_MORE = 3;
 
-/** Nested repetitions end after so many pieces. */
+/** Maximum number of pieces of nested repetitions. */
 const PIECES_MAX = 200;
 
 /**
- * A text that a regular expression probably matches. What it does not understand it leaves out: look-around, back references and
+ * A text that a regular expression probably matches. Unknown constructs are left out: look-around, back references and
  * Unicode classes.
  *
  * @example

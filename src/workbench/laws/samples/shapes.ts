@@ -8,7 +8,7 @@ import type { Segment } from "../../../engine/path/path.ts";
 import type { SampleShape } from "../../../kube/object/value-shape.ts";
 import { FORMATS } from "./formats.ts";
 
-/** The shape of what a path selects; undefined where the kind has no such field. */
+/** The shape of the values that a path selects; undefined if the kind has no such field. */
 export function sampleShapeAt(shape: SampleShape | undefined, segments: readonly Segment[]): SampleShape | undefined {
   const [segment, ...deeper] = segments;
   if (segment === undefined || shape === undefined) return shape;
@@ -30,7 +30,7 @@ export function allValues(shape: SampleShape): readonly unknown[] | undefined {
   return shape.type === "word" ? shape.values : undefined;
 }
 
-/** Tells whether a value is one that the shape allows. */
+/** Tells whether the shape allows a value. */
 export function accepts(shape: SampleShape, value: unknown): boolean {
   switch (shape.type) {
     case "text":

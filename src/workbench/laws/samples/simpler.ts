@@ -83,7 +83,7 @@ function* simplerRecords(value: Record<string, unknown>): Generator<unknown> {
 }
 
 /**
- * The simplest value found that `fails` still refuses, starting from one that it does. Asks at most `tries` times, with a pause
+ * The simplest value found that `fails` still refuses, starting from one that it does. Tries at most `tries` times, with a pause
  * before each.
  */
 export function* shrinkValue(value: unknown, fails: (candidate: unknown) => boolean, tries = 300): Generator<void, unknown> {

@@ -1,5 +1,5 @@
 /**
- * What the texts of expressions tell about values that matter: literals, patterns, names of members.
+ * Finds values that matter in the texts of expressions: literals, patterns, names of members.
  *
  * @module
  */
@@ -17,15 +17,15 @@ export interface Words {
   readonly patterns: readonly string[];
   /** Names of members that an expression reads or writes: keys that a map may hold. */
   readonly keys: readonly string[];
-  /** What of `context` is read. */
+  /** The parts of `context` that are read. */
   readonly reads: Reads;
 }
 
-/** More of a kind are not looked at: such an expression is a table of its own. */
+/** Maximum number of each kind: an expression with more is a look-up table. */
 const WORDS_MAX = 60;
 const TEXT_MAX = 200;
 
-/** Methods of the language: nobody calls a label like this. */
+/** Methods of the language: labels do not have such names. */
 const METHODS =
   /^(?:length|includes|indexOf|lastIndexOf|startsWith|endsWith|slice|substring|split|join|replace|replaceAll|match|matchAll|test|map|filter|find|some|every|reduce|trim\w*|to(?:Lower|Upper)Case|toString|concat|keys|entries|fromEntries|values|assign|parse|stringify|push|sort|at|pad(?:Start|End)|repeat|flat|flatMap|exec|hasOwn|isArray|localeCompare|charAt|charCodeAt|codePointAt|fromCharCode|value|context|vcluster|virtualObject|hostObject|metadata|labels|annotations)$/;
 

@@ -14,7 +14,7 @@ export interface Alternation {
 /** Steps that a reader is shown. */
 const STEPS_SHOWN = 7;
 
-/** A value that only gets shorter comes to rest some time; so many rounds are waited for it. */
+/** Maximum rounds for a value that only gets shorter, which comes to rest some time. */
 const ROUNDS_MAX = 1_000;
 
 /** A value that has become longer than this, as JSON, is not followed any further. */
@@ -27,8 +27,8 @@ export function stepOf(on: LawStep["on"], arrival: Arrival): LawStep {
 }
 
 /**
- * Lets both sides follow each other, as two syncers without any guard would: the tenant's value goes to the host, what arrives
- * there comes back, and so on. Rest is a value that comes back as it went, or one that fails or is removed on the way.
+ * Lets both sides follow each other, as two syncers without any guard would: the tenant's value goes to the host, the result
+ * comes back, and so on. Rest is a value that comes back as it went, or one that fails or is removed on the way.
  */
 export function alternate(trip: Trip, start: unknown, { situation, rounds }: { situation: Situation; rounds: number }): Alternation {
   const steps: LawStep[] = [{ on: "tenant", value: start }];
@@ -59,7 +59,7 @@ export function alternate(trip: Trip, start: unknown, { situation, rounds }: { s
     repeated ||= seen.has(text) && round > 0 && !isSame;
     seen.add(text);
     const next = lengthOf(trip.comesBack ? tenant : host);
-    // The end of a way that got shorter and shorter shows only in a round that changes nothing any more.
+    // A value that keeps getting shorter is at rest only after a round without a change.
     shrinks &&= next < length || (isSame && !wasSame);
     wasSame = isSame;
     length = next;

@@ -15,8 +15,8 @@ const TENANT = { name: "web", namespace: "shop" };
 
 /**
  * The journey of whole objects through patches of one list, in the order in which the patcher runs them. Its values are objects
- * without what identifies them. What a patch without a way back has written never comes back, as with the syncer: there the tenant
- * keeps what it has.
+ * without what identifies them. The result of a patch without a way back never comes back, as with the syncer: there the tenant
+ * keeps its value.
  */
 export function createListTrip(rules: TripRules, patches: readonly CompiledPatch[], words: Words): Trip {
   return new ListTrip(rules, patches, words);
@@ -82,7 +82,7 @@ class ListTrip implements Trip {
     }
   }
 
-  /** What came back, with the tenant's own values where a patch has no way back. */
+  /** The returned values, with the tenant's own where a patch has no way back. */
   #withKept(back: unknown, tenant: unknown): unknown {
     if (tenant === undefined) return back;
     const kept = this.#oneWay.reduce((object, { path }) => {

@@ -1,5 +1,5 @@
 /**
- * What stands around a value: an object of the kind with the value in its place. Made again only for expressions that look at it.
+ * Surroundings of a value: an object of the kind with the value in its place. Made again only for expressions that look at it.
  *
  * @module
  */
@@ -17,20 +17,20 @@ import { sampleShapeAt } from "../samples/shapes.ts";
 
 /** The surroundings of one value. */
 export interface Situation {
-  /** The tenant object; what stands at the place itself is put there for each evaluation. */
+  /** The tenant object; the value at the place itself is set for each evaluation. */
   readonly tenant: KubeObject;
   readonly steps: readonly PathStep[];
   /** Concrete path of the value. */
   readonly path: string;
 }
 
-/** What situations are made of. */
+/** Options of situations. */
 export interface SituationOptions {
   readonly resource: ResourceType;
   readonly shape: SampleObjectShape;
   readonly segments: readonly Segment[];
   readonly sources: Sources;
-  /** The path says where the value stands; the object is drawn only when an expression looks at it. */
+  /** The path is the position of the value; the object is drawn only if an expression reads it. */
   readonly looksAtObject: boolean;
 }
 
@@ -42,7 +42,7 @@ export function plainSituation(options: SituationOptions): Situation {
   );
 }
 
-/** Surroundings by chance: labels, annotations and a body, with what the expressions ask for in about half of all cases. */
+/** Surroundings by chance: labels, annotations and a body, with what the expressions read in about half of all cases. */
 export function drawSituation(options: SituationOptions, random: Random): Situation {
   const steps = concreteSteps(options, (limit) => random.below(limit));
   const names = { name: random.pick(["web", "a", "db-1"]), namespace: random.pick(["shop", "default", "a"]) };
@@ -62,7 +62,7 @@ function situationWith(tenant: KubeObject, steps: readonly PathStep[]): Situatio
   return { tenant, steps, path: formatSteps(steps) };
 }
 
-/** One place that the path selects; `choose` answers a number from 0 to below its limit. */
+/** One place that the path selects; `choose` returns a number from 0 to below its limit. */
 function concreteSteps({ shape, segments, sources }: SituationOptions, choose: (limit: number) => number): PathStep[] {
   return segments.map((segment, at) => {
     if (segment.kind === "key") return segment.key;
@@ -94,7 +94,7 @@ function withAskedFor(object: KubeObject, { shape, sources }: SituationOptions, 
 const ANY_TEXT: SampleShape = { type: "text", format: "text" };
 
 /**
- * The data with `value` at one place, where it makes what is missing on the way; `undefined` takes the member away.
+ * The data with `value` at one place, creating missing parents; `undefined` removes the member.
  *
  * @example
  * placeValue({}, ["subsets", 0, "ip"], "a"); // { subsets: [{ ip: "a" }] }

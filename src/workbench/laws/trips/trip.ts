@@ -15,10 +15,10 @@ import type { Situation } from "./situations.ts";
 import { placeValue } from "./situations.ts";
 import type { Words } from "../samples/words.ts";
 
-/** What of one synced kind a journey needs; the rules of an engine fit as they are. */
+/** The parts of a synced kind that a journey needs; an engine's rules fit as they are. */
 export type TripRules = Pick<Rules, "kind" | "engine" | "names" | "translator" | "vcluster">;
 
-/** What came of one value in one direction. */
+/** Result for one value in one direction. */
 export type Arrival =
   | { readonly kind: "value"; readonly value: unknown; readonly fuel: number }
   /** The field was removed. */
@@ -31,24 +31,24 @@ export interface Opposite {
   readonly value?: unknown;
 }
 
-/** Takes values of one patch to the host and back, the way the patcher does. Counts what it costs. */
+/** Takes values of one patch to the host and back, as the patcher does. Counts the cost. */
 export interface Trip {
   /** Tells that something is done on the way to the host, and on the way back. */
   readonly goesToHost: boolean;
   readonly comesBack: boolean;
-  /** The result on the host depends on what is there already. */
+  /** The result on the host depends on the present object. */
   readonly seesHost: boolean;
   /** Something depends on the object around the value. */
   readonly seesObject: boolean;
-  /** Spent so far. */
+  /** Fuel spent so far. */
   readonly fuel: number;
   toHost(value: unknown, situation: Situation, host?: Opposite): Arrival;
   toTenant(value: unknown, situation: Situation, tenant?: Opposite): Arrival;
-  /** Drops what is remembered of the last evaluations, so that the next one is recreated. */
+  /** Drops cached evaluations, so that the next one runs again. */
   forget(): void;
 }
 
-/** Several laws ask for the same evaluations of one value, one after the other. */
+/** Several laws need the same evaluations of one value, one after the other. */
 const REMEMBERED_MAX = 8;
 
 interface Remembered {
@@ -180,7 +180,7 @@ class PatchTrip implements Trip {
   }
 }
 
-/** With a memory of its own: what is tried here must not become known to a syncer. */
+/** With its own cache: names tried here must not reach a syncer. */
 export function freshNames({ names, translator }: TripRules): NameRules {
   const mapping = createMapping();
   return {

@@ -1,5 +1,5 @@
 /**
- * What a test file's patches mean: its configuration and settings, in files or in itself.
+ * Context of a test file's patches: its configuration and settings, in files or in itself.
  *
  * @module
  */
@@ -24,13 +24,13 @@ export interface ConfigurationNodes {
 /** A configuration for any virtual cluster. */
 export interface SuiteConfiguration {
   readonly settings: Settings;
-  /** The configuration of one virtual cluster, whose name may stand in it; read once for each. */
+  /** The configuration of one virtual cluster, whose name may be in it; read once for each. */
   configFor(vcluster: VCluster): ConfigResult;
-  /** Names it: its files, or the test file that it stands in. */
+  /** Its name: its files, or the test file that it is in. */
   readonly source: string;
 }
 
-/** What the reading of a configuration goes by. */
+/** Source of a configuration. */
 export interface ConfigurationSource {
   readonly files: SuiteFiles;
   readonly report: Report;
@@ -38,8 +38,8 @@ export interface ConfigurationSource {
 }
 
 /**
- * Reads what configures a suite; undefined when it cannot be read, which is in the report. What is wrong with the configuration
- * itself is in the answer of `configFor`.
+ * Reads the configuration of a suite; undefined if it cannot be read, which is reported. Problems of the configuration
+ * itself are in the result of `configFor`.
  *
  * @example
  * const configuration = await readConfiguration({ config: valueAt(root, "config") }, { files, report, kinds });
@@ -92,7 +92,7 @@ async function configReader({ config, patches }: ConfigurationNodes, source: Con
   return texts.length < names.length ? undefined : (options) => parseConfig(texts, options);
 }
 
-/** Without valid settings, which is reported, the configuration is checked by the defaults: people mend both at once. */
+/** Without valid settings, which is reported, the configuration is checked by the defaults: users fix both at once. */
 async function readSettings(node: Node | undefined, { files, report }: Omit<ConfigurationSource, "kinds">): Promise<Settings> {
   if (isAbsent(node)) return DEFAULT_SETTINGS;
   const name = textOf(node);
@@ -114,7 +114,7 @@ async function readSettings(node: Node | undefined, { files, report }: Omit<Conf
   return DEFAULT_SETTINGS;
 }
 
-/** Tells a report what another one heard, but for what it knows already. */
+/** Copies the problems of one report to another, except duplicates. */
 export function copyProblems(problems: readonly Problem[], report: Report): void {
   for (const { severity, code, message, file, line, column, field, hint } of problems) {
     const isKnown = report.problems.some(

@@ -3,15 +3,15 @@ import type { Node } from "../../../schema/node.ts";
 import type { Position, Report } from "../../../schema/problem.ts";
 import { readYaml } from "../../../schema/yaml.ts";
 
-/** What a test file refers to, read once each. */
+/** Files that a test file refers to, read once each. */
 export interface SuiteFiles {
   /** The test file, and the name in it of another file, joined. */
   resolve(name: string): string;
-  /** A file's text, or undefined when it cannot be read; `fail` hears why. */
+  /** A file's text, or undefined when it cannot be read; `fail` gets the reason. */
   text(name: string, fail: (reason: string) => void): Promise<string | undefined>;
-  /** A YAML or JSON document. What is wrong with it goes to the report: that it cannot be read at `at`, the rest at its own place. */
+  /** A YAML or JSON document. Its problems go to the report: an unreadable file at `at`, the others at their own places. */
   document(name: string, at: { report: Report; at: Position; field: string }): Promise<Node | undefined>;
-  /** Every file that was asked for, in order; the test file is the first. */
+  /** Every requested file, in order; the test file is the first. */
   readonly reads: readonly string[];
 }
 

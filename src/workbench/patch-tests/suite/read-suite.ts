@@ -24,7 +24,7 @@ import { shown } from "../../asserts/shown.ts";
 import { completeObject } from "./suite.ts";
 import type { ExpectedObject, PatchExpectation, SetValue, Suite, SuiteContext, SuiteTest, TestCase } from "./suite.ts";
 
-/** What a reader of a part of the file goes by. */
+/** Context for reading a part of the file. */
 interface Reading {
   readonly files: SuiteFiles;
   readonly report: Report;
@@ -37,7 +37,7 @@ interface Reading {
 const NO_CONTEXT: SuiteContext = { vcluster: { name: "blue", namespace: "vc-blue", config: {} } };
 
 /**
- * Reads a patch test file and what it refers to. Every problem goes to the report, the configuration's included; the answer is
+ * Reads a patch test file and the files it refers to. Every problem goes to the report, the configuration's included; the answer is
  * undefined when there was an error.
  *
  * @example
@@ -128,7 +128,7 @@ function namedObject(node: Node, field: string, { report, objects, definition }:
   const name = textOf(node);
   if (name === undefined) return objectOf(node, { report, field, wanted: "a name of objects, or an object" });
   const names = Object.keys(definition.objects ?? {});
-  // One that is there and could not be read is a problem already.
+  // An existing file that could not be read is already reported.
   if (names.includes(name)) return objects.get(name);
   const meant = suggest(name, names);
   const known = names.length === 0 ? "The file has no objects" : `Known objects: ${names.join(", ")}`;

@@ -1,5 +1,5 @@
 /**
- * A patch test file as it runs: what `read-suite.ts` has made of the text.
+ * A patch test file as it runs: the result of `read-suite.ts`.
  *
  * @module
  */
@@ -22,7 +22,7 @@ export interface SetValue {
   readonly place: TestPlace;
 }
 
-/** What expressions see beside their value, as far as the file says it; a test's own before that of the file. */
+/** Context of expressions as the file states it; a test's own overrides that of the file. */
 export interface SuiteContext {
   readonly vcluster: { readonly name: string; readonly namespace: string; readonly config: JsonObject };
   readonly hostObject?: JsonObject;
@@ -39,14 +39,14 @@ export interface TestCase {
   readonly place: TestPlace;
 }
 
-/** What must become of one patch. */
+/** Expected outcome of one patch. */
 export interface PatchExpectation {
   readonly path: Path;
   readonly definition: PatchOutcomeDefinition;
   readonly place: TestPlace;
 }
 
-/** The whole object that must come out: in a golden file (whose text is undefined when there is none yet), or written down. */
+/** The whole expected object: in a golden file (whose text is undefined if there is none yet), or inline. */
 export type ExpectedObject = { readonly place: TestPlace } & (
   { readonly file: string; readonly object: unknown } | { readonly object: JsonObject }
 );

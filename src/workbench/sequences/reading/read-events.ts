@@ -17,7 +17,7 @@ const WHAT = ["tenant", "host", "fault", "reload"] as const;
 const VERBS = ["apply", "edit", "delete", "pause", "resume"] as const;
 const STATUSES: readonly number[] = [403, 409, 422, 429, 503] satisfies AnsweredStatus[];
 
-/** What each fault takes beside itself; with an exclamation mark it must be there. */
+/** Further fields of each fault; those with an exclamation mark are required. */
 const FAULT_FIELDS = {
   watchExpired: [],
   watchCut: ["for!"],

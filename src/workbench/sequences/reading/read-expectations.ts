@@ -20,7 +20,7 @@ const SIDES = ["tenant", "host"] as const;
 
 const UNBORN = { code: "CONFIG_VALUE", message: "since is later than the time that is looked at, so that no write can count" } as const;
 
-/** Reads what is expected at one time. What makes no sense is reported. */
+/** Reads the expectations at one time. Contradictions are reported. */
 export function readExpectation(reading: Reading, at: At, data: ExpectationData): Expectation {
   const statements: Statement[] = [];
   const before = reading.report.problems.length;
@@ -87,7 +87,7 @@ function assertsAt(reading: Reading, { node, field }: At): { asserts: readonly A
   return { asserts, place: startOf(node) };
 }
 
-/** What can be said of a whole cluster and of one object. */
+/** Counts that can be expected of a whole cluster and of one object. */
 function countsOf(
   reading: Reading,
   at: At,

@@ -13,11 +13,11 @@ import { SEQUENCE } from "./schema.ts";
 import type { Sequence, SequenceEvent } from "../sequence.ts";
 
 /**
- * Reads `sequences:` of a patch test file, once the file has decoded by its schema without errors: what the schema cannot say is
+ * Reads `sequences:` of a patch test file, once the file has decoded by its schema without errors: rules beyond the schema are
  * checked here and reported. CONFIG_VALUE: an unknown object, a fault without its time, two things in one event, and the like.
- * PATH_SYNTAX, PATH_UNSUPPORTED: a path of `set`. CONFIG_UNKNOWN_FIELD, CONFIG_TYPE: in what is expected of an object.
+ * PATH_SYNTAX, PATH_UNSUPPORTED: a path of `set`. CONFIG_UNKNOWN_FIELD, CONFIG_TYPE: in the expectation of an object.
  *
- * The answer is only meaningful when the report has no errors.
+ * The result is only meaningful if the report has no errors.
  *
  * @example
  * readSequences(valueAt(root, "sequences"), { report, names: Object.keys(objects) });
@@ -79,7 +79,7 @@ function checkHomes(reading: Reading, at: At, { given, events }: Sequence): void
   }
 }
 
-/** What happens after the last expectation is seen by nobody. */
+/** Warns of events after the last expectation, which have no effect on the result. */
 function checkWatched({ report }: Reading, { events, expectations }: Sequence): void {
   const last = Math.max(...expectations.map(({ atMs = Infinity }) => atMs));
   for (const { atMs, place } of events) {

@@ -3,7 +3,7 @@ import { keyStartOf, startOf } from "../../../schema/node.ts";
 import type { Node } from "../../../schema/node.ts";
 import type { Report } from "../../../schema/problem.ts";
 
-/** What the readers of one file share. */
+/** Context shared by the readers of one file. */
 export interface Reading {
   readonly report: Report;
   /** Names of the objects of the file. */

@@ -1,5 +1,5 @@
 /**
- * The shape of `sequences:` in a patch test file: what happens to two clusters in virtual time, and what is expected of the
+ * The shape of `sequences:` in a patch test file: events in two clusters in virtual time, and expectations of the
  * syncer between them.
  *
  * In `expect`, names of objects stand beside fixed fields; the shape leaves those open, and `read-sequences.ts` reads them.
@@ -133,7 +133,7 @@ const REASONS = {
   items: { type: "string", description: "The reason of an Event, NameCollision for example." },
 } as const;
 
-/** What is expected of one object; `present` and `absent` alone are texts. */
+/** Expectation of one object; `present` and `absent` alone are texts. */
 export const OBJECT_EXPECTATION = {
   type: "object",
   description: "What is expected of one object.",

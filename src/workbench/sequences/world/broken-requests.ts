@@ -22,7 +22,7 @@ interface Waiting {
   left: number;
 }
 
-/** What a request is about, and what it does. */
+/** A request that is sent to a cluster. */
 export type SentRequest = Exclude<Request, { type: "done" | "report" }>;
 
 const CODES: Readonly<Record<AnsweredStatus, Code>> = {
@@ -40,7 +40,7 @@ const FOR_WRITES: readonly AnsweredStatus[] = [409, 422];
 export class BrokenRequests {
   readonly #waiting: Waiting[] = [];
 
-  /** From now on, until it was broken so many times. */
+  /** From now on, for this many requests. */
   add(fault: RequestFault, target?: RivalTarget): void {
     this.#waiting.push({ fault, target, left: fault.times });
   }
@@ -77,7 +77,7 @@ function fits({ fault, target }: Waiting, request: SentRequest, resource: Resour
   return request.type === "write";
 }
 
-/** Who creates an object has no rival that could change it before. */
+/** A creation has no rival that could change the object before. */
 function isWriteOf(request: SentRequest, resource: ResourceType, target: RivalTarget): boolean {
   if (request.type !== "write" || request.operation.side !== "host" || request.operation.action === "create") return false;
   const { operation } = request;

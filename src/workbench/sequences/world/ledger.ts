@@ -8,7 +8,7 @@ import type { StoreChange, Side, SimulatedCluster } from "../../simulator/model/
 import { createChronicle } from "./chronicle.ts";
 import type { Chronicle } from "./chronicle.ts";
 
-/** Who changes something. */
+/** Author of a change. */
 export type Author = "tenant" | "host" | "syncer" | "rival";
 
 /** One change that a cluster has accepted, Events aside. */
@@ -32,7 +32,7 @@ export interface ToldReason {
 /** Two clusters, and what has happened to them. */
 export interface Ledger {
   readonly clusters: Readonly<Record<Side, SimulatedCluster>>;
-  /** Who writes from now on. */
+  /** Author of the following writes. */
   author: Author;
   readonly writes: readonly SequenceWrite[];
   readonly told: readonly ToldReason[];
@@ -43,7 +43,7 @@ export interface Ledger {
   readonly lastChangeAt: number;
 }
 
-/** What a ledger is made of. */
+/** Options of a ledger. */
 export interface LedgerOptions {
   readonly resources: readonly ResourceType[];
   /** Those of them that are no core kinds. */

@@ -8,13 +8,13 @@ import { BrokenRequests, errorOf, sideOf } from "./broken-requests.ts";
 import type { RequestFault, SentRequest } from "./broken-requests.ts";
 import type { Ledger } from "./ledger.ts";
 
-/** What stands around the wire. */
+/** Surroundings of the wire. */
 export interface WireOptions {
   readonly ledger: Ledger;
   readonly isDown: (side: Side) => boolean;
   /** Adds a line to the story. */
   readonly tell: (who: string, what: string) => void;
-  /** Lets something happen later, after so many virtual milliseconds. */
+  /** Schedules an action after this many virtual milliseconds. */
   readonly later: (afterMs: number, what: string, perform: () => Promise<void>) => void;
 }
 
@@ -24,7 +24,7 @@ export interface Sent {
   readonly resource: ResourceType;
 }
 
-/** What lies between the syncer and both clusters, with the faults that break single requests. */
+/** Connection between the syncer and both clusters, with the faults that break single requests. */
 export class Wire {
   /** Faults that wait for a request. */
   readonly broken = new BrokenRequests();
@@ -35,7 +35,7 @@ export class Wire {
     this.#options = options;
   }
 
-  /** Brings a request to its cluster, and answers what the syncer hears. */
+  /** Brings a request to its cluster, and returns the answer that the syncer gets. */
   async transmit(sent: Sent): Promise<Response> {
     const { request, resource } = sent;
     const { tell, isDown } = this.#options;
@@ -50,7 +50,7 @@ export class Wire {
     return this.#break(fault, sent);
   }
 
-  /** The request arrives, no matter who still waits for its answer. */
+  /** The request arrives, whether or not its caller still waits for the answer. */
   async deliver({ request, resource }: Sent): Promise<Response> {
     const { ledger, tell } = this.#options;
     ledger.author = "syncer";
@@ -61,7 +61,7 @@ export class Wire {
     return response;
   }
 
-  /** The request arrives when nobody waits for its answer any more. */
+  /** The request arrives when its caller no longer waits for the answer. */
   async deliverLate(sent: Sent): Promise<void> {
     this.#options.tell("fault", `a late write arrives: ${textOf(sent)}`);
     await this.deliver(sent);

@@ -34,7 +34,7 @@ import { Wire } from "./wire.ts";
 const EPOCH_MS = 1_767_225_600_000;
 /** The longest that one way of a request or an event takes when a seed decides it. */
 const DELAY_MAX_MS = 50;
-/** What was refused is tried again every minute; this long it is given to succeed. Virtual milliseconds. */
+/** Time for refused writes, which are retried every minute, to succeed. Virtual milliseconds. */
 const PATIENCE_MS = 130_000;
 /** Longer than whatever the syncer puts off. Virtual milliseconds. */
 const REST_MAX_MS = 2 * 3_600_000;
@@ -46,7 +46,7 @@ const WORKERS = 10;
 /** The kinds whose objects a sequence can have, beside those that are synced. */
 export const SEQUENCE_KINDS: readonly ResourceType[] = [NAMESPACES, SERVICES, ENDPOINTS, ENDPOINT_SLICES, SECRETS, CONFIG_MAPS, EVENTS];
 
-/** What a world is made of. */
+/** Options of a world. */
 export interface SequenceWorldOptions {
   /** The first one runs; the others may follow it. */
   readonly engines: readonly SyncEngine[];
@@ -62,10 +62,10 @@ interface Journey {
   answeredAt: number;
 }
 
-/** What happens by itself at its time. */
+/** A scheduled event. */
 interface Due {
   readonly atMs: number;
-  /** What is waited for, for people. */
+  /** The awaited event, for people. */
   readonly what: string;
   perform(): void | Promise<void>;
 }
@@ -162,7 +162,7 @@ export class SequenceWorld {
     return this.#downUntil[side] > this.now;
   }
 
-  /** Codes of what the syncer says about a tenant object. */
+  /** Codes of the syncer's notes about a tenant object. */
   notes(resource: ResourceType, object: KubeObject): readonly string[] {
     return this.#replica?.notes(resource.plural, keyOf(object)) ?? [];
   }
@@ -172,7 +172,7 @@ export class SequenceWorld {
     for (const flight of this.#replica?.crash() ?? []) {
       const journey = this.#journeys.get(flight);
       const { request } = flight;
-      // What it has sent arrives all the same.
+      // Requests that it has sent still arrive.
       if (journey !== undefined && journey.arrivesAt > this.now && request.type === "write")
         this.#later(journey.arrivesAt, "a write on its way", () => this.wire.deliverLate({ request, resource: flight.reconcile.resource }));
     }
@@ -189,7 +189,7 @@ export class SequenceWorld {
     if (this.#replica !== undefined) this.#replica.pausedUntil = Math.max(this.#replica.pausedUntil, this.now + forMs);
   }
 
-  /** A cluster answers nothing and tells nothing. */
+  /** A cluster sends no answers and no events. */
   down(side: Side, forMs: number): void {
     this.#downUntil[side] = this.now + forMs;
     this.cut(side, forMs);
@@ -222,7 +222,7 @@ export class SequenceWorld {
     this.#replica?.reload(generationOf(engine));
   }
 
-  /** Adds a line to what people read. */
+  /** Adds a line to the chronicle. */
   tell(who: string, what: string): void {
     this.ledger.chronicle.tell(this.now, who, what);
   }
@@ -251,7 +251,7 @@ export class SequenceWorld {
     }
   }
 
-  /** What is not at rest, in words; undefined when all is. What was refused and is tried again every minute counts as rest. */
+  /** What is not at rest, in words; undefined if all is. Refused writes that are retried every minute count as at rest. */
   underWay(): string | undefined {
     const replica = this.#replica;
     const [due] = this.#dues;
@@ -319,7 +319,7 @@ export class SequenceWorld {
     return { type: "absent" };
   }
 
-  /** What the process does by itself. */
+  /** Work that the process does by itself. */
   #think(replica: SimulatedReplica): void {
     replica.wake();
     for (const cache of replica.caches) while (!cache.idle && this.#arrivalAt(cache) <= this.now) this.#hear(cache);

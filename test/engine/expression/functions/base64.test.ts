@@ -10,7 +10,7 @@ beforeAll(async () => {
   sandbox = await createTestSandbox({ limits: { fuel: 50_000_000 } });
 });
 
-/** What the platform's own function answers, in the words of {@link answer}. */
+/** Result of the platform's own function, in the form of {@link answer}. */
 function platform(convert: (text: string) => string, text: string): unknown {
   try {
     return { value: convert(text) };

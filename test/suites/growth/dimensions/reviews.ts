@@ -34,7 +34,7 @@ export const REVIEWS: readonly Dimension[] = [
   })),
   ofRequest({ name: "audiences of a TokenReview", sizes: [1, 32, 8_192], beyond: 413 }, (size, ground) => ({
     path: at("tokenreviews", "authentication.k8s.io"),
-    body: { spec: { token: "nobody's", audiences: many(size, word) } },
+    body: { spec: { token: "unknown", audiences: many(size, word) } },
     key: administrator(ground),
   })),
   {

@@ -45,7 +45,7 @@ const slice = (name: string, count: number): Placed => [
 const labels = (count: number) => entries(count, () => "v");
 const patched = (...patches: readonly object[]) => ({ toHost: { endpoints: { patches } } });
 
-/** What tenants write on one object. */
+/** Metadata that tenants write on one object. */
 const OBJECTS: readonly Dimension[] = [
   // Beyond some thousand there is no room for all of them on a copy: to choose those that have one costs twice as much for each.
   ofSync({ name: "labels", sizes: [0, 32, 1_024], objects: (size) => pair({ labels: labels(size) }) }),
@@ -124,7 +124,7 @@ const OBJECTS: readonly Dimension[] = [
     objects: (size) => [service({ selector: labels(size) })],
   }),
   ofSync({
-    name: "fields that nobody knows",
+    name: "unknown fields",
     sizes: [0, 32, 2_048],
     objects: (size) => [service({ ...entries(size, (index) => ({ [word(index)]: [index] })) })],
   }),
@@ -163,7 +163,7 @@ const MANY: readonly Dimension[] = [
   }),
 ];
 
-/** What patches make of an object. */
+/** Results of patches on an object. */
 const PATCHES: readonly Dimension[] = [
   ofSync({
     name: "expressions for each address",
@@ -208,5 +208,5 @@ const PATCHES: readonly Dimension[] = [
   }),
 ];
 
-/** Every dimension of what tenants write, and of what the syncer is told to do with it. */
+/** Every dimension of tenants' input, and of the syncer's configuration. */
 export const SYNCER: readonly Dimension[] = [...OBJECTS, ...MANY, ...PATCHES];

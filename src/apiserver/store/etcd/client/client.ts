@@ -11,10 +11,10 @@ export interface EtcdCredentials {
   readonly password: string;
 }
 
-/** What a client works with. */
+/** Dependencies of a client. */
 export interface EtcdClientOptions {
   readonly connection: EtcdConnection;
-  /** Default: etcd asks for none. */
+  /** Default: etcd requires none. */
   readonly credentials?: EtcdCredentials | undefined;
   readonly clock: Clock;
   readonly chance: Pick<Chance, "fraction">;
@@ -24,7 +24,7 @@ export interface EtcdClientOptions {
 
 const BACKOFF = { initialMs: 10, maximumMs: 1_000, jitter: 0.5 };
 
-/** Asks etcd as a user, and again where that can help. Tokens are fetched when they are needed and when they have expired. */
+/** Sends requests to etcd as a user, and repeats them if that can help. Tokens are fetched when needed and when expired. */
 export class EtcdClient {
   readonly #options: EtcdClientOptions;
   #token: Promise<string> | undefined;
@@ -41,7 +41,7 @@ export class EtcdClient {
   /**
    * Repeats a request that may be carried out more than once until it is answered.
    *
-   * @param answerBytesMax A longer answer is a failure. Default: any is read.
+   * @param answerBytesMax A longer answer is a failure. Default: no limit.
    * @throws EtcdFailure the last one.
    */
   async call(path: string, body: object, answerBytesMax?: number): Promise<unknown> {
@@ -101,7 +101,7 @@ export class EtcdClient {
     } catch (error) {
       this.#token = undefined;
       if (!(error instanceof EtcdFailure)) throw error;
-      // What the token was wanted for was not sent.
+      // The request that needs the token was not sent.
       throw new EtcdFailure(error.message, { ...(error.grpc !== undefined && { grpc: error.grpc }), mayHaveHappened: false, cause: error });
     }
   }

@@ -46,15 +46,15 @@ export interface WireRequest {
   readonly body: object;
   /** Of a user who has signed in. */
   readonly token?: string | undefined;
-  /** A longer answer is a failure. Default: any is read. */
+  /** A longer answer is a failure. Default: no limit. */
   readonly answerBytesMax?: number | undefined;
 }
 
 interface Endpoint {
   readonly url: URL;
-  /** Settles once the endpoint has shown that it belongs to the cluster; undefined until somebody asks. */
+  /** Settles once the endpoint has shown that it belongs to the cluster; undefined until first needed. */
   checked?: Promise<void> | undefined;
-  /** The other cluster to which it belonged when it was last asked, since a member of the known one answered last. */
+  /** The other cluster that it belonged to at the last check, since a member of the known one last answered. */
   foreign?: string | undefined;
 }
 
@@ -79,7 +79,7 @@ export class EtcdConnection {
   }
 
   /**
-   * Asks once and answers the body.
+   * Sends one request and returns the body.
    *
    * @throws EtcdFailure; after one that may pass the next request goes to the next endpoint.
    */
@@ -94,7 +94,7 @@ export class EtcdConnection {
   }
 
   /**
-   * Asks for a stream and hands out its messages until it ends, which is always a failure unless `signal` aborted it.
+   * Opens a stream and yields its messages until it ends, which is always a failure unless `signal` aborted it.
    *
    * @throws EtcdFailure, or whatever `onMessage` throws.
    */
@@ -164,7 +164,7 @@ export class EtcdConnection {
     return readBody(await this.#send(endpoint, request, { timeoutMs }), { ...endpoint, bytesMax: request.answerBytesMax });
   }
 
-  /** Asks, and answers once the answer begins. All of it must be there in time, unless it is a stream. */
+  /** Sends a request, and resolves once the answer begins. The whole answer must arrive in time, unless it is a stream. */
   #send(endpoint: Endpoint, wire: WireRequest, { timeoutMs, signal }: SendOptions): Promise<IncomingMessage> {
     const { url } = endpoint;
     const text = Buffer.from(JSON.stringify(wire.body));
@@ -177,7 +177,7 @@ export class EtcdConnection {
     request.end(text);
     return new Promise((resolve, reject) => {
       request.once("response", resolve);
-      // Stays: an error after the answer has begun is told by the answer as well.
+      // Stays: an error after the answer has begun is reported by the answer as well.
       request.on("error", (error) => {
         reject(new EtcdFailure(`${url.host}: ${messageOf(error)}`, { mayHaveHappened: sending.sent, cause: error }));
       });

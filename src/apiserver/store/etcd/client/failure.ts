@@ -15,7 +15,7 @@ const GRPC = {
   unauthenticated: 16,
 } as const;
 
-/** After these nothing was carried out, whatever the request was. Of all other codes it cannot be told. */
+/** Codes after which nothing was carried out, whatever the request was. All other codes leave it open. */
 const NOT_CARRIED_OUT = new Set<number>([
   GRPC.invalid,
   5,
@@ -24,16 +24,16 @@ const NOT_CARRIED_OUT = new Set<number>([
   GRPC.unauthenticated,
 ]);
 
-/** What a request to etcd came to that brought no answer, or a refusal. */
+/** Failure of a request to etcd: no answer, or a refusal. */
 export interface EtcdFailureOptions {
   /** The code of gRPC; absent when etcd did not answer. */
   readonly grpc?: number;
-  /** Whether it may have been carried out all the same, now or later. */
+  /** Whether it may nevertheless have been carried out, now or later. */
   readonly mayHaveHappened: boolean;
   readonly cause?: unknown;
 }
 
-/** A request that failed. It stays in this folder: {@link storeError} makes of it what others see. */
+/** A request that failed. It stays in this folder: {@link storeError} turns it into the error that others see. */
 export class EtcdFailure extends Error {
   override readonly name = "EtcdFailure";
   readonly grpc: number | undefined;
@@ -55,7 +55,7 @@ export class EtcdFailure extends Error {
     return this.grpc === GRPC.outOfRange && this.message.includes("future revision");
   }
 
-  /** The answer is longer than was asked for. */
+  /** The answer is longer than allowed. */
   get tooLarge(): boolean {
     return this.grpc === GRPC.exhausted && this.message.startsWith(LARGE_ANSWER);
   }
@@ -72,7 +72,7 @@ export class EtcdFailure extends Error {
   }
 }
 
-/** The failure that an answer tells of: `{ error, message, code }`, in a stream `{ error: { message, grpc_code } }`. */
+/** The failure that an answer reports: `{ error, message, code }`, in a stream `{ error: { message, grpc_code } }`. */
 export function answeredFailure(body: unknown, httpStatus: number): EtcdFailure {
   const told = isRecord(body) && isRecord(body["error"]) ? body["error"] : body;
   if (!isRecord(told)) return foreignAnswer(`HTTP status ${httpStatus}`);
@@ -84,17 +84,17 @@ export function answeredFailure(body: unknown, httpStatus: number): EtcdFailure 
 /** In the words of clients of gRPC. */
 const LARGE_ANSWER = "received message larger than max";
 
-/** An answer was given up after so many bytes. */
+/** An answer was aborted after this many bytes. */
 export function largeAnswer(bytesMax: number): EtcdFailure {
   return new EtcdFailure(`${LARGE_ANSWER} (${bytesMax} bytes)`, { grpc: GRPC.exhausted, mayHaveHappened: false });
 }
 
-/** Something answers that is not etcd's gateway, a proxy perhaps, or answers what etcd never does. */
+/** The answer is not from etcd's gateway, but from a proxy perhaps, or is one that etcd never gives. */
 export function foreignAnswer(what: string): EtcdFailure {
   return new EtcdFailure(`it answers as etcd does not: ${what}`, { mayHaveHappened: true });
 }
 
-/** The error for a read that failed for good. Errors that are none of etcd's stay as they are. */
+/** The error for a read that failed for good. Other errors stay as they are. */
 export function storeError(error: unknown): unknown {
   if (!(error instanceof EtcdFailure)) return error;
   if (error.passing) return unavailable(`etcd cannot be reached: ${error.message}`);
@@ -104,7 +104,7 @@ export function storeError(error: unknown): unknown {
   return refused(error);
 }
 
-/** The error for a write of which nobody can tell whether it was carried out. */
+/** The error for a write whose outcome is unknown. */
 export function unknownOutcome(error: unknown): EngineError {
   return timedOut(`etcd did not confirm the write in time, which may or may not have been carried out: ${messageOf(error)}`);
 }
@@ -112,13 +112,13 @@ export function unknownOutcome(error: unknown): EngineError {
 /** The error for a store that cannot be opened. */
 export function openError(error: unknown): unknown {
   const hint = "Check the addresses, the certificates, and that etcd runs";
-  // What is advised for that code concerns the clients of a server.
+  // The usual hint for that code concerns the clients of a server.
   if (isEngineError(error, "API_UNAVAILABLE")) return new EngineError(error.code, error.message, { cause: error, details: { hint } });
   if (!(error instanceof EtcdFailure) || !error.passing) return storeError(error);
   return new EngineError("STORE_FAILED", `Cannot reach etcd: ${error.message}`, { cause: error, details: { hint } });
 }
 
-/** What an error says, and what it advises, in one line. */
+/** Message and hint of an error, in one line. */
 export function withHint(error: unknown): string {
   const hint = isEngineError(error) ? error.details["hint"] : undefined;
   return typeof hint === "string" ? `${messageOf(error)}. ${hint}` : messageOf(error);

@@ -1,4 +1,4 @@
-/** Lets so many through at a time; the others wait in the order in which they came. */
+/** Lets a limited number through at a time; the others wait in order of arrival. */
 export class Semaphore {
   readonly #limit: number;
   readonly #waiting: (() => void)[] = [];

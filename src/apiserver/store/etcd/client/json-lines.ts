@@ -2,7 +2,7 @@ const LINE_END = 0x0a;
 
 /** Cuts a stream of bytes into the JSON values of its lines, wherever its chunks end. */
 export class JsonLines {
-  /** The beginning of a line whose end has not come. */
+  /** The beginning of an incomplete line. */
   #pending: Buffer[] = [];
 
   /**

@@ -1,11 +1,11 @@
 /**
- * What goes over the wire to etcd's gateway: JSON in which keys and values are base64 and 64-bit numbers are text.
+ * Wire format of etcd's gateway: JSON in which keys and values are base64 and 64-bit numbers are text.
  * Source: etcd's `api/etcdserverpb/rpc.proto`.
  *
  * @module
  */
 
-/** A key with its value. Etcd leaves out what is empty or 0. */
+/** A key with its value. Etcd leaves out empty values and 0. */
 export interface WireKeyValue {
   readonly key: string;
   readonly value?: string;

@@ -1,6 +1,6 @@
 /**
- * The same action for many callers: anyone who calls gets the result of a run that began after the call. While one runs, the next one
- * gathers those who come meanwhile.
+ * The same action for many callers: each gets the result of a run that began after its call. While one runs, the next one
+ * gathers the calls that arrive meanwhile.
  *
  * @example
  * const read = shareCalls(() => readPresentRevision());

@@ -6,10 +6,10 @@ import type { EtcdLayout } from "../contents.ts";
 import { decodeWireText, encodeWire, prefixEnd } from "../client/protocol.ts";
 import type { WireRange } from "../client/protocol.ts";
 
-/** The reading half of a store that is asked whether it may be gone on with. */
+/** The reading half of a store whose contents are checked. */
 export type Glance = Pick<Store, "get" | "list">;
 
-/** Whose contents are looked at. */
+/** The store whose contents are checked. */
 export interface GlanceOptions {
   readonly client: EtcdClient;
   readonly layout: EtcdLayout;

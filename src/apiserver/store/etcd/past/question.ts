@@ -1,7 +1,7 @@
 /**
- * The question with which everything begins: how far etcd's history goes, and whether what is known here is a part of it. A backup that was
+ * Finds how far etcd's history goes, and whether the local state is a part of it. A backup that was
  * restored under a running server shows by that, whatever else was written since, and whether etcd counts on from it or from far above.
- * The last write and the fence are asked for: one of the two changes with whatever a store does.
+ * The last write and the fence are read: one of the two changes with whatever a store does.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import { EtcdFailure } from "../client/failure.ts";
 import { encodeWire } from "../client/protocol.ts";
 import type { WireKeyValue, WireTransaction } from "../client/protocol.ts";
 
-/** What a process knows of a store. */
+/** State of a store as a process knows it. */
 export interface KnownState {
   /** The state. */
   readonly revision: number;
@@ -34,14 +34,14 @@ export interface Present {
   readonly last: LastWrite;
   /** The revision of the fence; 0 before there is one. */
   readonly fence: number;
-  /** What is known here is a part of its history, or of none that etcd has, or nobody can tell because etcd has forgotten what was then. */
+  /** Whether the local state is part of etcd's history, is not, or this is unknown because etcd has compacted that time. */
   readonly past: "same" | "other" | "forgotten";
 }
 
 /**
- * Asks for the present. What is known has to be from before the call.
+ * Reads the present state. The known state must be from before the call.
  *
- * @param call Asks etcd what may be asked more than once.
+ * @param call Sends a request to etcd that may be repeated.
  * @throws EtcdFailure, or STORE_FAILED when a newer program has written the last write.
  */
 export async function askPresent(

@@ -1,6 +1,6 @@
 /**
- * Makes a past that is no more harmless, no matter who has noticed that etcd was restored. Clients have seen revisions of it. So etcd is raised until
- * it counts from above them, and says from where on its history may be told: by servers that were not there as well.
+ * Makes a discarded past harmless, whichever server noticed that etcd was restored. Clients have seen its revisions, so etcd is raised until
+ * it counts from above them, and records from where on its history may be served, by all servers.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import type { WireRange } from "../client/protocol.ts";
 import { askPresent } from "./question.ts";
 import type { KnownState, Present, SeenState } from "./question.ts";
 
-/** What etcd is raised with. */
+/** Dependencies of raising etcd. */
 export interface RaiseOptions {
   readonly client: EtcdClient;
   readonly layout: EtcdLayout;
@@ -31,7 +31,7 @@ export function tellLost(logger: Logger, known: KnownState, { revision, last, pa
 /**
  * Raises etcd above what an earlier process has seen, unless etcd's history goes on from there.
  *
- * @param admit Asked before anything is written.
+ * @param admit Called before anything is written.
  * @throws EtcdFailure, and what `admit` throws.
  */
 export async function raiseUnlessSame(seen: SeenState, admit: () => Promise<void>, options: RaiseOptions): Promise<void> {
@@ -45,7 +45,7 @@ export async function raiseUnlessSame(seen: SeenState, admit: () => Promise<void
 
 /** Revisions by which etcd is raised at most; where more are missing, clients that were away start over. */
 export const RAISE_MAX = 200_000;
-/** Revisions that are asked for at once. */
+/** Revisions that are requested at once. */
 const AT_ONCE = 128;
 
 /**
