@@ -8,7 +8,7 @@ const QUOTED_MAX = 200;
  * The provider's answer proves nothing. Which rule it broke is for the log alone.
  *
  * @example
- * throw unproven("the assertion has ended");
+ * unproven("the assertion has ended").code; // "API_UNAUTHORIZED"
  */
 export function unproven(rule: string): EngineError {
   return Object.assign(unauthorized("the provider's answer was not accepted; begin again"), { cause: rule });
