@@ -24,7 +24,7 @@ const LEASE_SPEC = described(
     name: "LeaseSpec",
     description: "Who holds a lease, and for how long.",
     fields: {
-      holderIdentity: "Who holds the lease; nobody when empty.",
+      holderIdentity: "Who holds the lease; empty when it is free.",
       leaseDurationSeconds: "How long the lease holds after it was renewed.",
       acquireTime: "When the holder took the lease.",
       renewTime: "When the holder renewed the lease last.",

@@ -273,7 +273,7 @@ function keepNodePort(port: ServicePort, old: ServiceSpec): ServicePort {
   return before?.nodePort === undefined ? port : { ...port, nodePort: before.nodePort };
 }
 
-/** What a new type has no use for goes, if the author only repeats it from before; what he sets again is his mistake and stays for validation. */
+/** Drops what a new type has no use for where the author only repeats it from before; what the author sets again stays, for validation to refuse. */
 function withoutUnused(spec: ServiceSpec, old: ServiceSpec | undefined): ServiceSpec {
   const result: Record<string, unknown> = { ...spec };
   if (old !== undefined && hasClusterIp(old) && !hasClusterIp(spec) && spec.clusterIP === old.clusterIP) {

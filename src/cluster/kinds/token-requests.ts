@@ -127,7 +127,7 @@ export function createTokenRequests({ tokens, clock }: TokenRequestsOptions): Qu
         ...question,
         metadata: { ...question.metadata, namespace, name, creationTimestamp: timestamp(now) },
         spec,
-        // Nobody can use what was made for nothing.
+        // A token that was made for nothing is never given out.
         status: { token: dryRun ? "" : tokens.issue(bearer), expirationTimestamp: timestamp(expiresAt) },
       };
     },

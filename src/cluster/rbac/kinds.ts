@@ -64,7 +64,7 @@ const AGGREGATION_RULE = described(numbered(fields({ clusterRoleSelectors: list(
 const SUBJECT_FIELDS = fields({ kind: mandatory(text), apiGroup: text, name: mandatory(text), namespace: text });
 const SUBJECT = described(numbered(SUBJECT_FIELDS, { kind: 1, apiGroup: 2, name: 3, namespace: 4 }), {
   name: "Subject",
-  description: "Somebody to whom a role is given.",
+  description: "A user, group or service account that is given a role.",
   fields: {
     kind: "User, Group or ServiceAccount.",
     apiGroup: "rbac.authorization.k8s.io, but empty for a ServiceAccount.",

@@ -55,7 +55,7 @@ export const LAW = {
 /** `laws:` of a patch test file. */
 export const LAWS = {
   type: "list",
-  description: "Laws that the patches must keep for values that nobody wrote down.",
+  description: "Laws that the patches must keep for generated values.",
   items: LAW,
   maxItems: 1_000,
 } as const satisfies ListSchema;

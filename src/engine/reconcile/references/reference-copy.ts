@@ -66,7 +66,7 @@ function planUnused(rules: ReferenceRules, input: ReferenceInput & { readonly un
   if (!isLiveCopy(rules, input, copy)) return answer(input, "absent");
   if (leftMs > 0) return { ...answer(input, target === undefined ? "absent" : "copied"), againInMs: leftMs };
   return {
-    ...answer(input, "absent", { operations: [deletion(input, copy, "Nobody refers to the object any more")] }),
+    ...answer(input, "absent", { operations: [deletion(input, copy, "The object is no longer referenced")] }),
     confirmUnused: true,
   };
 }
