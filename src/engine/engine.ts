@@ -103,7 +103,7 @@ export function checkReload(before: EngineOptions, after: EngineOptions): void {
   if (before.config.namespaces.enabled !== after.config.namespaces.enabled) changed.push("sync.toHost.namespaces.enabled");
   if (changed.length === 0) return;
   throw new EngineError("CONFIG_VALUE", `Cannot change ${changed.join(", ")} while the syncer runs`, {
-    details: { hint: "Restart it with the new configuration" },
+    details: { hint: "Restart the syncer with the new configuration" },
   });
 }
 

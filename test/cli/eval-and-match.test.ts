@@ -163,7 +163,7 @@ testCommand("match", [
     code: 1,
     err: [
       "No match for subsets[*].adresses[*].ip",
-      "  Endpoints shop/web: subsets[0] is there, and no more of it; did you mean subsets[*].addresses[*].ip?",
+      "  Endpoints shop/web: subsets[0] exists, but nothing below it matches; did you mean subsets[*].addresses[*].ip?",
     ],
   },
   {

@@ -33,7 +33,7 @@ const CIDR = {
 const ADDRESS_POLICY = {
   type: "object",
   description:
-    "Which addresses may appear on the host. Loopback, unspecified, link-local, multicast and cloud metadata addresses never may. An IPv6 address that stands for an IPv4 one (NAT64, 6to4, …) must pass as both.",
+    "Addresses that may appear on the host. Loopback, unspecified, link-local, multicast and cloud metadata addresses are always refused. An IPv6 address that stands for an IPv4 address (NAT64, 6to4, …) must pass as both.",
   default: {},
   fields: {
     allow: {

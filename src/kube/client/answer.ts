@@ -85,7 +85,7 @@ export function checkDeleted(answer: Answer, expected: Expected): void {
   if (isStatus || isObjectOf(body, expected)) return;
   throw new EngineError(
     "API_UNAVAILABLE",
-    `Cannot read the answer to ${answer.request}: wanted a Status of success or ${describe(expected)}, found ${excerpt(answer.text)}`,
+    `Cannot read the answer to ${answer.request}: expected a successful Status or ${describe(expected)}, found ${excerpt(answer.text)}`,
   );
 }
 

@@ -31,7 +31,7 @@ const SETTLES = {
       minimum: 1,
       maximum: 100,
       default: 10,
-      description: "Journeys to the host and back that may change it. A text that only gets shorter may take more.",
+      description: "Round trips to the host and back after which a value must have stopped changing. A text that only gets shorter may take more.",
     },
   },
 } as const satisfies ObjectSchema;

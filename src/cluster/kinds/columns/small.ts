@@ -12,7 +12,7 @@ const sizeOf = (value: unknown) => Object.keys((value ?? {}) as object).length;
 const dataColumn = (count: (object: KubeObject) => number): Column => ({
   name: "Data",
   type: "string",
-  description: "How many entries the data has.",
+  description: "Number of entries in the data.",
   cell: count,
 });
 

@@ -90,7 +90,7 @@ function planRefused(rules: ReferenceRules, input: ReferenceInput, reason: strin
   const notes: Note[] = [{ code: "REFERENCE_REFUSED", message: `${named(input)} ${reason}` }];
   const { target } = input;
   if (!isLiveCopy(rules, input, target)) return answer(input, "refused", { notes });
-  return answer(input, "refused", { operations: [deletion(input, target, "The source must not be copied")], notes });
+  return answer(input, "refused", { operations: [deletion(input, target, "The source may no longer be copied")], notes });
 }
 
 function planWanted(rules: ReferenceRules, input: SourcedInput): ReferencePlan {

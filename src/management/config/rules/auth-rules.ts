@@ -93,7 +93,7 @@ function checkSaml(saml: Spot): void {
 
 function checkSigners(skip: Spot, hasSigners: boolean): void {
   if (!isTrue(skip)) return;
-  if (hasSigners) warn(skip, { message: "Has no effect beside ca or caData: signatures are checked" });
+  if (hasSigners) warn(skip, { message: "Has no effect when ca or caData is set: signatures are checked" });
   else warn(skip, { message: "Anyone can sign in here as anyone: nothing shows who wrote a response" });
 }
 
@@ -200,6 +200,6 @@ function checkFilter(filter: Spot): void {
   const result = compileRegexp(source);
   if (result.ok) return;
   const at = positionInside(filter.node, { line: 1, column: result.offset + 1 });
-  const message = `Expected a regular expression of RE2's syntax: ${result.message}`;
+  const message = `Expected a regular expression in RE2 syntax: ${result.message}`;
   filter.report.error({ code: "CONFIG_VALUE", at, field: filter.field, message });
 }

@@ -132,7 +132,7 @@ export const SAML = {
     caData: textField("Certificates that responses are signed with, in base64: one after another in PEM, or one in DER."),
     ca: formField("path", "Path of a PEM file with the certificates that responses are signed with."),
     insecureSkipSignatureValidation: flag(
-      "Do not check the signature of responses: anyone can sign in as anyone. Has no effect beside ca or caData.",
+      "Do not check the signature of responses: anyone can sign in as anyone. Has no effect when ca or caData is set.",
     ),
     usernameAttr: formField("attributeName", "Attribute that is used as username."),
     emailAttr: formField("attributeName", "Attribute that is used as email."),
