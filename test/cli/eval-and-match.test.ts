@@ -129,7 +129,7 @@ testCommand("eval", [
     argv: ["eval", "1", "--object", "several.yaml"],
     code: 2,
     err: [
-      'error USAGE: Cannot use "several.yaml": wanted exactly one object, found 4',
+      'error USAGE: Cannot use "several.yaml": expected exactly one object, found 4',
       "  Put the object that is meant into a file of its own",
     ],
   },

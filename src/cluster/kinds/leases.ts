@@ -25,10 +25,10 @@ const LEASE_SPEC = described(
     description: "Who holds a lease, and for how long.",
     fields: {
       holderIdentity: "Who holds the lease; empty when it is free.",
-      leaseDurationSeconds: "How long the lease holds after it was renewed.",
+      leaseDurationSeconds: "Seconds that the lease lasts after it was renewed.",
       acquireTime: "When the holder took the lease.",
       renewTime: "When the holder renewed the lease last.",
-      leaseTransitions: "How often the lease went from one holder to another.",
+      leaseTransitions: "How often the lease changed its holder.",
     },
   },
 );

@@ -59,10 +59,10 @@ const SPEC = described(
   }),
   {
     name: "TokenRequestSpec",
-    description: "What a token is to be for.",
+    description: "Properties of a requested token.",
     fields: {
       audiences: "Who is to take the token; the API when left out.",
-      expirationSeconds: "How long the token is to hold, at least 600; 3600 when left out.",
+      expirationSeconds: "Lifetime of the token in seconds, at least 600; 3600 when left out.",
       boundObjectRef: "An object with which the token ends.",
     },
   },
@@ -83,7 +83,10 @@ const DEFINITION: ResourceDefinition = {
   shape: numbered(
     kindShape(
       { spec: mandatory(SPEC), status: STATUS },
-      { description: "Asks for a token of a ServiceAccount.", fields: { spec: "What the token is to be for.", status: "The token." } },
+      {
+        description: "Asks for a token of a ServiceAccount.",
+        fields: { spec: "Properties of the requested token.", status: "The token." },
+      },
     ),
     { metadata: 1, spec: 2, status: 3 },
   ),

@@ -25,7 +25,7 @@ const POLICY_RULE = described(
     name: "PolicyRule",
     description: "Verbs on resources or on paths that are allowed.",
     fields: {
-      verbs: "What is allowed; '*' is everything.",
+      verbs: "Allowed verbs; '*' allows all.",
       apiGroups: "Groups of the resources; '*' is all, '' the core group.",
       resources: "Plurals, with a slash and the part for parts of objects. '*' is all, '*/scale' that part of all.",
       resourceNames: "The only objects that the rule is about; all when empty.",
@@ -38,7 +38,7 @@ const LABEL_REQUIREMENT = described(
   numbered(fields({ key: mandatory(text), operator: mandatory(text), values: list(text) }), { key: 1, operator: 2, values: 3 }),
   {
     name: "LabelSelectorRequirement",
-    description: "What one label has to be.",
+    description: "Requirement on one label.",
     fields: {
       key: "Name of the label.",
       operator: "In, NotIn, Exists or DoesNotExist.",
