@@ -20,7 +20,7 @@ const NAME_LABEL = "kubernetes.io/metadata.name";
 const SPEC = described(numbered(fields({ finalizers: list(text) }), { finalizers: 1 }), {
   name: "NamespaceSpec",
   description: "Finalizers of a namespace.",
-  fields: { finalizers: "Who has to act before the namespace may go." },
+  fields: { finalizers: "Controllers that must finish before the namespace is removed." },
 });
 const STATUS = described(numbered(fields({ phase: text, conditions: NAMESPACE_CONDITIONS }), { phase: 1, conditions: 2 }), {
   name: "NamespaceStatus",

@@ -117,7 +117,7 @@ const SPEC = described(
     fields: {
       ports: "The ports of the Service.",
       selector: "Labels of the Pods behind the Service. Without it, the owner of the Service writes its Endpoints.",
-      clusterIP: "The address within the cluster, chosen by the server when left out; None for a Service without one.",
+      clusterIP: "The address within the cluster, chosen by the server when left out; None for a headless Service.",
       clusterIPs: "The same for each IP family; the first one is clusterIP.",
       type: "ClusterIP, NodePort, LoadBalancer or ExternalName; ClusterIP when left out.",
       externalIPs: "Other addresses at which nodes take traffic for the Service.",
@@ -137,7 +137,7 @@ const PORT_STATUS = described(
   {
     name: "PortStatus",
     description: "State of one port of a Service at its load balancer.",
-    fields: { port: "Port of the Service.", protocol: "TCP, UDP or SCTP.", error: "Name of what is wrong with the port, if anything." },
+    fields: { port: "Port of the Service.", protocol: "TCP, UDP or SCTP.", error: "Reason of a problem with the port, if any." },
   },
 );
 const INGRESS = described(

@@ -63,7 +63,7 @@ const SPEC = described(
     fields: {
       audiences: "Who is to take the token; the API when left out.",
       expirationSeconds: "Lifetime of the token in seconds, at least 600; 3600 when left out.",
-      boundObjectRef: "An object with which the token ends.",
+      boundObjectRef: "An object that the token is bound to: the token ends with it.",
     },
   },
 );

@@ -58,7 +58,7 @@ const LABEL_SELECTOR = described(
 const AGGREGATION_RULE = described(numbered(fields({ clusterRoleSelectors: list(LABEL_SELECTOR) }), { clusterRoleSelectors: 1 }), {
   name: "AggregationRule",
   description: "The ClusterRoles whose rules another one is made of.",
-  fields: { clusterRoleSelectors: "Label selectors; a ClusterRole that one of them matches is part." },
+  fields: { clusterRoleSelectors: "Label selectors; the rules of each matching ClusterRole are included." },
 });
 
 const SUBJECT_FIELDS = fields({ kind: mandatory(text), apiGroup: text, name: mandatory(text), namespace: text });

@@ -23,7 +23,7 @@ const law = (description: string) => ({ type: "object", description, fields: SHA
 
 const SETTLES = {
   type: "object",
-  description: "From every value, going to the host and back again and again comes to rest.",
+  description: "Repeated round trips to the host and back settle, whatever the value.",
   fields: {
     ...SHARED,
     rounds: {
@@ -31,7 +31,8 @@ const SETTLES = {
       minimum: 1,
       maximum: 100,
       default: 10,
-      description: "Round trips to the host and back after which a value must have stopped changing. A text that only gets shorter may take more.",
+      description:
+        "Round trips to the host and back after which a value must have stopped changing. A text that only gets shorter may take more.",
     },
   },
 } as const satisfies ObjectSchema;

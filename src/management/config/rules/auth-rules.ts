@@ -56,7 +56,7 @@ function checkDirectory(provider: Spot): void {
   const email = spotBelow(provider, "adminEmail");
   const groups = spotBelow(provider, "groups");
   if (writtenText(account) === undefined && itemsOf(groups).length > 0)
-    warn(groups, { message: "No user is in these groups: without serviceAccountFilePath none are known" });
+    warn(groups, { message: "No user can be in these groups: without serviceAccountFilePath, no groups are known" });
   if (writtenText(account) === undefined || writtenText(email) !== undefined) return;
   const message = 'Missing "adminEmail", which serviceAccountFilePath needs';
   refuseAt({ ...account, field: email.field }, { code: "CONFIG_REQUIRED", message });
@@ -81,7 +81,7 @@ function checkSaml(saml: Spot): void {
   checkSamlAddress(saml);
   const groups = spotBelow(saml, "allowedGroups");
   if (writtenText(spotBelow(saml, "groupsAttr")) === undefined && itemsOf(groups).length > 0)
-    warn(groups, { message: "No user is in these groups: without groupsAttr none are known" });
+    warn(groups, { message: "No user can be in these groups: without groupsAttr, no groups are known" });
   const format = spotBelow(saml, "nameIDPolicyFormat");
   const word = writtenText(format);
   if (word === TRANSIENT_NAMES) warn(format, { message: "No user can sign in here: a transient name differs at each sign-in" });
