@@ -165,7 +165,9 @@ export function readers(world: World): Oracle {
         (text) => !seen.has(text) && !text.endsWith("!"),
       );
       if (lost.length === 0 || touched.has(id)) return undefined;
-      const said = saidSince(place, author.kind === "replica" ? author.since.host : world.clusters.host.revision, sourceOf(before));
+      // What a mirror made of an earlier life of the Endpoints goes with that: the host has deleted them.
+      const since = author.kind === "replica" ? author.since.host : Number(before.metadata.resourceVersion);
+      const said = saidSince(place, since, sourceOf(before));
       const wrong = lost.filter((text) => said.has(text));
       return wrong.length === 0
         ? undefined
