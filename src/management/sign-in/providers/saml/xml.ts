@@ -25,9 +25,13 @@ export const XML_LIMITS = {
   nodes: 10_000,
   /** Namespaces that are declared at one place. */
   namespaces: 32,
+  /** Different names of elements. The library looks for the end of each through the whole document. */
+  names: 100,
 } as const;
 
 const XML_NAMESPACE = "http://www.w3.org/XML/1998/namespace";
+/** The library reads `script` and `textarea` of this namespace as a browser does: not as elements, and with what stands before them. */
+const XHTML_NAMESPACE = "http://www.w3.org/1999/xhtml";
 /** A name of the documents that are read here: none needs other letters. */
 const NAME = "[A-Za-z_][A-Za-z0-9_.-]*";
 const QUALIFIED = `(?:${NAME}:)?${NAME}`;
@@ -75,6 +79,7 @@ class XmlReader {
   readonly #text: string;
   #at = 0;
   #nodes = 0;
+  readonly #names = new Set<string>();
 
   constructor(text: string) {
     if (NO_CHARACTER.test(text)) throw unproven("the document has a character that XML does not have");
@@ -125,6 +130,8 @@ class XmlReader {
     const qualified = this.#take(START)?.[1];
     if (qualified === undefined) throw unproven(this.#why());
     this.#count();
+    if (this.#names.add(qualified).size > XML_LIMITS.names)
+      throw unproven(`the document has more than ${XML_LIMITS.names} names of elements`);
     if (open.length >= XML_LIMITS.depth) throw unproven(`the document is deeper than ${XML_LIMITS.depth}`);
     const written = new Map<string, string>();
     for (let found = this.#take(ATTRIBUTE); found !== undefined; found = this.#take(ATTRIBUTE)) {
@@ -167,7 +174,7 @@ function scopeOf(around: Scope, written: ReadonlyMap<string, string>): Scope {
   for (const [name, uri] of written) {
     const prefix = name === "xmlns" ? "" : name.startsWith("xmlns:") ? name.slice("xmlns:".length) : undefined;
     if (prefix === undefined) continue;
-    const isReserved = prefix === "xml" || prefix === "xmlns" || uri === XML_NAMESPACE;
+    const isReserved = prefix === "xml" || prefix === "xmlns" || uri === XML_NAMESPACE || uri === XHTML_NAMESPACE;
     if (isReserved || !(ABSOLUTE.test(uri) || (prefix === "" && uri === "")))
       throw unproven("the document declares a namespace that it may not");
     scope ??= new Map(around);
@@ -227,8 +234,11 @@ export function plainTextOf(element: XmlElement): string {
   return element.children.join("");
 }
 
-/** An element, and all elements below it. */
+/** An element, and all elements below it, in their order. Each costs the same, however deep it is. */
 export function* elementsBelow(element: XmlElement): Generator<XmlElement> {
-  yield element;
-  for (const child of elementsIn(element)) yield* elementsBelow(child);
+  const waiting = [element];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    yield next;
+    waiting.push(...elementsIn(next).toReversed());
+  }
 }
