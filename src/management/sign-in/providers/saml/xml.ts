@@ -51,6 +51,8 @@ const REFERENCE = /&(?:#(\d{1,7})|#x([0-9A-Fa-f]{1,6})|(amp|lt|gt|quot|apos));|&
 const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
 /** What no document has: control characters but those between lines, halves of pairs, what is no character, and marks of byte order. */
 const NO_CHARACTER = /[^\n\t\r\u0020-\uD7FF\uE000-\uFEFE\uFF00-\uFFFD\u{10000}-\u{10FFFF}]/u;
+/** Ends of lines that only the library knows: it makes two of them others, and searches the whole line again for each character before the third. */
+const OTHER_LINE = /[\u0085\u2028\u2029]/;
 const ABSOLUTE = /^[A-Za-z][A-Za-z0-9+.-]*:[^\s]+$/;
 
 /**
@@ -83,6 +85,7 @@ class XmlReader {
 
   constructor(text: string) {
     if (NO_CHARACTER.test(text)) throw unproven("the document has a character that XML does not have");
+    if (OTHER_LINE.test(text)) throw unproven("the document has a line that ends in an unusual way");
     this.#text = text.replace(/\r\n?/g, "\n");
   }
 
