@@ -77,7 +77,11 @@ function checkSaml(saml: Spot): void {
   }
   if (data !== undefined && path !== undefined) warn(ca, { message: "Found ca beside caData, which takes precedence" });
   if (data !== undefined && !isBase64(data)) refuseAt(caData, { message: "Expected base64" });
-  checkSigners(skip, data !== undefined || path !== undefined);
+  const hasSigners = data !== undefined || path !== undefined;
+  checkSigners(skip, hasSigners);
+  const [address, issuer] = ["ssoURL", "ssoIssuer"].map((name) => writtenText(spotBelow(saml, name)));
+  if (hasSigners && address !== undefined && issuer === undefined)
+    warn(saml, { message: "Without ssoIssuer, any issuer whose responses these certificates sign can name any user" });
   checkSamlAddress(saml);
   const groups = spotBelow(saml, "allowedGroups");
   if (writtenText(spotBelow(saml, "groupsAttr")) === undefined && itemsOf(groups).length > 0)
