@@ -1,5 +1,5 @@
 /**
- * A forged answer costs little: nobody needs a key to bring one, and reading it holds up all other requests.
+ * A forged answer costs little: no key is needed to bring one, and reading it holds up all other requests.
  */
 import { describe, expect, test } from "vitest";
 import { readResponse } from "../../../../src/management/sign-in/providers/saml/response.ts";
