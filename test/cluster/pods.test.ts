@@ -127,7 +127,7 @@ describe("the table of merge keys", () => {
   });
 });
 
-describe("what nobody checked", () => {
+describe("unchecked Pods", () => {
   const HOSTILE = {
     containers: [null, 7, { ports: "x" }, { ports: [null, { name: "http", containerPort: "80" }] }],
     initContainers: {},

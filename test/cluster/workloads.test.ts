@@ -107,7 +107,7 @@ describe("tables", () => {
     expect(row(STATEFUL_SET_COLUMNS, object)).toEqual({ Ready: "1/2", Containers: "main", Images: "web:1" });
   });
 
-  test("show what there is of objects that nobody checked", () => {
+  test("show what there is of unchecked objects", () => {
     const hostile = {
       metadata: {},
       spec: { replicas: "x", template: { spec: { containers: [null, { name: 5, image: "a" }] } }, selector: { matchLabels: [], matchExpressions: [7] }, podSelector: 3 }, // prettier-ignore
@@ -145,7 +145,7 @@ describe("scale", () => {
     expect(metadata.managedFields).toContainEqual(expect.objectContaining({ manager: "scaler", subresource: "scale" }));
   });
 
-  test("shows one replica where nothing is said, and none that nobody can count", async () => {
+  test("shows one replica where nothing is said, and none that cannot be counted", async () => {
     const made = await create(DEPLOYMENTS, workload());
     const key = keyOf(made);
     await cluster.registry.update(DEPLOYMENTS, key, { ...made, status: { replicas: 2 ** 40 } }, { subresource: "status" });

@@ -282,7 +282,7 @@ export const OBJECT_META = described(numbered(OBJECT_META_FIELDS, OBJECT_META_NU
     labels: "Short texts by which objects are found and grouped.",
     annotations: "Texts of any form for tools and people; nothing is found by them.",
     ownerReferences: "The objects to which this one belongs.",
-    finalizers: "Who has to act before the object may go; each removes its own entry.",
+    finalizers: "Controllers that must finish before the object is removed; each removes its own entry.",
     managedFields: "Who set which fields, kept by the server.",
   },
 });

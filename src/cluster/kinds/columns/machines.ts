@@ -12,8 +12,8 @@ import { listAt, textAt, memberAt } from "../opaque/read.ts";
 export const POD_COLUMNS: readonly Column[] = [
   NAME_COLUMN,
   textColumn("Ready", "Containers that are ready, of all.", readyContainers),
-  textColumn("Status", "What the Pod is doing.", podStatus),
-  { name: "Restarts", type: "integer", description: "How often containers were started again.", cell: restarts },
+  textColumn("Status", "Status of the Pod.", podStatus),
+  { name: "Restarts", type: "integer", description: "Number of container restarts.", cell: restarts },
   AGE_COLUMN,
   wide(textColumn("IP", "Address of the Pod.", (object) => textAt(object, "status", "podIP") ?? NONE)),
   wide(textColumn("Node", "Node on which the Pod is.", (object) => textAt(object, "spec", "nodeName") ?? NONE)),

@@ -21,7 +21,7 @@ export function statusCount(object: KubeObject, field: string): number {
 
 const READY_COLUMN = textColumn(
   "Ready",
-  "Pods that are ready, of all that should be there.",
+  "Ready Pods out of the desired number.",
   (object) => `${statusCount(object, "readyReplicas")}/${wantedReplicas(object)}`,
 );
 

@@ -25,7 +25,7 @@ export interface OpaqueKind extends Omit<ResourceDefinition, "shape" | "strategy
  * A kind that only passes through: its spec and status are stored as they come, with no field filled in, looked at or refused.
  *
  * @example
- * opaqueKind({ type: NODES, singular: "node", description: "A machine.", spec: "What is asked of it.", status: "What it reports." });
+ * opaqueKind({ type: NODES, singular: "node", description: "A machine.", spec: "Desired state.", status: "Observed state." });
  */
 export function opaqueKind({ description, spec, status, binary, strategy, ...definition }: OpaqueKind): ResourceDefinition {
   const hasStatus = status !== undefined;

@@ -24,7 +24,7 @@ const COPIED = "copies of the tenant's slices";
 export interface ToldService {
   readonly tenant: ObjectKey;
   readonly host: ObjectKey;
-  /** Never empty: "nobody" where there are no slices. */
+  /** Never empty: "none" where there are no slices. */
   readonly tellers: readonly TellingSlices[];
 }
 
@@ -49,10 +49,10 @@ export function toldServices(rules: Rules, slices: readonly KubeObject[], servic
   });
 }
 
-const NOBODY: TellingSlices = { who: "nobody", slices: 0, ready: 0 };
+const NONE: TellingSlices = { who: "none", slices: 0, ready: 0 };
 
 function tellersAmong(rules: Rules, slices: readonly EndpointSlice[]): readonly TellingSlices[] {
-  if (slices.length === 0) return [NOBODY];
+  if (slices.length === 0) return [NONE];
   const groups = new Map<string, EndpointSlice[]>();
   for (const slice of slices) {
     const who = whoHas(rules, slice);
@@ -68,5 +68,5 @@ function whoHas(rules: Rules, slice: EndpointSlice): string {
   const manager = slice.metadata.labels?.[SLICE_MANAGER];
   if (ourMarkers(rules, slice, ENDPOINT_SLICES) !== undefined) return COPIED;
   if (madeFrom(rules.translator.markerPrefix, slice) !== undefined) return MADE;
-  return manager === MIRROR ? "the host's mirror" : (manager ?? "somebody who does not say who");
+  return manager === MIRROR ? "the host's mirror" : (manager ?? "an unnamed writer");
 }

@@ -110,7 +110,7 @@ function isExcused(world: World, service: ObjectKey): boolean {
  * same slice of the tenant, has said all the time since the reconcile began.
  */
 export function readers(world: World): Oracle {
-  /** Host Services beside which somebody else has written: what readers see there is not by us alone, until all is right again. */
+  /** Host Services beside which others have written: what readers see there is not by us alone, until all is right again. */
   const touched = new Set<string>();
 
   function placeOf({ plural, before, after }: Write): ObjectKey | undefined {
@@ -165,7 +165,9 @@ export function readers(world: World): Oracle {
         (text) => !seen.has(text) && !text.endsWith("!"),
       );
       if (lost.length === 0 || touched.has(id)) return undefined;
-      const said = saidSince(place, author.kind === "replica" ? author.since.host : world.clusters.host.revision, sourceOf(before));
+      // What a mirror made of an earlier life of the Endpoints goes with that: the host has deleted them.
+      const since = author.kind === "replica" ? author.since.host : Number(before.metadata.resourceVersion);
+      const said = saidSince(place, since, sourceOf(before));
       const wrong = lost.filter((text) => said.has(text));
       return wrong.length === 0
         ? undefined
