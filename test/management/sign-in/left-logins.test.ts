@@ -101,7 +101,13 @@ const LEAVING: readonly (readonly [string, (login: Login) => Promise<unknown>])[
     },
   ],
   ["disables the key", (login) => login.send("PATCH", `/ownedaccesskeys/${login.name}`, { spec: { disabled: true } }, MERGE_PATCH)],
-  ["lets the key end", () => platform.clock.advance(LOGIN_MS + MINUTE_MS)],
+  [
+    "lets the key end",
+    async () => {
+      await platform.clock.advance(LOGIN_MS + MINUTE_MS);
+      await platform.management.settled();
+    },
+  ],
 ];
 
 describe.each(LEAVING)("a person who %s", (_how, leave) => {

@@ -122,6 +122,8 @@ class Refresher implements LoginRefresher {
   readonly #unasked = new Map<string, number>();
   /** Groups of Users that no login accounts for, as they were at the last look: by uid of the login, the version of the User. */
   #unaccounted = new Map<string, string>();
+  /** Logins that are asked about though no key was used, by uid. */
+  readonly #unused = new Set<string>();
   #timer: Timer | undefined;
   #looking: Promise<void> = Promise.resolve();
   #stopped = false;
@@ -208,13 +210,18 @@ class Refresher implements LoginRefresher {
     const beforeMs = clock.now() - settings().identityRefreshSeconds * 1_000;
     const withKey = [...objects.of(OWNED_ACCESS_KEYS)].filter((key) => isOfSignIn(key) && keptLogin(key) !== undefined);
     const logins = [...withKey, ...keyless];
+    this.#unused.clear();
     const present = new Set(logins.map(({ metadata }) => metadata.uid!));
     for (const byUid of [this.#unasked, this.#loginPauses]) for (const uid of byUid.keys()) if (!present.has(uid)) byUid.delete(uid);
     return logins.filter((login) => {
       const askedMs = Math.max(refreshedAt(login), this.#unasked.get(login.metadata.uid!) ?? 0);
       const usedMs = used.get(specOf<KeySpec>(login).user ?? "") ?? 0;
-      const isDue = askedMs <= beforeMs && usedMs > refreshedAt(login);
-      return isDue && (isKeyless(login) || ASKED_ABOUT.includes(lives.refusalOf(login)));
+      const isUsed = usedMs > refreshedAt(login);
+      // Once a login without a key is over, it is asked about without a use: what cannot be asked must not wait for one.
+      const { endMs = Infinity } = (isKeyless(login) && login.said.left) || {};
+      const isOver = endMs <= clock.now() && refreshedAt(login) < endMs;
+      if (isOver && !isUsed) this.#unused.add(login.metadata.uid!);
+      return askedMs <= beforeMs && (isUsed || isOver) && (isKeyless(login) || ASKED_ABOUT.includes(lives.refusalOf(login)));
     });
   }
 
@@ -228,7 +235,8 @@ class Refresher implements LoginRefresher {
       const isPaused = pauses.some((pause) => (pause?.untilMs ?? 0) > clock.now());
       const ask = () => (isPaused ? this.#keepOrEnd(key, UNREACHED) : this.#lookAt(key, provider!));
       const outcome = isSame ? await ask() : await this.#keepOrEnd(key, GONE);
-      if (outcome !== undefined) metrics.count("management_login_refreshes_total", { connector, outcome });
+      if (outcome !== undefined && (isSame || outcome === "ended"))
+        metrics.count("management_login_refreshes_total", { connector, outcome });
     }
   }
 
@@ -285,6 +293,7 @@ class Refresher implements LoginRefresher {
   async #keepOrEnd(key: KubeObject, why: string): Promise<Outcome | undefined> {
     const { clock, settings } = this.#options;
     const { identityStaleSeconds } = settings();
+    if (this.#unused.has(key.metadata.uid!)) return "failed";
     if (identityStaleSeconds === 0 || clock.now() - refreshedAt(key) < identityStaleSeconds * 1_000) return "failed";
     return this.#end(key, why);
   }
