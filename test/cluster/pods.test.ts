@@ -46,6 +46,11 @@ describe("what is stored", () => {
     expect(status).toEqual({ phase: "Pending" });
   });
 
+  test.each([{ a: Infinity }, { containers: [{ a: [-Infinity] }] }])("is no number that JSON cannot say", async (spec) => {
+    const { create } = await setup();
+    await expect(create("endless", spec)).rejects.toThrow("cannot unmarshal number into Go struct field Pod.spec of type float64");
+  });
+
   test("is the same in another order, which is no write", async () => {
     const { create, registry, key } = await setup();
     const created = await create("same", { containers: [{ ...MAIN, env: [{ name: "A", value: "1" }] }], hostname: "a" });
