@@ -71,7 +71,11 @@ export interface OpaqueShape {
  * How lists within opaque objects are merged, by name: `env`; or, where one name stands for several lists, by the name of what holds
  * the list and its own: `containers.ports`. The longer name counts first. Lists that are not in it are replaced as a whole.
  */
-export type MergeTable = Readonly<Record<string, NonNullable<ListShape["merge"]>>>;
+export type MergeTable = Readonly<Record<string, NonNullable<ListShape["merge"]> | Whole>>;
+/** A value that patches and appliers replace as a whole, although it is no list. */
+export interface Whole {
+  readonly as: "whole";
+}
 /** Named fields. */
 export interface ObjectShape {
   readonly type: "object";
