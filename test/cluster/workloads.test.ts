@@ -13,6 +13,7 @@ import {
 import { compare } from "../../src/apiserver/apply/compare.ts";
 import { strategicMerge } from "../../src/apiserver/patches/strategic-merge.ts";
 import { DISRUPTION_BUDGETS, disruptionBudgets, NETWORK_POLICIES } from "../../src/cluster/kinds/policies.ts";
+import { SCALE } from "../../src/cluster/kinds/scale.ts";
 import { deployments, DEPLOYMENTS, STATEFUL_SETS } from "../../src/cluster/kinds/workloads.ts";
 import type { ResourceType } from "../../src/kube/object/resource.ts";
 import type { KubeObject } from "../../src/kube/object/types.ts";
@@ -109,6 +110,13 @@ describe("selectors", () => {
     const merged = { matchLabels: { app: "other", tier: "front" } };
     expect(strategicMerge(deployments.shape, before, { spec: { selector } })).toEqual({ spec: { minAvailable: 1, selector: merged } });
   });
+});
+
+test("a scale has no selector where there is none, or one that nobody can read", () => {
+  const status = (selector: unknown) =>
+    SCALE.show({ apiVersion: "apps/v1", kind: "Deployment", metadata: {}, spec: { selector }, status: {} } as KubeObject)["status"];
+  expect([undefined, {}, "app=web"].map(status)).toEqual([{ replicas: 0 }, { replicas: 0 }, { replicas: 0 }]);
+  expect(status({ matchLabels: labels })).toEqual({ replicas: 0, selector: "app=web" });
 });
 
 describe("tables", () => {

@@ -2,7 +2,7 @@ import type { ResourceType } from "../../kube/object/resource.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 import { fieldAt } from "../../apiserver/types/fields/field-set.ts";
 import { fieldStep } from "../../apiserver/types/fields/step.ts";
-import { AGE_COLUMN, NAME_COLUMN, textColumn } from "../../apiserver/types/columns.ts";
+import { AGE_COLUMN, NAME_COLUMN, NONE, textColumn } from "../../apiserver/types/columns.ts";
 import { dnsSubdomain } from "../../apiserver/types/objects/names.ts";
 import type { ResourceDefinition, View } from "../../apiserver/types/resource-definition.ts";
 import { always, described, fields, int32, kindShape, numbered, text } from "../../apiserver/types/objects/shape.ts";
@@ -62,13 +62,13 @@ export const SCALE: View = { definition: DEFINITION, show, shared: fieldAt([fiel
 function show(stored: KubeObject): KubeObject {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = stored.metadata;
   const replicas = wantedReplicas(stored);
-  const selector = memberAt(stored, "spec", "selector");
+  const selector = selectorText(memberAt(stored, "spec", "selector"));
   return {
     apiVersion: TYPE.apiVersion,
     kind: TYPE.kind,
     metadata: { name, namespace, uid, resourceVersion, creationTimestamp } as KubeObject["metadata"],
     spec: replicas === 0 ? {} : { replicas },
-    status: { replicas: statusCount(stored, "replicas"), ...(selector !== undefined && { selector: selectorText(selector) }) },
+    status: { replicas: statusCount(stored, "replicas"), ...(selector !== NONE && { selector }) },
   };
 }
 

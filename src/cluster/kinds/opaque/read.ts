@@ -37,8 +37,8 @@ export function listAt(value: unknown, ...names: readonly string[]): readonly un
  * A value in one line: texts as they are, everything else as JSON. `String` would run what an object calls `toString`.
  *
  * @example
- * lineOf({ toString: 1 }); // '{"toString":1}'
+ * inOneLine({ toString: 1 }); // '{"toString":1}'
  */
-export function lineOf(value: unknown): string {
+export function inOneLine(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
