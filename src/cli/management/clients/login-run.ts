@@ -7,6 +7,7 @@ import { resolve } from "node:path";
 import { EngineError } from "../../../base/errors.ts";
 import { BASE_PATH } from "../../../management/api/base-path.ts";
 import { createProviderFetch } from "../../../management/sign-in/oidc/provider-fetch.ts";
+import { readProxies } from "../../../management/sign-in/oidc/proxies.ts";
 import type { CommandContext } from "../../process/command.ts";
 import { demandConnector, platformAddress, signInByBrowser } from "./browser-login.ts";
 import { execEntry } from "./exec-credential.ts";
@@ -40,7 +41,7 @@ export async function runLogin({ terminal }: CommandContext, flags: LoginFlags):
   const context = { name: flags.context, url: `${server}${BASE_PATH}`, ...(caPem !== undefined && { caPem }) };
   await checkContext(path, context);
   const keys = flags.exec === true ? openKeptKeys(terminal.env, { server, connector }) : undefined;
-  const fetch = createProviderFetch(caPem === undefined ? {} : { ca: caPem });
+  const fetch = createProviderFetch({ proxyFor: readProxies(terminal.env), ...(caPem !== undefined && { ca: caPem }) });
   await demandConnector(fetch, server, connector);
   const opens = flags.browser && terminal.screen !== undefined;
   const key = await signInByBrowser(terminal, { server, fetch, connector, timeout, opens });

@@ -7,6 +7,7 @@
 import { systemClock } from "../../../base/clock.ts";
 import { EngineError, isEngineError } from "../../../base/errors.ts";
 import { createProviderFetch } from "../../../management/sign-in/oidc/provider-fetch.ts";
+import { readProxies } from "../../../management/sign-in/oidc/proxies.ts";
 import type { CommandContext } from "../../process/command.ts";
 import { visible } from "../../output/output.ts";
 import { demandConnector, platformAddress, signInByBrowser, takesKey } from "./browser-login.ts";
@@ -32,7 +33,7 @@ export async function runLoginToken({ terminal }: CommandContext, flags: LoginTo
   const info = readExecInfo(terminal.env[EXEC_INFO_VARIABLE]);
   if (info?.server !== undefined) demandSameServer(server, info.server);
   const ca = info?.caPem ?? (flags.ca === undefined ? undefined : await terminal.read(flags.ca));
-  const fetch = createProviderFetch(ca === undefined ? {} : { ca });
+  const fetch = createProviderFetch({ proxyFor: readProxies(terminal.env), ...(ca !== undefined && { ca }) });
   const keys = openKeptKeys(terminal.env, { server, connector });
   const warn = (text: string) => terminal.err(`Warning: ${text}`);
 
