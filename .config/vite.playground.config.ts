@@ -112,7 +112,7 @@ function pageOf(html: string, { script, style, worker }: Parts): string {
       const data = `<script type="text/plain" id="${WORKER_ELEMENT}">${worker}</script>`;
       return `  ${data}\n    <script type="module">${script}</script>\n  </body>`;
     })
-    // Last, where it keeps nobody waiting.
+    // Last, where it delays nothing.
     .replace("</html>", () => `${noticeOf(inProject("node_modules"))}\n</html>`);
   if (!filled.includes(policy) || !filled.includes(script) || !filled.includes(style)) throw new Error("The page is not as expected");
   return filled;

@@ -222,7 +222,7 @@ function keyGroup(memory: Side, { keys }: Servers): Group {
       { name: manyKeys, run: () => get(keys.many[(turn = (turn + 1) % keys.many.length)]!) },
       { name: "an administrator, with a scope", run: () => get(keys.scoped) },
       { name: `a member of one of ${OBJECTS} teams`, run: () => get(keys.user) },
-      { name: "nobody: 401", run: () => get("x".repeat(64), 401) },
+      { name: "unknown key: 401", run: () => get("x".repeat(64), 401) },
     ],
   };
 }

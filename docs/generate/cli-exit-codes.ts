@@ -44,7 +44,7 @@ export const COMMAND_EXIT_CODES: Readonly<Record<string, readonly ExitMeaning[]>
     { code: EXIT_FAILED, meaning: "there are findings" },
     { code: EXIT_USAGE, meaning: "it could not find out, for whatever reason" },
   ],
-  cleanup: [{ code: EXIT_USAGE, meaning: "nothing was removed, because nobody confirmed it" }],
+  cleanup: [{ code: EXIT_USAGE, meaning: "nothing was removed, because it was not confirmed" }],
   render: [
     { code: 0, meaning: "also when a patch failed or an object is not synced, which is told on standard error" },
     { code: EXIT_FAILED, meaning: "an API server would refuse a result" },
@@ -63,9 +63,7 @@ export const COMMAND_EXIT_CODES: Readonly<Record<string, readonly ExitMeaning[]>
     },
   ],
   "platform-data check": [{ code: EXIT_FAILED, meaning: "a value does not open, or is not what it says it is" }],
-  login: [{ code: EXIT_FAILED, meaning: "nobody signed in, or the platform cannot be asked" }],
-  "login-token": [
-    { code: EXIT_FAILED, meaning: "no kept key works and nobody is there to sign in, nobody signed in, or the platform cannot be asked" },
-  ],
+  login: [{ code: EXIT_FAILED, meaning: "not signed in, or the platform cannot be reached" }],
+  "login-token": [{ code: EXIT_FAILED, meaning: "no kept key works and you cannot or did not sign in, or the platform cannot be reached" }],
   "secret get": [{ code: EXIT_FAILED, meaning: "there is no such SharedSecret or key, or it may not be read" }],
 };

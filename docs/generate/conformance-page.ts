@@ -94,6 +94,11 @@ const OPAQUE_DIFFERENCES: string[][] = [
   ["changes", "Keeps most of a Pod, selectors and most of a StatefulSet as they were made", "Lets all of it change"],
   ["unknown fields", "Drops them with a warning, or refuses them", "Stores them"],
   ["null", "Is a value of some fields, such as `lastProbeTime`", "Is a field that was left out"],
+  [
+    "maps that are one value",
+    "Appliers replace selectors, `nodeSelector` and references such as `fieldRef` as a whole",
+    "Appliers share their members, but for the selector of a PodDisruptionBudget",
+  ],
   ["spellings", "Stores one spelling of quantities and times", "Stores what was written"],
   ["addresses of Pods", "Keeps `podIP` and `podIPs` alike", "Stores each as it is written; Endpoints follow `podIP`"],
   ["schemas, and `explain`", "Describe every field", "Describe metadata, and say what spec and status are for"],

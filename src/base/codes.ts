@@ -143,7 +143,7 @@ export const CODES = {
   },
   REFERENCE_VALUE: {
     meaning: "A reference patch matched a value that does not name an object: it has the wrong type, or is not a valid name.",
-    remedy: "Let path, or namePath below it, point at the name of the object; with labels, at a label selector.",
+    remedy: "Point path, or namePath below it, at the name of the object; for a reference by labels, at a label selector.",
   },
   REFERENCE_UNMAPPED: {
     meaning: "A host name in a reference belongs to no known tenant object, so it has no tenant name.",

@@ -103,7 +103,7 @@ export function checkReload(before: EngineOptions, after: EngineOptions): void {
   if (before.config.namespaces.enabled !== after.config.namespaces.enabled) changed.push("sync.toHost.namespaces.enabled");
   if (changed.length === 0) return;
   throw new EngineError("CONFIG_VALUE", `Cannot change ${changed.join(", ")} while the syncer runs`, {
-    details: { hint: "Restart it with the new configuration" },
+    details: { hint: "Restart the syncer with the new configuration" },
   });
 }
 
@@ -190,7 +190,7 @@ function noExpression(): never {
 function checkPrefix(adopt: string, { markerPrefix }: Settings): string {
   if (/^[a-z0-9][-a-z0-9.]*\/$/.test(adopt) && adopt !== markerPrefix) return adopt;
   const wanted = `a DNS name and a slash, and another than the syncer's own ${markerPrefix}`;
-  throw new EngineError("CONFIG_VALUE", `Cannot adopt copies with the markers "${adopt}": wanted ${wanted}`);
+  throw new EngineError("CONFIG_VALUE", `Cannot adopt copies with the markers "${adopt}": expected ${wanted}`);
 }
 
 /** Forward by rule, and the pairs that were looked up last are remembered for the way back. */

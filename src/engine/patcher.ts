@@ -172,7 +172,7 @@ function rulesFor(rules: readonly Rules[], object: KubeObject): Rules {
   const found = findRules(rules, object);
   if (found !== undefined) return found;
   const kinds = rules.map(({ kind }) => kind.resource.kind).join(", ");
-  throw new EngineError("USAGE", `Cannot patch a ${object.apiVersion} ${object.kind}: wanted one of ${kinds}`);
+  throw new EngineError("USAGE", `Cannot patch a ${object.apiVersion} ${object.kind}: expected one of ${kinds}`);
 }
 
 function findRules(rules: readonly Rules[], object: KubeObject): Rules | undefined {

@@ -40,7 +40,7 @@ export function refusalsOf(object: KubeObject): readonly FieldError[] {
   } catch (error) {
     if (!isEngineError(error, "API_BAD_REQUEST")) throw error;
     const [, found, field = "", wanted] = /cannot unmarshal (.+) into Go struct field \w+\.(\S+) of type (\S+)$/.exec(error.message) ?? [];
-    const message = found === undefined ? error.message : `Invalid type: found ${found}, wanted ${wanted}`;
+    const message = found === undefined ? error.message : `Invalid type: found ${found}, expected ${wanted}`;
     return [{ reason: "FieldValueTypeInvalid", field, message }];
   }
 }

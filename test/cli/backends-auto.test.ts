@@ -100,11 +100,11 @@ test("without the right to write slices, Endpoints alone are copied, and what is
   expect(await slices()).toEqual([]);
   const { stdout } = await look("audit");
   expect(stdout).toContain("BACKENDS_INVISIBLE");
-  expect(stdout).toMatch(/Readers on the host\n.*\n +nobody +1 +0 +shop\/db\n/);
+  expect(stdout).toMatch(/Readers on the host\n.*\n +none +1 +0 +shop\/db\n/);
   for (const kind of ["services", "endpoints"]) {
     const why = (await look("why", kind, "shop/db")).stdout;
     expect(why).toMatch(/BACKENDS_INVISIBLE +The tenant has 1 ready backend in Endpoints, readers on the host see 0: .*backends: auto/);
-    expect(why).toMatch(/Readers on the host\n +SLICES +READY +TOLD BY\n +0 +0 +nobody\n/);
+    expect(why).toMatch(/Readers on the host\n +SLICES +READY +TOLD BY\n +0 +0 +none\n/);
   }
 });
 

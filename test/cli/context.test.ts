@@ -102,7 +102,7 @@ describe("a context", () => {
   });
 
   test.each([
-    [["context", "use", "blu"], {}, /There is no context "blu"[^]*There is none yet/],
+    [["context", "use", "blu"], {}, /There is no context "blu"[^]*No context exists yet/],
     [["context", "set", "a b", "--name", "blue"], {}, /Cannot call a context "a b"/],
     [["context", "set", "blue"], {}, /Give the flags that the context stands for/],
     [["validate", "vcluster.yaml"], { ENDPOINT_SYNC_CONTEXT: "nope" }, /There is no context "nope"/],

@@ -129,7 +129,7 @@ testCommand("eval", [
     argv: ["eval", "1", "--object", "several.yaml"],
     code: 2,
     err: [
-      'error USAGE: Cannot use "several.yaml": wanted exactly one object, found 4',
+      'error USAGE: Cannot use "several.yaml": expected exactly one object, found 4',
       "  Put the object that is meant into a file of its own",
     ],
   },
@@ -163,7 +163,7 @@ testCommand("match", [
     code: 1,
     err: [
       "No match for subsets[*].adresses[*].ip",
-      "  Endpoints shop/web: subsets[0] is there, and no more of it; did you mean subsets[*].addresses[*].ip?",
+      "  Endpoints shop/web: subsets[0] exists, but nothing below it matches; did you mean subsets[*].addresses[*].ip?",
     ],
   },
   {

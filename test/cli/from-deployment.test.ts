@@ -129,7 +129,7 @@ describe("--from-deployment", () => {
   });
 
   test.each([
-    ["blue", /Cannot read Deployment "blue": wanted namespace\/name/],
+    ["blue", /Cannot read Deployment "blue": expected namespace\/name/],
     ["vc-blue/none", /There is no Deployment "vc-blue\/none" on the host/],
   ])("refuses %s", async (reference, says) => {
     const { code, stderr } = await cli(["plan", "--from-deployment", reference, "--host-kubeconfig", HOST]);

@@ -244,7 +244,7 @@ describe("how it is reached", () => {
     "https://platform.example/#a",
   ])("refuses the public address %s", async (address) => {
     const { code, stderr } = await refused("--public-url", address);
-    expect([code, stderr]).toEqual([2, expect.stringContaining("Wanted an address like https://platform.example")]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining("Expected an address like https://platform.example")]);
   });
 
   test("is one process at a time with a folder", async () => {

@@ -27,7 +27,7 @@ const PORT = "subsets[*].ports[*].port";
 const NOTE = "metadata.annotations.note";
 
 const MISTAKES: readonly Mistake[] = [
-  { why: "port as text", config: endpoints(patch(PORT, "String(value)")), code: "API_INVALID", says: /found string, wanted int32/ },
+  { why: "port as text", config: endpoints(patch(PORT, "String(value)")), code: "API_INVALID", says: /found string, expected int32/ },
   { why: "port out of range", config: endpoints(patch(PORT, "value + 60000")), code: "API_INVALID", says: /port.*65535/ },
   { why: "port with a fraction", config: endpoints(patch(PORT, "value / 3")), code: "API_INVALID", says: /port/ },
   {
@@ -38,7 +38,7 @@ const MISTAKES: readonly Mistake[] = [
   },
   { why: "hostname with a dot", config: endpoints(patch(HOSTNAME, 'value + ".blue"')), code: "API_INVALID", says: /hostname/ },
   { why: "hostname that is too long", config: endpoints(patch(HOSTNAME, 'value + "-x".repeat(40)')), code: "API_INVALID", says: /63/ },
-  { why: "hostname as number", config: endpoints(patch(HOSTNAME, "7")), code: "API_INVALID", says: /found number, wanted string/ },
+  { why: "hostname as number", config: endpoints(patch(HOSTNAME, "7")), code: "API_INVALID", says: /found number, expected string/ },
   {
     why: "port name with a capital",
     config: endpoints(patch("subsets[*].ports[*].name", "value.toUpperCase()")),
@@ -63,7 +63,7 @@ const MISTAKES: readonly Mistake[] = [
     why: "node name as number",
     config: endpoints(patch("subsets[*].addresses[*].nodeName", "1")),
     code: "API_INVALID",
-    says: /found number, wanted string/,
+    says: /found number, expected string/,
   },
   {
     why: "service port name with a capital",

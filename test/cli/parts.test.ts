@@ -63,7 +63,7 @@ describe("parseAddress", () => {
   });
 
   test.each(["", "8080", ":65536", "::1:80", "[::1]", "host:", "host:-1", "[x]:1"])("refuses %j", (text) => {
-    expect(() => parseAddress(text)).toThrow(`Cannot listen on "${text}": wanted host:port, for example :8080`);
+    expect(() => parseAddress(text)).toThrow(`Cannot listen on "${text}": expected host:port, for example :8080`);
   });
 });
 

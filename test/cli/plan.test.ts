@@ -41,7 +41,7 @@ describe("plan", () => {
   });
 
   test.each([
-    { what: "a port as text", config: "text-port.yaml", why: "subsets.ports.port: Invalid type: found string, wanted int32" },
+    { what: "a port as text", config: "text-port.yaml", why: "subsets.ports.port: Invalid type: found string, expected int32" },
     { what: "a hostname in capitals", config: "capitals.yaml", why: 'subsets[0].addresses[0].hostname: Invalid value: "DB-0": ' },
   ])("is blocked by a result that the host would refuse: $what", async ({ config, why }) => {
     const addresses = [{ ip: "10.0.0.1", hostname: "db-0" }];

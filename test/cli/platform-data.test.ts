@@ -100,11 +100,13 @@ describe("a backup", () => {
     await (await serve(data, keys)).stop();
     expect((await platformData(keys, "backup", backup, "--data", data)).code).toBe(0);
     const twice = await platformData(keys, "backup", backup, "--data", data);
-    expect([twice.code, twice.stderr]).toEqual([2, expect.stringContaining("There is something in")]);
+    expect([twice.code, twice.stderr]).toEqual([2, expect.stringContaining("it is not empty")]);
     const other = newPath("data");
     await (await serve(other, keys)).stop();
-    expect((await platformData(keys, "restore", backup, "--data", other)).stderr).toContain("There is something in");
-    expect((await platformData(keys, "backup", newPath("backup"), "--data", newPath("none"))).stderr).toContain("There are no data");
+    expect((await platformData(keys, "restore", backup, "--data", other)).stderr).toContain("it is not empty");
+    expect((await platformData(keys, "backup", newPath("backup"), "--data", newPath("none"))).stderr).toContain(
+      "holds no data of the management API",
+    );
     expect((await platformData(keyFile(2), "backup", newPath("backup"), "--data", data)).stderr).toContain(`Add the key ${keyId(1)}`);
     const keyless = await run(["platform-data", "check", "--data", data]);
     expect([keyless.code, keyless.stderr]).toEqual([2, expect.stringContaining("its encryption key is not at hand")]);
@@ -150,7 +152,7 @@ test.each([
   [["check", "--data", "x", "--etcd-user", "root"], "Options for etcd need --etcd"],
   [["check", "--etcd", "http://127.0.0.1:1", "--etcd-user", "root"], "--etcd-user and --etcd-password-file belong together"],
   [["check", "--etcd", "http://127.0.0.1:1", "--etcd-cert", "c"], "--etcd-cert and --etcd-key belong together"],
-  [["check", "--etcd", "127.0.0.1"], "Wanted URLs"],
+  [["check", "--etcd", "127.0.0.1"], "Expected URLs"],
 ])("%j is refused", async (argv, message) => {
   const { code, stderr } = await run(["platform-data", ...argv, "--encryption-key-file", keyFile(1)]);
   expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);

@@ -94,11 +94,11 @@ describe("a cluster does not start", () => {
   });
 
   test.each(["c1", "cluster=", "virtualCluster=blue", "virtualCluster=a/b/c", "cluster=a/b"])("with the target %s", async (target) => {
-    expect(await refusal(...flags(jwks, target))).toMatch(/^2 .*Wanted cluster=NAME or virtualCluster=PROJECT\/NAME/);
+    expect(await refusal(...flags(jwks, target))).toMatch(/^2 .*Expected cluster=NAME or virtualCluster=PROJECT\/NAME/);
   });
 
   test("with an issuer that is no URL", async () => {
-    expect(await refusal(...flags(jwks), "--platform-issuer", "platform")).toMatch(/^2 .*Wanted a URL/);
+    expect(await refusal(...flags(jwks), "--platform-issuer", "platform")).toMatch(/^2 .*Expected a URL/);
   });
 
   test("with keys over plain HTTP from elsewhere", async () => {

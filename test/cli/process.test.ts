@@ -142,7 +142,7 @@ describe("standard input", () => {
     const render = start("render", "--config", "-", "-f", "-");
     render.child.stdin!.end("sync: {}");
     expect(await render.ended).toBe(2);
-    expect(render.stderr).toBe("error USAGE: Cannot read standard input twice\n  Use - for one file, and name the other ones\n");
+    expect(render.stderr).toBe("error USAGE: Cannot read standard input twice\n  Use - for one file, and name the others\n");
   });
 
   test("may hold no text", async () => {

@@ -44,7 +44,7 @@ testCommand("render", [
       "{apiVersion: v1, kind: Endpoints, metadata: {name: web, namespace: shop}, subsets: [{addresses: [{ip: 10.0.0.1}], ports: [{port: 80}]}]}",
     code: 1,
     out: /port: '81'/,
-    err: /^error API_INVALID: Endpoints shop\/web, patch of subsets\[\*\]\.ports\[\*\]\.port: an API server refuses the result: subsets\.ports\.port: Invalid type: found string, wanted int32\n/,
+    err: /^error API_INVALID: Endpoints shop\/web, patch of subsets\[\*\]\.ports\[\*\]\.port: an API server refuses the result: subsets\.ports\.port: Invalid type: found string, expected int32\n/,
   },
   {
     why: "fails for values that API servers refuse, each at its place",

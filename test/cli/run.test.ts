@@ -234,7 +234,7 @@ describe("run", () => {
     {
       why: "tells an address that it cannot listen on",
       argv: [...CONFIGURED, "--tenant-kubeconfig", kubeconfig, "--host-kubeconfig", kubeconfig, "--health-address", "8081"],
-      err: [/Listening address=/, /^error USAGE: Cannot listen on "8081": wanted host:port/, /^ {2}Choose another/],
+      err: [/Listening address=/, /^error USAGE: Cannot listen on "8081": expected host:port/, /^ {2}Choose another/],
     },
     {
       why: "takes a file without a word for one that is being written",
@@ -301,7 +301,7 @@ describe("cluster", () => {
     { why: "a port that there is not", argv: ["--name", "tenant", "--port", "65536"] },
   ])("refuses $why", async ({ argv }) => {
     const { code, stderr } = await run(["cluster", ...argv]);
-    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(/^error USAGE: option .* is invalid\. Wanted /) });
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(/^error USAGE: option .* is invalid\. Expected /) });
   });
 });
 

@@ -73,7 +73,7 @@ describe("the exit code", () => {
       code: 2,
       says: /The test files hold no tests/,
     },
-    { what: "of a reporter that does not exist is 2", files: {}, argv: ["--reporter", "x"], code: 2, says: /Wanted one of pretty/ },
+    { what: "of a reporter that does not exist is 2", files: {}, argv: ["--reporter", "x"], code: 2, says: /Expected one of pretty/ },
     { what: "of a threshold that is no percentage is 2", files: {}, argv: ["--threshold", "101"], code: 2, says: /from 0 to 100/ },
     { what: "of a filter that does not parse is 2", files: {}, argv: ["--filter", "/(/"], code: 2, says: /Invalid regular expression/ },
     { what: "of a watched document is 2", files: {}, argv: ["--watch", "--reporter", "json"], code: 2, says: /while watching/ },

@@ -123,12 +123,12 @@ describe("several reporters", () => {
 
 test("a reporter is read with its file, in the order given", () => {
   expect(parseReporter("junit=a=b.xml", parseReporter("pretty"))).toEqual([{ name: "pretty" }, { name: "junit", file: "a=b.xml" }]);
-  for (const wrong of ["nunit", "junit=", "=x", "constructor"]) expect(() => parseReporter(wrong)).toThrow("Wanted one of pretty");
+  for (const wrong of ["nunit", "junit=", "=x", "constructor"]) expect(() => parseReporter(wrong)).toThrow("Expected one of pretty");
 });
 
 test("a reporter of an earlier version names what to use in its place", () => {
-  expect(() => parseReporter("tap")).toThrow("There is no reporter tap any more: junit has");
-  expect(() => parseReporter("sarif=a.json")).toThrow("There is no reporter sarif any more: github marks");
+  expect(() => parseReporter("tap")).toThrow("The reporter tap has been removed: junit has");
+  expect(() => parseReporter("sarif=a.json")).toThrow("The reporter sarif has been removed: github marks");
 });
 
 describe("the sum", () => {

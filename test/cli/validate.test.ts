@@ -191,7 +191,7 @@ testCommand("validate", [
     why: "tries patches on samples: a type that API servers refuse is an error at the patch",
     argv: ["validate", "text-port.yaml", "--settings", "settings.yaml"],
     code: 2,
-    err: /^text-port\.yaml:1:\d+: error API_INVALID sync\.toHost\.endpoints\.patches\[0\]: Tried on a sample of Endpoints: an API server refuses the result: subsets\.ports\.port: Invalid type: found string, wanted int32\n/,
+    err: /^text-port\.yaml:1:\d+: error API_INVALID sync\.toHost\.endpoints\.patches\[0\]: Tried on a sample of Endpoints: an API server refuses the result: subsets\.ports\.port: Invalid type: found string, expected int32\n/,
   },
   {
     why: "tries patches on samples: a value that API servers refuse is a warning, for the tenant may have others",

@@ -162,7 +162,7 @@ describe("why", () => {
       argv: ["pods", "shop/web"],
       err: 'There is no kind "pods" here; there are endpoints, services, endpointslices',
     },
-    { why: "a name without namespace", argv: ["ep", "web"], err: 'Cannot look for "web": wanted namespace/name' },
+    { why: "a name without namespace", argv: ["ep", "web"], err: 'Cannot look for "web": expected namespace/name' },
   ])("refuses $why", async ({ argv, err }) => {
     const { code, stderr } = await cli("why", argv);
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(`error USAGE: ${err}`) as string });

@@ -18,6 +18,9 @@ interface Row {
 
 const address = (count: number) => Array.from({ length: count }, (_, index) => ({ ip: `10.0.0.${index + 1}` }));
 
+/** An object that is neither a text nor a number to JavaScript, which asks it for both. */
+const UNTOLD = { toString: 1, valueOf: 1 };
+
 const ROWS: readonly Row[] = [
   {
     kind: "Service",
@@ -103,6 +106,28 @@ const ROWS: readonly Row[] = [
     object: { spec: { containers: "x" }, status: { containerStatuses: [7, { restartCount: "many" }] } },
     cells: ["0/0", "", 0, "2d3h"],
     wide: ["<none>", "<none>", "<none>", "<none>"],
+  },
+  {
+    kind: "Pod",
+    why: "whose numbers cannot be turned into numbers",
+    object: {
+      spec: { containers: [{}] },
+      status: { containerStatuses: [{ restartCount: UNTOLD, state: { terminated: { exitCode: UNTOLD, signal: UNTOLD } } }] },
+    },
+    cells: ["0/1", "ExitCode:0", 0, "2d3h"],
+  },
+  {
+    kind: "Deployment",
+    why: "whose selector cannot be turned into a text",
+    object: { spec: { selector: { matchLabels: { a: UNTOLD }, matchExpressions: [{ key: "b", operator: "In", values: [UNTOLD, "c"] }] } } },
+    cells: ["0/1", 0, 0, "2d3h"],
+    wide: ["", "", 'a={"toString":1,"valueOf":1},b in (c,{"toString":1,"valueOf":1})'],
+  },
+  {
+    kind: "Node",
+    why: "whose status is a name of every object",
+    object: { status: { conditions: [{ type: "Ready", status: "constructor" }] } },
+    cells: ["NotReady", "<none>", "2d3h", ""],
   },
   {
     kind: "Pod",

@@ -260,8 +260,8 @@ describe("a token is refused", () => {
       () => signed(header(), claims({ iat: NOW + CLOCK_AHEAD_SECONDS_MAX + 1 })),
       "the token is not valid yet",
     ],
-    ["no user", () => signed(header(), claims({ sub: "" })), "the token names nobody"],
-    ["a list of users", () => signed(header(), claims({ sub: ["jane"] })), "the token names nobody"],
+    ["no user", () => signed(header(), claims({ sub: "" })), "the token names no user"],
+    ["a list of users", () => signed(header(), claims({ sub: ["jane"] })), "the token names no user"],
     [
       "a user of Kubernetes itself",
       () => signed(header(), claims({ sub: "system:serviceaccount:kube-system:default" })),

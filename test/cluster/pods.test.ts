@@ -4,6 +4,7 @@
 import { describe, expect, test } from "vitest";
 import { createEmbeddedCluster } from "../../src/clusters.ts";
 import { NODES } from "../../src/cluster/kinds/nodes.ts";
+import { subsetsOf } from "../../src/cluster/controllers/endpoints-of-pods.ts";
 import { MERGE_KEYS } from "../../src/cluster/kinds/opaque/merge-keys.ts";
 import { PODS } from "../../src/cluster/kinds/pods.ts";
 import { ENDPOINTS, SERVICES } from "../../src/kube/object/resource.ts";
@@ -43,6 +44,11 @@ describe("what is stored", () => {
     const { spec: stored, status } = await create("any", spec);
     expect(stored).toEqual({ ...spec, surprise: { b: [null, 1] } });
     expect(status).toEqual({ phase: "Pending" });
+  });
+
+  test.each([{ a: Infinity }, { containers: [{ a: [-Infinity] }] }])("is no number that JSON cannot say", async (spec) => {
+    const { create } = await setup();
+    await expect(create("endless", spec)).rejects.toThrow("cannot unmarshal number into Go struct field Pod.spec of type float64");
   });
 
   test("is the same in another order, which is no write", async () => {
@@ -127,7 +133,7 @@ describe("the table of merge keys", () => {
   });
 });
 
-describe("what nobody checked", () => {
+describe("unchecked Pods", () => {
   const HOSTILE = {
     containers: [null, 7, { ports: "x" }, { ports: [null, { name: "http", containerPort: "80" }] }],
     initContainers: {},
@@ -157,6 +163,23 @@ describe("what nobody checked", () => {
     const { subsets } = (await client.get(ENDPOINTS, key("web")))! as KubeObject & { subsets: { addresses: object[] }[] };
     const addressOf = (ip: string, name: string) => ({ ip, targetRef: expect.objectContaining({ name }) as unknown });
     expect(subsets.map(({ addresses }) => addresses)).toEqual([[addressOf("10.1.0.1", "good"), addressOf("10.1.0.4", "no-names")]]);
+  });
+
+  test("is read once, however many ports a Service has", () => {
+    let reads = 0;
+    const port = (index: number) => ({
+      get name() {
+        reads += 1;
+        return `p${index}`;
+      },
+      containerPort: index,
+    });
+    const ports = Array.from({ length: 50 }, (_, index) => index + 1);
+    const pod = { metadata: { name: "p" }, spec: { containers: [{ ports: ports.map(port) }] }, status: { podIP: "10.1.0.1" } };
+    const spec = { ports: ports.map((number) => ({ port: number, targetPort: `p${number}` })) };
+    const subsets = subsetsOf({ metadata: { name: "web" }, spec } as unknown as KubeObject, [pod as unknown as KubeObject]);
+    expect(subsets.map((subset) => subset.ports?.[0]?.port)).toEqual(ports);
+    expect(reads).toBeLessThanOrEqual(2 * ports.length);
   });
 
   test("ends like other Pods", async () => {

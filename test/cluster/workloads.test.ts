@@ -10,8 +10,10 @@ import {
   NETWORK_POLICY_COLUMNS,
   STATEFUL_SET_COLUMNS,
 } from "../../src/cluster/kinds/columns/workloads.ts";
-import { DISRUPTION_BUDGETS, NETWORK_POLICIES } from "../../src/cluster/kinds/policies.ts";
-import { DEPLOYMENTS, STATEFUL_SETS } from "../../src/cluster/kinds/workloads.ts";
+import { compare } from "../../src/apiserver/apply/compare.ts";
+import { strategicMerge } from "../../src/apiserver/patches/strategic-merge.ts";
+import { DISRUPTION_BUDGETS, disruptionBudgets, NETWORK_POLICIES } from "../../src/cluster/kinds/policies.ts";
+import { deployments, DEPLOYMENTS, STATEFUL_SETS } from "../../src/cluster/kinds/workloads.ts";
 import type { ResourceType } from "../../src/kube/object/resource.ts";
 import type { KubeObject } from "../../src/kube/object/types.ts";
 
@@ -30,6 +32,7 @@ const create = ({ apiVersion, kind, ...rest }: ResourceType, spec: object) =>
     metadata: { name: `one-${(names += 1)}`, namespace: "default" },
     spec,
   } as KubeObject);
+const budget = (parts: object) => ({ apiVersion: "policy/v1", kind: "PodDisruptionBudget", metadata: {}, ...parts }) as KubeObject;
 const keyOf = ({ metadata }: KubeObject) => ({ namespace: metadata.namespace!, name: metadata.name! });
 
 describe("what is stored", () => {
@@ -89,6 +92,25 @@ describe("changes", () => {
   });
 });
 
+describe("selectors", () => {
+  const before = { spec: { minAvailable: 1, selector: { matchLabels: { ...labels, tier: "front" } } } };
+  const selector = { matchLabels: { app: "other" } };
+
+  test("of a PodDisruptionBudget are replaced by strategic merge patches, as `kubectl apply` writes them", () => {
+    expect(strategicMerge(disruptionBudgets.shape, before, { spec: { selector } })).toEqual({ spec: { minAvailable: 1, selector } });
+    const emptied = strategicMerge(disruptionBudgets.shape, before, { spec: { selector: { $patch: "delete" } } });
+    expect(emptied).toEqual({ spec: { minAvailable: 1, selector: {} } });
+    expect(compare(disruptionBudgets.shape, budget(before), budget({ spec: { ...before.spec, selector } })).modified).toEqual({
+      "f:spec": { "f:selector": {} },
+    });
+  });
+
+  test("of a Deployment are merged", () => {
+    const merged = { matchLabels: { app: "other", tier: "front" } };
+    expect(strategicMerge(deployments.shape, before, { spec: { selector } })).toEqual({ spec: { minAvailable: 1, selector: merged } });
+  });
+});
+
 describe("tables", () => {
   const row = (columns: typeof DEPLOYMENT_COLUMNS, object: KubeObject) =>
     Object.fromEntries(columns.filter(({ name }) => name !== "Name" && name !== "Age").map(({ name, cell }) => [name, cell(object, 0)]));
@@ -107,7 +129,7 @@ describe("tables", () => {
     expect(row(STATEFUL_SET_COLUMNS, object)).toEqual({ Ready: "1/2", Containers: "main", Images: "web:1" });
   });
 
-  test("show what there is of objects that nobody checked", () => {
+  test("show what there is of unchecked objects", () => {
     const hostile = {
       metadata: {},
       spec: { replicas: "x", template: { spec: { containers: [null, { name: 5, image: "a" }] } }, selector: { matchLabels: [], matchExpressions: [7] }, podSelector: 3 }, // prettier-ignore
@@ -145,7 +167,7 @@ describe("scale", () => {
     expect(metadata.managedFields).toContainEqual(expect.objectContaining({ manager: "scaler", subresource: "scale" }));
   });
 
-  test("shows one replica where nothing is said, and none that nobody can count", async () => {
+  test("shows one replica where nothing is said, and none that cannot be counted", async () => {
     const made = await create(DEPLOYMENTS, workload());
     const key = keyOf(made);
     await cluster.registry.update(DEPLOYMENTS, key, { ...made, status: { replicas: 2 ** 40 } }, { subresource: "status" });

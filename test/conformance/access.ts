@@ -83,7 +83,7 @@ export function accessCases(setting: () => RawSetting): void {
       expect([code, json["message"]]).toEqual([403, text]);
     });
 
-    test("a kind that nobody serves is forbidden before it is unknown", async () => {
+    test("a kind that is not served is forbidden before it is unknown", async () => {
       const { namespace, raw } = setting();
       const { name, send } = person(`${namespace}-nobody`);
       expect((await send("GET", "/apis/example.com/v1/things")).json).toMatchObject({
@@ -148,7 +148,7 @@ export function accessCases(setting: () => RawSetting): void {
       expect((await send("PUT", path("configmaps", "access-applied"), { body: { metadata: { name: "access-applied" } } })).code).toBe(403);
     });
 
-    test("nobody writes rules that he does not have, unless he may escalate", async () => {
+    test("users cannot write rules that they do not have, unless they may escalate", async () => {
       const manager = await give("role-manager", [rule("get", "configmaps"), { apiGroups: [GROUP], verbs: ["create", "update", "patch"], resources: ["roles"] }]); // prettier-ignore
       const make = (by: Person, name: string, rules: readonly object[]) =>
         by.send("POST", inNamespace("roles"), { body: { metadata: { name }, rules } });
@@ -169,7 +169,7 @@ export function accessCases(setting: () => RawSetting): void {
       await eventually(async () => (await make(escalator, "most", [rule("*", "*")])).code !== 403);
     });
 
-    test("nobody gives a role that he does not have, unless he may bind it", async () => {
+    test("users cannot give a role that they do not have, unless they may bind it", async () => {
       const bind = (by: Person, name: string, roleRef: object) =>
         by.send("POST", inNamespace("rolebindings"), { body: { metadata: { name }, roleRef: { apiGroup: GROUP, ...roleRef }, subjects: [{ kind: "User", name: "friend" }] } }); // prettier-ignore
       const binder = await give("binder", [rule("get", "pods"), { apiGroups: [GROUP], verbs: ["create"], resources: ["rolebindings"] }]);
@@ -239,7 +239,7 @@ export function accessCases(setting: () => RawSetting): void {
       ]);
     });
 
-    test("nobody acts as somebody else without permission", async () => {
+    test("users cannot act as others without permission", async () => {
       const { raw, namespace, path } = setting();
       const { name } = await give("impersonator", [rule("list", "configmaps")]);
       const { json } = await raw.send("POST", "/apis/authorization.k8s.io/v1/subjectaccessreviews", {
@@ -301,7 +301,7 @@ export function accessCases(setting: () => RawSetting): void {
       expect((await ask(setting().raw.send, self, spec)).code).toBe(422);
     });
 
-    test("tell the asker who he is, and have no other verbs than create", async () => {
+    test("tell callers who they are, and have no other verbs than create", async () => {
       const { raw } = setting();
       const reviews = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
       const { code, json } = await person("jane", "dev").send("POST", reviews, { body: {} });

@@ -88,7 +88,7 @@ export function accountTokenCases(setting: () => RawSetting): void {
       await expect.poll(async () => (await review(token))["authenticated"] ?? false).toBe(false);
     });
 
-    test("for somebody else are nothing to the API, and something to whom they are for", async () => {
+    test("for another audience are refused by the API and accepted by that audience", async () => {
       await account("vault");
       const token = String((await ask("vault", { audiences: ["vault", "other"] })).json["status"]!["token"]);
       expect((await review(token))["authenticated"] ?? false).toBe(false);

@@ -134,7 +134,7 @@ export function managerCases(setting: () => RawSetting): void {
       expect(managersOf(await put("m-moved", (object) => object, "?fieldManager=three"))).toEqual(managersOf(changed));
     });
 
-    test("an empty list makes everybody forget", async () => {
+    test("an empty list drops all managers", async () => {
       await create("m-reset");
       const reset = await put("m-reset", (object) => ({ ...object, metadata: { ...object["metadata"], managedFields: [] } }));
       expect([reset.code, reset.json["metadata"]!["managedFields"]]).toEqual([200, undefined]);
@@ -167,7 +167,7 @@ export function strategicMergeCases(setting: () => RawSetting): void {
       expect(portsOf(await patch({ spec: { ports: [{ $patch: "delete", port: 53 }] } }))).toEqual(["web:80"]);
     });
 
-    test("a directive that nobody knows is 422, an item without its key too", async () => {
+    test("an unknown directive is 422, an item without its key too", async () => {
       const patch = await make("s-refused");
       expect((await patch({ spec: { $patch: "burn" } })).code).toBe(422);
       expect((await patch({ spec: { ports: [{ name: "x" }] } })).code).toBe(422);

@@ -59,7 +59,7 @@ export function listCases(setting: () => Setting): void {
       { why: "an operator without values", options: { labelSelector: "a in" } },
       { why: "a label that is no name", options: { labelSelector: "-a=b" } },
       { why: "a field that cannot be selected by", options: { fieldSelector: "data.a=b" } },
-      { why: "a continue token of somebody else", options: { continue: "nonsense" } },
+      { why: "a continue token of another server", options: { continue: "nonsense" } },
     ])("$why is API_BAD_REQUEST", async ({ options }) => {
       const { client, namespace } = setting();
       expect(await codeOf(client.list(CONFIG_MAPS, { namespace, ...options }))).toBe("API_BAD_REQUEST");

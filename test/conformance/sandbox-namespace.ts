@@ -13,7 +13,7 @@ export interface SandboxNamespace {
   remove(): Promise<void>;
 }
 
-/** Creates a namespace whose name nobody has. */
+/** Creates a namespace under an unused name. */
 export async function createNamespace(client: ClusterClient): Promise<SandboxNamespace> {
   const name = `conformance-${randomBytes(4).toString("hex")}`;
   await client.create(NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata: { name } });

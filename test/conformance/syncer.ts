@@ -117,7 +117,7 @@ export function syncerSuite({ name, create }: SyncerSuiteOptions): void {
       );
     });
 
-    test("a copy that somebody deletes comes back", async () => {
+    test("a deleted copy comes back", async () => {
       await world.seed("deleted-there");
       const first = await world.hostEndpoints("deleted-there", () => true);
       await world.pair.host.delete(ENDPOINTS, world.hostKey("deleted-there"));

@@ -73,7 +73,7 @@ export function viewCases(setting: () => RawSetting): void {
       expect(first!["object"]!["data"]).toBeUndefined();
     });
 
-    test("a form that nobody knows is passed over, and refused when it is the only one", async () => {
+    test("an unknown form is passed over, and refused when it is the only one", async () => {
       await make("view-f");
       const { raw, path } = setting();
       expect((await raw.send("GET", path("configmaps", "view-f"), accept("Poem"))).json["kind"]).toBe("ConfigMap");

@@ -103,7 +103,7 @@ export function scaleCases(setting: () => RawSetting): void {
       expect((await setting().raw.send("GET", scaleOf("s-absent"))).code).toBe(404);
     });
 
-    test("is applied by somebody who owns replicas from then on, unless they are another one's", async () => {
+    test("is applied by a manager that owns replicas from then on, unless another one owns them", async () => {
       await create("deployments", "s-applied", workload({ replicas: 2, paused: true }));
       const apply = (manager: string, spec: object, force = false) =>
         patch(

@@ -1,5 +1,5 @@
 /**
- * `deploy/Dockerfile` has nothing that a careful reader would object to, and the reader objects to what he should. `npm run test:image`
+ * `deploy/Dockerfile` has nothing that a careful reader would object to, and the reader objects to what it should. `npm run test:image`
  * builds and runs it.
  */
 import { readFileSync } from "node:fs";
@@ -34,7 +34,7 @@ describe("what is found", () => {
     ["ARG BASE=node:24-slim", "ARG BASE=node:latest", "the base node:latest is another one tomorrow"],
     ["ARG BASE=node:24-slim", "ARG BASE=node", "the base node has no tag"],
     ["ARG BASE=node:24-slim", "ARG BASE=registry.example.com/node:24", "names a registry"],
-    [/FROM \$\{BASE\}$/m, "FROM node:24-slim", "the base is no argument: nobody can give it a digest"],
+    [/FROM \$\{BASE\}$/m, "FROM node:24-slim", "the base is no argument: it cannot be given a digest"],
     ["USER 65532:65532\n", "", "no USER: it runs as root"],
     ["USER 65532:65532", "USER node", "USER node: runAsNonRoot asks for a number other than 0"],
     ["USER 65532:65532", "USER 0", "USER 0: runAsNonRoot"],
@@ -42,13 +42,13 @@ describe("what is found", () => {
     [/CMD .*/, "CMD --help", "CMD in shell form"],
     [/ENTRYPOINT .*\n/, "", "no ENTRYPOINT"],
     ["COPY src src", "ADD src src", "ADD fetches and unpacks: use COPY"],
-    ["COPY src src", "COPY . .", "COPY . copies what nobody named"],
+    ["COPY src src", "COPY . .", "COPY . copies unnamed files"],
     ["COPY src src", "COPY source src", "COPY source: there is no such file"],
     ["COPY src src", "COPY bench bench", "COPY bench: the ignore file keeps it out"],
     ["--from=build", "--from=bild", "COPY --from=bild: there is no such stage before"],
     ["npm ci --omit=dev", "npm ci", "the image has development dependencies"],
     ["npm ci --omit=dev", "npm install --omit=dev", "npm install takes what is newest"],
-    ["npm run --silent build", "curl example.com", "RUN fetches what nobody checks"],
+    ["npm run --silent build", "curl example.com", "RUN fetches unchecked content"],
     ["ENV NODE_ENV=production", "ENV ADMIN_KEY=1", "ENV ADMIN_KEY stays readable in the image"],
     ["STOPSIGNAL SIGTERM", "HEALTHCHECK CMD true", "Pods have probes"],
     ["STOPSIGNAL SIGTERM", "RUN rm -rf /tmp", "RUN in the last stage"],

@@ -32,7 +32,7 @@ const GIVEN = [SERVICE_ACCOUNTS, ROLES, CLUSTER_ROLES, ROLE_BINDINGS, CLUSTER_RO
 const COMPLAINT = /Missing permission|worth having|forbidden/i;
 const REVIEWED = /Missing permission|Optional permission missing/;
 const LIFE = { timeout: 180_000 };
-// Brakes at once, and lets copies go at once to which nobody refers.
+// Brakes at once, and drops unreferenced copies at once.
 const SETTINGS = "deleteBrake: { percent: 0, count: 1 }\nreferences: { retentionMinutes: 0 }";
 
 const folder = mkdtempSync(join(tmpdir(), "endpoint-sync-deploy-"));
@@ -104,7 +104,7 @@ describe.runIf(kubectlPath !== undefined).each(OVERLAYS)("the rights of $overlay
       });
       expect(first).not.toMatch(COMPLAINT);
       for (const name of ["a", "b"]) await tenant.client.delete(SERVICES, { namespace: "shop", name });
-      // What was deleted while nobody looked engages the brake, which says so on the host.
+      // What was deleted unobserved engages the brake, which says so on the host.
       const events = async () => (await host.client.list(EVENTS, { namespace: "vc-blue" })).items;
       const second = await whileItLeads(async () => {
         await vi.waitFor(async () => expect((await events()).map(({ reason }) => reason)).toContain("DeleteBrake"), WAIT);

@@ -27,7 +27,7 @@ export interface Sidecar {
   readonly terminal: TestTerminal;
   /** Its exit code; undefined while it runs. */
   readonly exitCode: number | undefined;
-  /** What `/readyz` says; undefined while nobody answers. */
+  /** What `/readyz` says; undefined while there is no answer. */
   readyz(): Promise<string | undefined>;
   /** Sends it SIGTERM, and tells its exit code. */
   stop(): Promise<number>;

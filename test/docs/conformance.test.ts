@@ -72,7 +72,7 @@ function registeredTitles(): string[] {
 
 function suiteOf(file: string): CatalogueSection["suite"] {
   const runner = Object.keys(RUNNERS).find((path) => file.endsWith(path));
-  if (runner === undefined) throw new Error(`Nobody knows which suite "${file}" runs`);
+  if (runner === undefined) throw new Error(`No suite is known for "${file}"`);
   return RUNNERS[runner]!;
 }
 

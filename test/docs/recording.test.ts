@@ -13,7 +13,7 @@ const FILE = resolve(import.meta.dirname, "../../docs/images/demo.svg");
 const SVG = readFileSync(FILE, "utf8");
 const README = readFileSync(join(FILE, "../../../README.md"), "utf8");
 
-test("is small, plays by itself, asks nobody for anything, and is in the README", () => {
+test("is small, plays by itself, loads nothing else, and is in the README", () => {
   expect(statSync(FILE).size).toBeLessThan(60 * 1024);
   expect(SVG).not.toMatch(/<script|\son\w+=|href=|url\((?!#)|@import|https?:\/\/(?!www\.w3\.org\/2000\/svg)/);
   expect(SVG).toContain("prefers-reduced-motion: no-preference");

@@ -198,7 +198,7 @@ describe("matchers", () => {
   });
 
   test("want a patch", () => {
-    expect(() => expect("value").toRewrite("a", "b")).toThrow("wanted a patch, as loadPatch answers it");
+    expect(() => expect("value").toRewrite("a", "b")).toThrow("expected a patch, as loadPatch answers it");
   });
 
   test("are functions that any runner can call: they answer pass, message, and values for a diff", () => {

@@ -18,7 +18,7 @@ test.each([
   [
     "a port as text",
     '{ path: "subsets[*].ports[*].port", expression: "String(value)" }',
-    "subsets.ports.port: Invalid type: found string, wanted int32",
+    "subsets.ports.port: Invalid type: found string, expected int32",
   ],
   [
     "a hostname in capitals",

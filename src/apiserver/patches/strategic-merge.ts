@@ -111,9 +111,14 @@ function mergeMember(shape: Shape, original: unknown, { value, order, gone }: Me
 }
 
 function mergeValue(shape: Shape, original: unknown, patch: unknown): unknown {
-  if (isRecord(patch) && isRecord(original)) return mergeRecord(shape, original, patch);
+  if (isRecord(patch) && isRecord(original)) return mergeRecord(shape, isWhole(shape) ? {} : original, patch);
   if (Array.isArray(patch) && Array.isArray(original) && shape.type === "list") return mergeList(shape, original, patch);
   return clean(patch);
+}
+
+/** Tells whether what a patch says takes the place of all that was there. */
+function isWhole(shape: Shape): boolean {
+  return shape.type === "list" && shape.merge === undefined;
 }
 
 /** A value that meets nothing: without directives, maps that only exist to be deleted, and nulls. Undefined when nothing is left. */

@@ -14,7 +14,7 @@ import type { Terminal } from "../process/terminal.ts";
 export interface PlaygroundOptions {
   /** Default `usualPort`, or a free one where that is taken. */
   readonly port?: number;
-  /** What a port that nobody asked for is. Default 7411. */
+  /** The port to try first where none is given. Default 7411. */
   readonly usualPort?: number;
   /** The page. Default the one that the package is built with. */
   readonly page?: URL;

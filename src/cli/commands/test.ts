@@ -38,5 +38,5 @@ export function defineTest(command: Command, context: CommandContext): void {
 function parsePercent(text: string): number {
   const percent = Number(text);
   if (/^[0-9]{1,3}(\.[0-9]+)?$/.test(text) && percent <= 100) return percent;
-  throw new InvalidArgumentError("Wanted a number from 0 to 100.");
+  throw new InvalidArgumentError("Expected a number from 0 to 100.");
 }

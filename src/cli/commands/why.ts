@@ -53,7 +53,7 @@ function formatChoice(words: readonly string[]): string {
 /** @throws USAGE for anything but `namespace/name`. */
 function parseName(text: string): ObjectKey {
   if (/^[^/\s]+\/[^/\s]+$/.test(text)) return parseKey(text);
-  throw new EngineError("USAGE", `Cannot look for "${text}": wanted namespace/name, shop/web for example`);
+  throw new EngineError("USAGE", `Cannot look for "${text}": expected namespace/name, shop/web for example`);
 }
 
 interface About {

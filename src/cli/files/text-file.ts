@@ -15,8 +15,8 @@ const FAULTS: Readonly<Record<string, FileFault>> = {
   ENOENT: { reason: "there is no such file", hint: "Check the path; a relative one starts at the working directory" },
   ENOTDIR: { reason: "a part of its path is no directory", hint: "Check the path" },
   EISDIR: { reason: "it is a directory", hint: "Name a file in it" },
-  EACCES: { reason: "permission denied", hint: "Let this user read it" },
-  EPERM: { reason: "permission denied", hint: "Let this user read it" },
+  EACCES: { reason: "permission denied", hint: "Make it readable for this user" },
+  EPERM: { reason: "permission denied", hint: "Make it readable for this user" },
 };
 
 /**

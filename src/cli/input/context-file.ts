@@ -108,7 +108,7 @@ export function contextNamed(name: string, contexts: SavedContexts["contexts"]):
   const saved = Object.hasOwn(contexts, name) ? contexts[name] : undefined;
   if (saved !== undefined) return saved;
   const names = Object.keys(contexts);
-  const hint = names.length === 0 ? "There is none yet: endpoint-sync context set NAME" : `Contexts: ${names.join(", ")}`;
+  const hint = names.length === 0 ? "No context exists yet. Create one: endpoint-sync context set NAME" : `Contexts: ${names.join(", ")}`;
   throw new EngineError("USAGE", `There is no context "${name}"`, { details: { hint } });
 }
 

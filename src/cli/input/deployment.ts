@@ -63,7 +63,8 @@ export function readingAlso(terminal: Terminal, texts: ReadonlyMap<string, strin
 }
 
 async function flagsOfDeployment(given: ClusterFlags, reference: string, env: Terminal["env"]): Promise<ClusterFlags & StartedFlags> {
-  if (!/^[^/\s]+\/[^/\s]+$/.test(reference)) throw new EngineError("USAGE", `Cannot read Deployment "${reference}": wanted namespace/name`);
+  if (!/^[^/\s]+\/[^/\s]+$/.test(reference))
+    throw new EngineError("USAGE", `Cannot read Deployment "${reference}": expected namespace/name`);
   const key = parseKey(reference);
   const path = given.hostKubeconfig ?? (env["KUBECONFIG"] ? env["KUBECONFIG"].split(":") : join(env["HOME"] ?? "", ".kube", "config"));
   const kubeConfig = await loadKubeConfig({ path, ...(given.hostContext !== undefined && { context: given.hostContext }) });

@@ -27,7 +27,7 @@ export async function readObjects(terminal: Terminal, path: string): Promise<Kub
 export async function readObject(terminal: Terminal, path: string): Promise<KubeObject> {
   const objects = await readObjects(terminal, path);
   if (objects.length === 1) return objects[0]!;
-  throw new EngineError("USAGE", `Cannot use "${path}": wanted exactly one object, found ${objects.length}`, {
+  throw new EngineError("USAGE", `Cannot use "${path}": expected exactly one object, found ${objects.length}`, {
     details: { hint: "Put the object that is meant into a file of its own" },
   });
 }

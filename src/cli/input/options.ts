@@ -42,14 +42,14 @@ function namespaceOption(otherwise = ""): Option {
 /** A DNS label, as names of virtual clusters and namespaces are. @throws InvalidArgumentError for another text. */
 export function parseLabel(text: string): string {
   if (/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(text)) return text;
-  throw new InvalidArgumentError("Wanted lower-case letters, digits and -, at most 63 of them.");
+  throw new InvalidArgumentError("Expected lower-case letters, digits and -, at most 63 of them.");
 }
 
 /** A TCP port. @throws InvalidArgumentError for another text. */
 export function parsePort(text: string): number {
   const port = Number(text);
   if (/^[0-9]{1,5}$/.test(text) && port <= 65_535) return port;
-  throw new InvalidArgumentError("Wanted a number from 0 to 65535.");
+  throw new InvalidArgumentError("Expected a number from 0 to 65535.");
 }
 
 /**
@@ -61,7 +61,7 @@ export function parseUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const isWeb = url !== undefined && ["http:", "https:"].includes(url.protocol) && /^https?:\/\//i.test(text);
   if (isWeb && [url.username, url.password, url.search, url.hash].every((part) => part === "")) return text.replace(/\/+$/, "");
-  throw new InvalidArgumentError("Wanted an address like https://platform.example, without user, query or fragment.");
+  throw new InvalidArgumentError("Expected an address like https://platform.example, without user, query or fragment.");
 }
 
 /**
@@ -75,7 +75,7 @@ export function parseNetworks(text: string): readonly string[] {
     createAddressOf(networks);
     return networks;
   } catch {
-    throw new InvalidArgumentError("Wanted IP addresses or networks, as in 10.0.0.0/8,2001:db8::1.");
+    throw new InvalidArgumentError("Expected IP addresses or networks, as in 10.0.0.0/8,2001:db8::1.");
   }
 }
 
@@ -98,18 +98,18 @@ export function parseControllers(text: string): readonly string[] {
 /** A whole number from 0. @throws InvalidArgumentError for another text. */
 export function parseCount(text: string): number {
   if (/^[0-9]{1,9}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError("Wanted a whole number.");
+  throw new InvalidArgumentError("Expected a whole number.");
 }
 
 /** A whole number from 1. @throws InvalidArgumentError for another text. */
 export function parsePositive(text: string): number {
   if (/^[0-9]{1,9}$/.test(text) && Number(text) > 0) return Number(text);
-  throw new InvalidArgumentError("Wanted a whole number from 1.");
+  throw new InvalidArgumentError("Expected a whole number from 1.");
 }
 
 /** A rate above 0. @throws InvalidArgumentError for another text. */
 export function parseRate(text: string): number {
   const rate = Number(text);
   if (Number.isFinite(rate) && rate > 0) return rate;
-  throw new InvalidArgumentError("Wanted a number above 0.");
+  throw new InvalidArgumentError("Expected a number above 0.");
 }

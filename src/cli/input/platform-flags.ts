@@ -28,14 +28,14 @@ export function addPlatformFlags(command: Command): Command {
 
 function parseIssuer(text: string): string {
   if (/^https?:\/\/[^\s/]/.test(text) && URL.canParse(text)) return text;
-  throw new InvalidArgumentError("Wanted a URL, as the platform's tokens name it.");
+  throw new InvalidArgumentError("Expected a URL, as the platform's tokens name it.");
 }
 
 function parseTarget(text: string): Target {
   const [, cluster, project, virtualCluster] = /^(?:cluster=([^/=\s]+)|virtualCluster=([^/=\s]+)\/([^/=\s]+))$/.exec(text) ?? [];
   if (cluster !== undefined) return { kind: "cluster", cluster };
   if (project !== undefined) return { kind: "virtualCluster", project, virtualCluster: virtualCluster! };
-  throw new InvalidArgumentError("Wanted cluster=NAME or virtualCluster=PROJECT/NAME.");
+  throw new InvalidArgumentError("Expected cluster=NAME or virtualCluster=PROJECT/NAME.");
 }
 
 /**

@@ -44,7 +44,7 @@ function pathBeside(kubeconfig: string): string {
  */
 export async function readEtcdSign(kubeconfig: string): Promise<EtcdSign | undefined> {
   const path = pathBeside(kubeconfig);
-  const hint = "Remove the file; then nothing tells that etcd was emptied, or restored while no server ran";
+  const hint = "Remove the file. Without it, an etcd that was emptied, or restored while no server ran, goes unnoticed";
   const sign = await readKeptFile({ path, isKept: isSign, what: "addresses of an etcd", hint });
   if (sign === undefined) return undefined;
   const hadData = `"${path}" says that a server has run on ${sign.etcd.join(",")} below ${sign.prefix}`;

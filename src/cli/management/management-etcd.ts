@@ -41,7 +41,7 @@ const COMPACTION_MAX = 10_000;
 export function parseCompaction(text: string): number {
   const minutes = Number(text);
   if (/^[0-9.]+$/.test(text) && minutes <= COMPACTION_MAX) return minutes;
-  throw new InvalidArgumentError(`Wanted a number of minutes, ${COMPACTION_MAX} at most, or 0.`);
+  throw new InvalidArgumentError(`Expected a number of minutes, ${COMPACTION_MAX} at most, or 0.`);
 }
 
 /**

@@ -272,7 +272,7 @@ async function readAdminKey(terminal: Terminal, { adminKeyFile }: ManagementFlag
   if (adminKeyFile === undefined) return undefined;
   const key = (await terminal.read(adminKeyFile)).trim();
   if (/^[\x21-\x7e]+$/.test(key)) return key;
-  throw new EngineError("CONFIG_VALUE", `"${adminKeyFile}" holds no access key: wanted one word of printable ASCII`);
+  throw new EngineError("CONFIG_VALUE", `"${adminKeyFile}" holds no access key: expected one word of printable ASCII`);
 }
 
 /** Clients must trust a self-signed certificate itself. */

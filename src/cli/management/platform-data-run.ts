@@ -187,7 +187,7 @@ async function beginFolder(folder: string, text: string | undefined): Promise<vo
   if (kept === text) return;
   if (kept === undefined && text !== undefined) return writeKeptFile(join(folder, SERVER_FILE), text);
   const details = { hint: "Move that folder away, or name an empty one" };
-  throw new EngineError("USAGE", `There is something in "${folder}" already: ${SERVER_FILE}`, { details });
+  throw new EngineError("USAGE", `Cannot write to "${folder}": it already has a ${SERVER_FILE}`, { details });
 }
 
 /** Certificate and port, so that kubeconfigs keep working. Etcd has none. Existing data keep their own file. */

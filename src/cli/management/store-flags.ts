@@ -70,7 +70,7 @@ export function addEtcdFlags(command: Command): Command {
 function parseUrls(text: string): readonly string[] {
   const urls = text.split(",").map((url) => url.trim());
   if (urls.every((url) => /^https?:\/\/[^\s/]/.test(url) && URL.canParse(url))) return urls;
-  throw new InvalidArgumentError("Wanted URLs, as https://127.0.0.1:2379, with commas between them.");
+  throw new InvalidArgumentError("Expected URLs, as https://127.0.0.1:2379, with commas between them.");
 }
 
 /**

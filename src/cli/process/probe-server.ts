@@ -79,7 +79,7 @@ function answerOf(probe: ProbeAnswer): Answer {
 export function parseAddress(text: string): { host: string | undefined; port: number } {
   const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]]*)):([0-9]{1,5})$/.exec(text);
   const port = Number(match?.[3]);
-  if (match === null || port > 65_535) throw cannotListen(text, "wanted host:port, for example :8080");
+  if (match === null || port > 65_535) throw cannotListen(text, "expected host:port, for example :8080");
   const host = match[1] ?? match[2];
   return { host: host === "" ? undefined : host, port };
 }

@@ -126,7 +126,7 @@ function listenForStop(stop: AbortController): void {
 }
 
 function stdinTwice(): EngineError {
-  const hint = "Use - for one file, and name the other ones";
+  const hint = "Use - for one file, and name the others";
   return new EngineError("USAGE", "Cannot read standard input twice", { details: { hint } });
 }
 

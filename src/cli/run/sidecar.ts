@@ -111,7 +111,7 @@ function followConfiguration(terminal: Terminal, { options, loaded }: Parts, { s
       // The scope followed on the host is decided at the start.
       if (!jsonEqual(hostScope(createTranslatorFor(changed)), scope))
         throw new EngineError("CONFIG_VALUE", "Cannot change which host namespaces are followed while the syncer runs", {
-          details: { hint: "Restart it with the new configuration" },
+          details: { hint: "Restart the syncer with the new configuration" },
         });
       const next = withEndpoints(changed, options);
       const { config, settings } = next;

@@ -74,8 +74,9 @@ function ipOf(service: KubeObject, pod: KubeObject): string | undefined {
 function portsOf(service: KubeObject, pod: KubeObject): EndpointPort[][] {
   const { ports = [] } = serviceSpecOf(service);
   if (ports.length === 0) return isHeadless(serviceSpecOf(service)) ? [[]] : [];
+  const named = ports.some(({ targetPort }) => typeof targetPort === "string") ? namedPorts(pod) : NO_PORTS;
   return ports.flatMap((port) => {
-    const number = portNumber(port, pod);
+    const number = portNumber(port, named);
     return number === undefined ? [] : [[endpointPort(port, number)]];
   });
 }
@@ -86,13 +87,28 @@ function endpointPort({ name, protocol = "TCP", appProtocol }: ServicePort, port
 
 const PORT_MAX = 65_535;
 
-function portNumber({ targetPort, port, protocol = "TCP" }: ServicePort, pod: KubeObject): number | undefined {
+function portNumber({ targetPort, port, protocol = "TCP" }: ServicePort, named: NamedPorts): number | undefined {
   if (typeof targetPort !== "string") return targetPort ?? port;
+  const number = integerAt(named.get(portKey(targetPort, protocol)), "containerPort") ?? 0;
+  return number >= 1 && number <= PORT_MAX ? number : undefined;
+}
+
+/** Ports of containers by name and protocol. */
+type NamedPorts = ReadonlyMap<string, unknown>;
+
+const NO_PORTS: NamedPorts = new Map();
+
+const portKey = (name: string, protocol: string) => `${protocol}/${name}`;
+
+/** Made once for each Pod: a Service and a Pod may both have thousands of ports. Of several of the same name the first counts. */
+function namedPorts(pod: KubeObject): NamedPorts {
   // A sidecar is an init container that stays.
   const sidecars = listAt(pod, "spec", "initContainers").filter((container) => textAt(container, "restartPolicy") === "Always");
-  const found = [...listAt(pod, "spec", "containers"), ...sidecars]
-    .flatMap((container) => listAt(container, "ports"))
-    .find((candidate) => textAt(candidate, "name") === targetPort && (textAt(candidate, "protocol") ?? "TCP") === protocol);
-  const number = integerAt(found, "containerPort") ?? 0;
-  return number >= 1 && number <= PORT_MAX ? number : undefined;
+  const found = new Map<string, unknown>();
+  for (const port of [...listAt(pod, "spec", "containers"), ...sidecars].flatMap((container) => listAt(container, "ports"))) {
+    const name = textAt(port, "name");
+    const key = name === undefined ? undefined : portKey(name, textAt(port, "protocol") ?? "TCP");
+    if (key !== undefined && !found.has(key)) found.set(key, port);
+  }
+  return found;
 }

@@ -57,8 +57,8 @@ const EVENT_SERIES = described(
   numbered(fields({ count: int32, lastObservedTime: optional(microTime) }), { count: 1, lastObservedTime: 2 }),
   {
     name: "EventSeries",
-    description: "How an Event went on.",
-    fields: { count: "How often it happened so far.", lastObservedTime: "When it happened last." },
+    description: "Repetitions of an Event.",
+    fields: { count: "Number of occurrences so far.", lastObservedTime: "Time of the last occurrence." },
   },
 );
 const EVENT_NUMBERS = {
@@ -117,11 +117,11 @@ export const events: ResourceDefinition = {
         fields: {
           involvedObject: "The object to which it happened.",
           reason: "Short name of what happened, one word for machines.",
-          message: "What happened, for people.",
+          message: "Description of what happened.",
           type: "Normal or Warning.",
-          count: "How often it happened.",
+          count: "Number of occurrences.",
           firstTimestamp: "When it happened first.",
-          lastTimestamp: "When it happened last.",
+          lastTimestamp: "Time of the last occurrence.",
           source: "Who reports it.",
         },
       },

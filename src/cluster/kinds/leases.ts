@@ -24,11 +24,11 @@ const LEASE_SPEC = described(
     name: "LeaseSpec",
     description: "Who holds a lease, and for how long.",
     fields: {
-      holderIdentity: "Who holds the lease; nobody when empty.",
-      leaseDurationSeconds: "How long the lease holds after it was renewed.",
+      holderIdentity: "Who holds the lease; empty when it is free.",
+      leaseDurationSeconds: "Seconds that the lease lasts after it was renewed.",
       acquireTime: "When the holder took the lease.",
       renewTime: "When the holder renewed the lease last.",
-      leaseTransitions: "How often the lease went from one holder to another.",
+      leaseTransitions: "How often the lease changed its holder.",
     },
   },
 );

@@ -19,13 +19,13 @@ const NAME_LABEL = "kubernetes.io/metadata.name";
 
 const SPEC = described(numbered(fields({ finalizers: list(text) }), { finalizers: 1 }), {
   name: "NamespaceSpec",
-  description: "What keeps a namespace.",
-  fields: { finalizers: "Who has to act before the namespace may go." },
+  description: "Finalizers of a namespace.",
+  fields: { finalizers: "Controllers that must finish before the namespace is removed." },
 });
 const STATUS = described(numbered(fields({ phase: text, conditions: NAMESPACE_CONDITIONS }), { phase: 1, conditions: 2 }), {
   name: "NamespaceStatus",
-  description: "Whether a namespace is in use.",
-  fields: { phase: "Active or Terminating.", conditions: "How far its deletion is, and what hinders it." },
+  description: "Observed state of a namespace.",
+  fields: { phase: "Active or Terminating.", conditions: "Progress of its deletion, and what holds it up." },
 });
 
 /** `v1` Namespaces. */
@@ -42,7 +42,10 @@ export const namespaces: ResourceDefinition = {
       },
       {
         description: "A room for names: names of objects are unique among their kind in it.",
-        fields: { spec: "What keeps the namespace until its contents are gone.", status: "Whether the namespace is in use or going." },
+        fields: {
+          spec: "Finalizers that keep the namespace until its contents are gone.",
+          status: "Whether the namespace is in use or being deleted.",
+        },
       },
     ),
     { metadata: 1, spec: 2, status: 3 },

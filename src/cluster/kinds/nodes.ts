@@ -13,8 +13,8 @@ export const nodes: ResourceDefinition = opaqueKind({
   singular: "node",
   shortNames: ["no"],
   description: "A machine on which Pods run. Here only a name that Pods and addresses point at.",
-  spec: "What is asked of it.",
-  status: "What it reports of itself.",
+  spec: "Desired state.",
+  status: "Observed state, as the node reports it.",
   selectableFields: { "spec.unschedulable": (node) => String(memberAt(node, "spec", "unschedulable") === true) },
   columns: NODE_COLUMNS,
 });

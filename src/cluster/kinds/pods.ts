@@ -18,8 +18,8 @@ export const pods: ResourceDefinition = opaqueKind({
   shortNames: ["po"],
   categories: ["all"],
   description: "Containers that run together. Here nothing runs them: they stand for what Endpoints point at.",
-  spec: "What runs, and how.",
-  status: "How it is.",
+  spec: "Containers, and how they run.",
+  status: "Observed state.",
   selectableFields: {
     "spec.nodeName": (pod) => textAt(pod, "spec", "nodeName") ?? "",
     "spec.restartPolicy": (pod) => textAt(pod, "spec", "restartPolicy") ?? "Always",

@@ -41,8 +41,10 @@ export const disruptionBudgets: ResourceDefinition = opaqueKind({
   singular: "poddisruptionbudget",
   shortNames: ["pdb"],
   description: "A limit to how many Pods are taken away on purpose at one time.",
-  spec: "How many Pods may be taken away.",
-  status: "What the budget allows now.",
+  spec: "How many Pods may be disrupted at once.",
+  status: "Disruptions that are allowed now.",
+  // The one selector that `kubectl apply` sends whole, without what is to go.
+  lists: { selector: { as: "whole" } },
   binary: BINARY_BUDGET,
   columns: DISRUPTION_BUDGET_COLUMNS,
   strategy: { newGeneration: isOtherSpec, prepare: withoutStatus },

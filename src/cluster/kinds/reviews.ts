@@ -1,5 +1,5 @@
 /**
- * Questions about users: who is this, and what may he do. They are answered, not stored.
+ * Questions about users: who they are, and what they may do. They are answered, not stored.
  *
  * @module
  */

@@ -14,14 +14,14 @@ const TYPE: ResourceType = { apiVersion: "autoscaling/v1", kind: "Scale", plural
 
 const SPEC = described(numbered(fields({ replicas: int32 }), { replicas: 1 }), {
   name: "ScaleSpec",
-  description: "How many replicas there should be.",
-  fields: { replicas: "How many; none when left out." },
+  description: "Desired number of replicas.",
+  fields: { replicas: "Number of replicas; 0 when left out." },
 });
 
 const STATUS = described(numbered(fields({ replicas: always(int32), selector: text }), { replicas: 1, selector: 2 }), {
   name: "ScaleStatus",
-  description: "How many replicas there are.",
-  fields: { replicas: "How many.", selector: "Labels of their Pods, as a list takes them." },
+  description: "Observed number of replicas.",
+  fields: { replicas: "Number of replicas.", selector: "Label selector of their Pods, in the form that list requests take." },
 });
 
 interface Scale extends KubeObject {
@@ -37,8 +37,8 @@ const DEFINITION: ResourceDefinition = {
     kindShape(
       { spec: always(SPEC), status: always(STATUS) },
       {
-        description: "How many replicas something has.",
-        fields: { spec: "How many there should be.", status: "How many there are." },
+        description: "Number of replicas of an object.",
+        fields: { spec: "Desired number.", status: "Observed number." },
       },
     ),
     { metadata: 1, spec: 2, status: 3 },

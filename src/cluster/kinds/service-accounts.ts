@@ -24,9 +24,9 @@ export const serviceAccounts: ResourceDefinition = {
     kindShape(OWN_FIELDS, {
       description: "A user that is a program. Its name as a user is system:serviceaccount:<namespace>:<name>.",
       fields: {
-        secrets: "Secrets that Pods of the account may use.",
-        imagePullSecrets: "Secrets for fetching images.",
-        automountServiceAccountToken: "Whether Pods of the account find a token of it.",
+        secrets: "Secrets that Pods of this account may use.",
+        imagePullSecrets: "Secrets for pulling images.",
+        automountServiceAccountToken: "Whether a token of the account is mounted into its Pods.",
       },
     }),
     { metadata: 1, secrets: 2, imagePullSecrets: 3, automountServiceAccountToken: 4 },

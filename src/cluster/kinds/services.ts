@@ -55,7 +55,7 @@ const PORT = described(
 
 const CLIENT_IP_CONFIG = described(numbered(fields({ timeoutSeconds: optional(int32) }), { timeoutSeconds: 1 }), {
   name: "ClientIPConfig",
-  description: "How a client is kept at one Pod by its address.",
+  description: "How requests from one client address are kept on the same Pod.",
   fields: { timeoutSeconds: "For how long after its last connection, 1 to 86400; 10800 when left out." },
 });
 const SESSION_AFFINITY_CONFIG = described(numbered(fields({ clientIP: CLIENT_IP_CONFIG }), { clientIP: 1 }), {
@@ -117,14 +117,14 @@ const SPEC = described(
     fields: {
       ports: "The ports of the Service.",
       selector: "Labels of the Pods behind the Service. Without it, the owner of the Service writes its Endpoints.",
-      clusterIP: "The address within the cluster, chosen by the server when left out; None for a Service without one.",
+      clusterIP: "The address within the cluster, chosen by the server when left out; None for a headless Service.",
       clusterIPs: "The same for each IP family; the first one is clusterIP.",
       type: "ClusterIP, NodePort, LoadBalancer or ExternalName; ClusterIP when left out.",
       externalIPs: "Other addresses at which nodes take traffic for the Service.",
       sessionAffinity: "ClientIP keeps a client at one Pod; None when left out.",
       sessionAffinityConfig: "Settings of that.",
       externalName: "DNS name that a Service of type ExternalName stands for.",
-      publishNotReadyAddresses: "True publishes Pods that are not ready, too.",
+      publishNotReadyAddresses: "If true, Pods that are not ready are published too.",
       ipFamilies: "IPv4, IPv6 or both.",
       ipFamilyPolicy: "SingleStack, PreferDualStack or RequireDualStack.",
       loadBalancerClass: "Which load balancer serves the Service.",
@@ -136,8 +136,8 @@ const PORT_STATUS = described(
   numbered(fields({ port: mandatory(int32), protocol: mandatory(text), error: optional(text) }), { port: 1, protocol: 2, error: 3 }),
   {
     name: "PortStatus",
-    description: "What a load balancer did with one port of a Service.",
-    fields: { port: "Port of the Service.", protocol: "TCP, UDP or SCTP.", error: "Name of what is wrong with the port, if anything." },
+    description: "State of one port of a Service at its load balancer.",
+    fields: { port: "Port of the Service.", protocol: "TCP, UDP or SCTP.", error: "Reason of a problem with the port, if any." },
   },
 );
 const INGRESS = described(
@@ -154,21 +154,21 @@ const INGRESS = described(
       ip: "Its address.",
       hostname: "Its DNS name, for load balancers that have no address.",
       ipMode: "VIP when traffic keeps that address on its way to the nodes, else Proxy.",
-      ports: "What was done with each port of the Service.",
+      ports: "State of each port of the Service.",
     },
   },
 );
 const LOAD_BALANCER = described(numbered(fields({ ingress: list(INGRESS) }), { ingress: 1 }), {
   name: "LoadBalancerStatus",
-  description: "What a load balancer says.",
+  description: "State of a load balancer.",
   fields: { ingress: "Where it takes traffic." },
 });
 const STATUS = described(
   numbered(fields({ loadBalancer: always(LOAD_BALANCER), conditions: CONDITIONS }), { loadBalancer: 1, conditions: 2 }),
   {
     name: "ServiceStatus",
-    description: "What became of a Service.",
-    fields: { loadBalancer: "What the load balancer says.", conditions: "What else is so or not." },
+    description: "Observed state of a Service.",
+    fields: { loadBalancer: "State of the load balancer.", conditions: "Conditions of the Service." },
   },
 );
 
@@ -190,7 +190,7 @@ export function createServices(options: ServiceClaimsOptions): ResourceDefinitio
         { spec: always(SPEC), status: always(STATUS) },
         {
           description: "A name and an address for a set of Pods, or of whatever its Endpoints say.",
-          fields: { spec: "What the Service offers.", status: "What the load balancer says." },
+          fields: { spec: "What the Service offers.", status: "State of the load balancer." },
         },
       ),
       { metadata: 1, spec: 2, status: 3 },
@@ -273,7 +273,7 @@ function keepNodePort(port: ServicePort, old: ServiceSpec): ServicePort {
   return before?.nodePort === undefined ? port : { ...port, nodePort: before.nodePort };
 }
 
-/** What a new type has no use for goes, if the author only repeats it from before; what he sets again is his mistake and stays for validation. */
+/** Drops what a new type has no use for where the author only repeats it from before; what the author sets again stays, for validation to refuse. */
 function withoutUnused(spec: ServiceSpec, old: ServiceSpec | undefined): ServiceSpec {
   const result: Record<string, unknown> = { ...spec };
   if (old !== undefined && hasClusterIp(old) && !hasClusterIp(spec) && spec.clusterIP === old.clusterIP) {

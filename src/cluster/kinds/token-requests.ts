@@ -59,11 +59,11 @@ const SPEC = described(
   }),
   {
     name: "TokenRequestSpec",
-    description: "What a token is to be for.",
+    description: "Properties of a requested token.",
     fields: {
       audiences: "Who is to take the token; the API when left out.",
-      expirationSeconds: "How long the token is to hold, at least 600; 3600 when left out.",
-      boundObjectRef: "An object with which the token ends.",
+      expirationSeconds: "Lifetime of the token in seconds, at least 600; 3600 when left out.",
+      boundObjectRef: "An object that the token is bound to: the token ends with it.",
     },
   },
 );
@@ -83,7 +83,10 @@ const DEFINITION: ResourceDefinition = {
   shape: numbered(
     kindShape(
       { spec: mandatory(SPEC), status: STATUS },
-      { description: "Asks for a token of a ServiceAccount.", fields: { spec: "What the token is to be for.", status: "The token." } },
+      {
+        description: "Asks for a token of a ServiceAccount.",
+        fields: { spec: "Properties of the requested token.", status: "The token." },
+      },
     ),
     { metadata: 1, spec: 2, status: 3 },
   ),
@@ -127,7 +130,7 @@ export function createTokenRequests({ tokens, clock }: TokenRequestsOptions): Qu
         ...question,
         metadata: { ...question.metadata, namespace, name, creationTimestamp: timestamp(now) },
         spec,
-        // Nobody can use what was made for nothing.
+        // A token that was made for nothing is never given out.
         status: { token: dryRun ? "" : tokens.issue(bearer), expirationTimestamp: timestamp(expiresAt) },
       };
     },

@@ -25,7 +25,7 @@ const POLICY_RULE = described(
     name: "PolicyRule",
     description: "Verbs on resources or on paths that are allowed.",
     fields: {
-      verbs: "What is allowed; '*' is everything.",
+      verbs: "Allowed verbs; '*' allows all.",
       apiGroups: "Groups of the resources; '*' is all, '' the core group.",
       resources: "Plurals, with a slash and the part for parts of objects. '*' is all, '*/scale' that part of all.",
       resourceNames: "The only objects that the rule is about; all when empty.",
@@ -38,7 +38,7 @@ const LABEL_REQUIREMENT = described(
   numbered(fields({ key: mandatory(text), operator: mandatory(text), values: list(text) }), { key: 1, operator: 2, values: 3 }),
   {
     name: "LabelSelectorRequirement",
-    description: "What one label has to be.",
+    description: "Requirement on one label.",
     fields: {
       key: "Name of the label.",
       operator: "In, NotIn, Exists or DoesNotExist.",
@@ -58,13 +58,13 @@ const LABEL_SELECTOR = described(
 const AGGREGATION_RULE = described(numbered(fields({ clusterRoleSelectors: list(LABEL_SELECTOR) }), { clusterRoleSelectors: 1 }), {
   name: "AggregationRule",
   description: "The ClusterRoles whose rules another one is made of.",
-  fields: { clusterRoleSelectors: "Label selectors; a ClusterRole that one of them matches is part." },
+  fields: { clusterRoleSelectors: "Label selectors; the rules of each matching ClusterRole are included." },
 });
 
 const SUBJECT_FIELDS = fields({ kind: mandatory(text), apiGroup: text, name: mandatory(text), namespace: text });
 const SUBJECT = described(numbered(SUBJECT_FIELDS, { kind: 1, apiGroup: 2, name: 3, namespace: 4 }), {
   name: "Subject",
-  description: "Somebody to whom a role is given.",
+  description: "A user, group or service account that is given a role.",
   fields: {
     kind: "User, Group or ServiceAccount.",
     apiGroup: "rbac.authorization.k8s.io, but empty for a ServiceAccount.",

@@ -167,7 +167,7 @@ function isTime(value: unknown): value is number {
  * @throws API_UNAUTHORIZED when the claims do not say who it is.
  */
 function userOf({ sub, platform }: JsonObject): UserInfo {
-  if (typeof sub !== "string" || sub === "") throw unauthorized("the token names nobody");
+  if (typeof sub !== "string" || sub === "") throw unauthorized("the token names no user");
   if (sub.startsWith(SYSTEM)) throw unauthorized("the token names a user of Kubernetes itself");
   const { groups, clusterRoles, scopes, accessKey } = readClaim(platform);
   const extra = {

@@ -33,7 +33,7 @@ const CIDR = {
 const ADDRESS_POLICY = {
   type: "object",
   description:
-    "Which addresses may appear on the host. Loopback, unspecified, link-local, multicast and cloud metadata addresses never may. An IPv6 address that stands for an IPv4 one (NAT64, 6to4, …) must pass as both.",
+    "Addresses that may appear on the host. Loopback, unspecified, link-local, multicast and cloud metadata addresses are always refused. An IPv6 address that stands for an IPv4 address (NAT64, 6to4, …) must pass as both.",
   default: {},
   fields: {
     allow: {
@@ -43,7 +43,7 @@ const ADDRESS_POLICY = {
       description:
         "CIDRs. When not empty, every other address is refused. Addresses are judged as patches wrote them: list the networks of the tenant's pods, or those that patches move them to.",
     },
-    deny: { type: "list", items: CIDR, default: [], description: "CIDRs that are refused, also within allow." },
+    deny: { type: "list", items: CIDR, default: [], description: "CIDRs that are refused, even where allow contains them." },
     action: {
       type: "literals",
       values: ["drop-address", "reject-object"],
@@ -73,7 +73,7 @@ const SELECTOR = {
   default: null,
   description: "Label selector of the Endpoints that are synced; null and {} select all. All conditions must hold.",
   fields: {
-    matchLabels: { type: "map", keys: labelKey, values: labelValue, description: "Labels that must be there with these values." },
+    matchLabels: { type: "map", keys: labelKey, values: labelValue, description: "Labels that an object must have, with these values." },
     matchExpressions: {
       type: "list",
       description: "Further conditions.",

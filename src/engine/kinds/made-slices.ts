@@ -1,5 +1,5 @@
 /**
- * The EndpointSlices that say what a copy of Endpoints says, for a host on which nobody else makes them. They are made of the copy, which
+ * The EndpointSlices that say what a copy of Endpoints says, for a host on which no one else makes them. They are made of the copy, which
  * is translated, patched and admitted already.
  *
  * What is there stays where it is: an endpoint that a slice has remains in it, so that few slices change when addresses do, and none
@@ -66,7 +66,7 @@ export function slicesOfCopy(
 
 /**
  * The copy of Endpoints that {@link slicesOfCopy} made a slice on the host of, whosever it is; undefined for every other slice. Slices that
- * the host mirrors inherit the marks of the Endpoints too, and have a name and a manager of another form. Labels that somebody changed
+ * the host mirrors inherit the marks of the Endpoints too, and have a name and a manager of another form. Edited labels
  * do not make it another's.
  */
 export function madeFrom(markerPrefix: string, slice: KubeObject): CopySource | undefined {

@@ -11,9 +11,9 @@ import { ourMarkers } from "../translate/identity.ts";
 import type { VClusterIdentity } from "../translate/identity.ts";
 import type { SliceCount } from "../reconcile/rules/rules.ts";
 
-/** Label of a slice with the name of its Service; a slice without it belongs to nobody. */
+/** Label of a slice with the name of its Service; a slice without it belongs to no Service. */
 export const SERVICE_NAME = "kubernetes.io/service-name";
-/** Label of a slice that says who writes it; nobody else changes it. */
+/** Label of a slice that says who writes it; no other controller changes it. */
 export const SLICE_MANAGER = "endpointslice.kubernetes.io/managed-by";
 /** Label of Endpoints that keeps the cluster's mirroring controller from making slices of them, if it is "true". */
 export const SKIP_MIRROR = "endpointslice.kubernetes.io/skip-mirror";
@@ -34,7 +34,7 @@ export function sliceManager(markerPrefix: string): string {
   return `endpoint-sync.${markerPrefix.slice(0, -1)}`;
 }
 
-/** The controller of the tenant cluster that writes a slice; undefined when it is written by somebody else. */
+/** The controller of the tenant cluster that writes a slice; undefined when another writer wrote it. */
 export function controllerOf({ metadata: { labels = {} } }: KubeObject): string | undefined {
   return CONTROLLERS.find((name) => labels[SLICE_MANAGER] === name);
 }

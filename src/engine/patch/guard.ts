@@ -60,7 +60,7 @@ function denial(place: string): PatchFailure {
 
 function record(value: unknown, path: string): JsonObject {
   if (isRecord(value)) return value;
-  throw new EngineError("EXPRESSION_RESULT", `Cannot write ${path}: wanted an object, found ${typeInWords(value)}`);
+  throw new EngineError("EXPRESSION_RESULT", `Cannot write ${path}: expected an object, found ${typeInWords(value)}`);
 }
 
 function guardMetadata(before: JsonObject, result: JsonObject, markerPrefix: string): Guarded {

@@ -59,7 +59,7 @@ export function rewriteReference(reference: CompiledReference, value: unknown, s
 
 function rewriteSelector(value: unknown, { direction, names }: ReferenceSite): RewrittenReference | undefined {
   if (value === null) return undefined;
-  if (!isRecord(value)) throw wrongValue(`wanted a label selector, found ${typeInWords(value)}`);
+  if (!isRecord(value)) throw wrongValue(`expected a label selector, found ${typeInWords(value)}`);
   return { value: names.labelSelector(value, direction) };
 }
 
@@ -67,17 +67,17 @@ function rewriteSelector(value: unknown, { direction, names }: ReferenceSite): R
 function readName(reference: CompiledReference, value: unknown): string | undefined {
   if (value === null || value === "") return undefined;
   if (reference.name === undefined) {
-    if (typeof value !== "string") throw wrongValue(`wanted a name, found ${typeInWords(value)} (namePath names the field of an object)`);
+    if (typeof value !== "string") throw wrongValue(`expected a name, found ${typeInWords(value)} (namePath names the field of an object)`);
     return value;
   }
-  if (!isRecord(value)) throw wrongValue(`wanted an object with ${reference.name.canonical}, found ${typeInWords(value)}`);
+  if (!isRecord(value)) throw wrongValue(`expected an object with ${reference.name.canonical}, found ${typeInWords(value)}`);
   return readText(reference.name, value);
 }
 
 function readText(path: Path | undefined, value: unknown): string | undefined {
   const match = path?.find(value)[0];
   if (match === undefined || match.value === null || match.value === "") return undefined;
-  if (typeof match.value !== "string") throw wrongValue(`wanted a text at ${match.path}, found ${typeInWords(match.value)}`);
+  if (typeof match.value !== "string") throw wrongValue(`expected a text at ${match.path}, found ${typeInWords(match.value)}`);
   return match.value;
 }
 

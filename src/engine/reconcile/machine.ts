@@ -260,7 +260,7 @@ const LOOP_STOPPED: Note = {
 
 const LOOP_SLOWED: Note = {
   code: "LOOP_STOPPED",
-  message: "Somebody keeps deleting the copy; it comes back seldom until the object changes in the tenant cluster",
+  message: "The copy keeps being deleted; it is recreated only rarely until the object changes in the tenant cluster",
 };
 
 /** Since when writes are slowed, and until when the next one waits at the longest, in milliseconds since 1970. */

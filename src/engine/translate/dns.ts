@@ -25,7 +25,7 @@ const SERVICE_DNS = new RegExp(`^(${LABEL})\\.(${LABEL})\\.svc(?:\\.(${LABEL}(?:
  */
 export function parseServiceDns(name: unknown): ServiceDns {
   const match = typeof name === "string" && name.length <= DNS_LENGTH_MAX ? SERVICE_DNS.exec(name) : null;
-  if (match === null) throw invalidDns(name, "wanted <name>.<namespace>.svc or <name>.<namespace>.svc.<domain>");
+  if (match === null) throw invalidDns(name, "expected <name>.<namespace>.svc or <name>.<namespace>.svc.<domain>");
   return { service: { namespace: match[2]!, name: match[1]! }, domain: match[3] };
 }
 

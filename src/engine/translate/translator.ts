@@ -88,7 +88,7 @@ export function createTranslator(options: TranslatorOptions): Translator {
 function checkPrefix(prefix: string): void {
   if (PREFIX.test(prefix) && prefix.length <= PREFIX_LENGTH_MAX) return;
   const wanted = `a DNS name and a slash, at most ${PREFIX_LENGTH_MAX} characters`;
-  throw new EngineError("CONFIG_VALUE", `Cannot use marker prefix ${JSON.stringify(prefix)}: wanted ${wanted}`);
+  throw new EngineError("CONFIG_VALUE", `Cannot use marker prefix ${JSON.stringify(prefix)}: expected ${wanted}`);
 }
 
 function keyRules(vcluster: VCluster, namespaces: NamespaceRules, mappingsOnly: boolean): Pick<Translator, "toHost" | "hostNamespace"> {
@@ -113,6 +113,6 @@ function isOwnService({ namespace, name }: ObjectKey, kind: Pick<ResourceType, "
 function translateDns(name: string, toHost: Translator["toHost"], defaultDomain: string): string {
   const { service, domain } = parseServiceDns(name);
   const host = toHost(service);
-  if (host === undefined) throw invalidDns(name, `wanted a mapped namespace, and "${service.namespace}" is not mapped`);
+  if (host === undefined) throw invalidDns(name, `expected a mapped namespace, and "${service.namespace}" is not mapped`);
   return `${host.name}.${host.namespace}.svc.${domain ?? defaultDomain}`;
 }

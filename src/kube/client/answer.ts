@@ -38,7 +38,7 @@ export function parseAnswer(answer: Answer): Record<string, unknown> {
   if (isRecord(body)) return body;
   throw new EngineError(
     "API_UNAVAILABLE",
-    `Cannot read the answer to ${answer.request}: wanted a JSON object of at most ${ANSWER_DEPTH_MAX} levels, found ${excerpt(answer.text)}`,
+    `Cannot read the answer to ${answer.request}: expected a JSON object of at most ${ANSWER_DEPTH_MAX} levels, found ${excerpt(answer.text)}`,
   );
 }
 
@@ -59,7 +59,7 @@ export function objectFromAnswer(answer: Answer, expected: Expected): KubeObject
   if (isObjectOf(body, expected)) return body as unknown as KubeObject;
   throw new EngineError(
     "API_UNAVAILABLE",
-    `Cannot read the answer to ${answer.request}: wanted ${describe(expected)}, found ${excerpt(answer.text)}`,
+    `Cannot read the answer to ${answer.request}: expected ${describe(expected)}, found ${excerpt(answer.text)}`,
   );
 }
 
@@ -85,7 +85,7 @@ export function checkDeleted(answer: Answer, expected: Expected): void {
   if (isStatus || isObjectOf(body, expected)) return;
   throw new EngineError(
     "API_UNAVAILABLE",
-    `Cannot read the answer to ${answer.request}: wanted a Status of success or ${describe(expected)}, found ${excerpt(answer.text)}`,
+    `Cannot read the answer to ${answer.request}: expected a successful Status or ${describe(expected)}, found ${excerpt(answer.text)}`,
   );
 }
 

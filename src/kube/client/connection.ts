@@ -62,7 +62,7 @@ function parseServer(server: string, context: string): URL {
   if (url?.protocol === "https:" || url?.protocol === "http:") return url;
   throw new EngineError(
     "CONFIG_VALUE",
-    `Context "${context}" of the kubeconfig: wanted an http(s) address as server, found ${JSON.stringify(server)}`,
+    `Context "${context}" of the kubeconfig: expected an http(s) address as server, found ${JSON.stringify(server)}`,
   );
 }
 

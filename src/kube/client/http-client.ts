@@ -282,7 +282,7 @@ function listFromAnswer(answer: Answer, { apiVersion, kind }: ResourceType): Obj
   if (!Array.isArray(items) || typeof resourceVersion !== "string" || body["kind"] !== `${kind}List`) {
     throw new EngineError(
       "API_UNAVAILABLE",
-      `Cannot read the answer to ${answer.request}: wanted a complete ${kind}List, found kind ${JSON.stringify(body["kind"])}`,
+      `Cannot read the answer to ${answer.request}: expected a complete ${kind}List, found kind ${JSON.stringify(body["kind"])}`,
     );
   }
   // Items of a list come without these two. The objects were parsed a moment ago and are not shared yet.

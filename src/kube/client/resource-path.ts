@@ -28,7 +28,7 @@ export function resourcePath(resource: ResourceType, { namespace, name }: PathTa
 
 function segment(text: string): string {
   if (text === "" || text === "." || text === "..") {
-    throw new EngineError("API_BAD_REQUEST", `Cannot address an object by ${JSON.stringify(text)}: wanted a name`);
+    throw new EngineError("API_BAD_REQUEST", `Cannot address an object by ${JSON.stringify(text)}: expected a name`);
   }
   return encodeURIComponent(text);
 }

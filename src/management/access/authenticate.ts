@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { jsonEqual } from "../../base/json.ts";
 import { noMetrics } from "../../base/metrics.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
@@ -23,6 +24,7 @@ import {
   standsForSubject,
   userNameOf,
 } from "./caller.ts";
+import { isOfSignIn } from "./keys/key-origin.ts";
 import { REFUSALS } from "./keys/key-lives.ts";
 import type { KeyLives } from "./keys/key-lives.ts";
 import { keySubjectOf } from "./key-subject.ts";
@@ -73,7 +75,7 @@ export function createKeyAuthentication(options: KeyAuthenticationOptions): KeyA
   // By key, until a person or a team changes.
   let known = new WeakMap<KubeObject, UserInfo>();
   objects.onChange(({ object, previous }) => {
-    if (PEOPLE.includes((object ?? previous)!.kind)) known = new WeakMap();
+    if (PEOPLE.includes((object ?? previous)!.kind) || losesGroups(object, previous)) known = new WeakMap();
   });
   const personOf = ({ user = "" }: KeySpec) => (user === "" ? undefined : objects.get(USERS, { namespace: "", name: user }));
   const judge = (key: KubeObject): UserInfo => {
@@ -123,6 +125,13 @@ export function createKeyAuthentication(options: KeyAuthenticationOptions): KeyA
       return userOf(key);
     },
   };
+}
+
+/** Keys that were made with the key of a login may have groups that only this key remembers. */
+function losesGroups(object: KubeObject | undefined, previous: KubeObject | undefined): boolean {
+  if (previous === undefined || !isOfSignIn(previous)) return false;
+  if (object === undefined || object.metadata.deletionTimestamp !== undefined) return true;
+  return !jsonEqual(specOf<KeySpec>(object).groups ?? [], specOf<KeySpec>(previous).groups ?? []);
 }
 
 function withGroups(user: UserInfo, more: readonly string[]): UserInfo {

@@ -13,6 +13,7 @@ import { createMemoryStore } from "../../apiserver/store/memory/memory-store.ts"
 import { createRegistry } from "../../apiserver/verbs/registry.ts";
 import type { Registry } from "../../apiserver/verbs/registry.ts";
 import type { Authenticate } from "../../apiserver/access/authentication.ts";
+import type { Audit } from "../../apiserver/access/audit.ts";
 import type { OnWatch } from "../../apiserver/http/resource-routes.ts";
 import { isEtcdStore } from "../../apiserver/store/etcd/etcd-store.ts";
 import { measuredStore } from "../../apiserver/store/measured-store.ts";
@@ -35,6 +36,7 @@ import type { PasswordChangeOptions } from "../access/users/password-change.ts";
 import { createRights } from "../access/rights/rights.ts";
 import type { Rights } from "../access/rights/rights.ts";
 import { settleKeys } from "../access/keys/settle-keys.ts";
+import { createLoginAudit } from "../access/users/login-audit.ts";
 import { createLoginEnds } from "../access/users/login-ends.ts";
 import type { RefreshedLogins } from "../access/users/login-refresher.ts";
 import { createSignInService } from "../access/users/sign-in-service.ts";
@@ -86,6 +88,8 @@ export interface ManagementApiOptions {
   readonly readFile?: (path: string) => Promise<string>;
   /** How to reach providers of sign-in. Default: over connections of their own. */
   readonly reachProviders?: ProviderClientsOptions["createFetch"];
+  /** Called for logins that end because of their provider. Default: no audit. */
+  readonly audit?: Audit;
   /** Default: none. */
   readonly metrics?: Metrics;
 }
@@ -171,7 +175,9 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
     ...{ clock, limits: SIGN_IN_LIMITS, readFile: options.readFile ?? noFile },
     ...(options.reachProviders && { createFetch: options.reachProviders }),
   });
-  const people = { names, hold, passwordRules: () => config.auth.password, passwordChange, settleKeys: settle, leave };
+  const leaveLogin = (key: KubeObject): Promise<void> => createLoginEnds({ registry: stored, ...loginParts }).leave(key);
+  const loginParts = { objects, connectors, lives, upToDate };
+  const people = { names, hold, passwordRules: () => config.auth.password, passwordChange, settleKeys: settle, leave, leaveLogin };
   const parts = { rights, objects, keys, activity, lives, limits, ...people };
   const definitions = createServedKinds({ ...parts, signer, policy, clock, chance, ownerOf, issuer });
   const admit = createCreationAdmission(rights, async () => {});
@@ -212,14 +218,15 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
     },
   };
   const signInParts = { objects, keys, lives, names, connectors, formerUsers, clock, logger, upToDate, settings: () => config.auth };
+  const onEnded = createLoginAudit({ audit: options.audit, clock, chance });
   const background = await startWork(options, (ledStore, ledSharing) => {
     const led = createRegistry({ store: ledStore, definitions, clock, chance, admit });
     const ledPassing = createPassingRecords({ records: createInternalRecords(ledStore), clock });
     const parts = { store: ledStore, registry: led, passing: ledPassing, ...ledSharing };
     const service = createSignInService({ registry: led, ...signInParts });
-    const ends = createLoginEnds({ registry: led, objects, names, connectors });
+    const ends = createLoginEnds({ registry: led, ...loginParts });
     const logins: RefreshedLogins = { ...ends, refreshLogin: (...given) => service.refreshLogin(...given) };
-    const refreshing = { logins, activity, providers, settings: () => config.auth, metrics };
+    const refreshing = { logins, activity, providers, settings: () => config.auth, metrics, onEnded };
     return startBackground({ objects, lives, vault, clock, logger, refreshing, ...parts });
   });
   return {

@@ -150,6 +150,7 @@ export async function startManagement(options: ManagementOptions = {}): Promise<
       ...(options.adminKey !== undefined && { adminKey: options.adminKey }),
       ...(options.sharing && { sharing: options.sharing }),
       ...(options.readFile && { readFile: options.readFile }),
+      ...(options.audit && { audit: options.audit }),
       ...(options.reachProviders && { reachProviders: options.reachProviders }),
     });
     try {

@@ -3,6 +3,7 @@ import { createReviews } from "../../cluster/kinds/reviews.ts";
 import { createRbacKinds } from "../../cluster/rbac/kinds.ts";
 import type { Policy } from "../../cluster/rbac/policy.ts";
 import type { ResourceType } from "../../kube/object/resource.ts";
+import type { KubeObject } from "../../kube/object/types.ts";
 import type { ResourceDefinition, Strategy } from "../../apiserver/types/resource-definition.ts";
 import type { AccessKeys, HoldValue } from "../access/keys/access-keys.ts";
 import { createOwnedAccessKeys } from "../access/keys/access-key-definition.ts";
@@ -43,6 +44,8 @@ export interface ServedKindsOptions extends IssueTokenOptions, ReviewedTokensOpt
   readonly settleKeys: (user: string) => Promise<void>;
   /** The same before the User is deleted, and records the name. */
   readonly leave: (user: string) => Promise<void>;
+  /** Keeps what it takes to ask a provider again, before the key of a login is deleted. */
+  readonly leaveLogin: (key: KubeObject) => Promise<void>;
   /** The rules at this moment. */
   readonly passwordRules: () => PasswordRules;
   readonly passwordChange: PasswordChangeOptions;
@@ -52,7 +55,7 @@ export interface ServedKindsOptions extends IssueTokenOptions, ReviewedTokensOpt
 
 /** Every kind of the management API, stored or answered at once, with the permits of its authors. */
 export function createServedKinds(options: ServedKindsOptions): readonly ResourceDefinition[] {
-  const { rights, objects, keys, activity, lives, limits, policy, chance, names } = options;
+  const { rights, objects, keys, activity, lives, limits, policy, chance, names, leaveLogin } = options;
   const permitFor = (type: ResourceType) => ({ rights, type, types: TYPES, names });
   const keyPermit = createKeyPermit({ ...permitFor(OWNED_ACCESS_KEYS), objects, lives });
   const charged = (definition: ResourceDefinition) => withPayer(definition, { objects, lives });
@@ -72,7 +75,7 @@ export function createServedKinds(options: ServedKindsOptions): readonly Resourc
       }),
     ),
     createUsers({ ...options, permit: createBlockingPermit(permitFor(USERS)) }),
-    charged(createOwnedAccessKeys({ keys, activity, lives, limits, objects, permit: keyPermit })),
+    charged(createOwnedAccessKeys({ keys, activity, lives, limits, objects, permit: keyPermit, leaveLogin })),
     createDirectClusterEndpointTokens(createIssueToken(options)),
     ...createRbacKinds(policy).map(readOnly),
     ...createReviews({ authorizer: rights, tokens: createReviewedTokens(options) }).map(withoutToken),

@@ -92,8 +92,8 @@ async function demandEmpty(target: Store, place: string): Promise<void> {
   if (copy?.state === "unfinished") return;
   const { objects } = await target.list({ prefix: "/", limit: 1 });
   if (objects.length > 0) {
-    const details = { hint: "Name an empty one; what is there was left as it is" };
-    throw new EngineError("USAGE", `There is something in ${place} already`, { details });
+    const details = { hint: "Name an empty one. Nothing there was changed" };
+    throw new EngineError("USAGE", `Cannot copy into ${place}: it is not empty`, { details });
   }
   if ((await target.create(STATE_KEY, copyStateObject({ state: "unfinished" }))) !== undefined) return;
   throw new EngineError("USAGE", `Another process copies into ${place}`);

@@ -71,12 +71,20 @@ interface KnownUser {
 export interface KeyPerson extends KnownUser {
   readonly name: string;
   readonly groups?: readonly string[];
+  /** The key of the login that gave these groups: they last as long as it has them. */
+  readonly login?: KeyReference;
+}
+
+/** One stored key, and no later one of the same name. */
+export interface KeyReference {
+  readonly name: string;
+  readonly uid: string;
 }
 
 /** Where a key comes from and what it depends on, besides its own fields. Only the server sees it; see `access/key-origin.ts`. */
 export interface KeyOrigin {
   /** The key with which it was made; none for a root. */
-  readonly maker?: { readonly name: string; readonly uid: string };
+  readonly maker?: KeyReference;
   /** The maker was a sign-in's key: this key ends with the person, not with the maker. */
   readonly bySignIn?: boolean;
   /** The maker's administrator rights came from a group of its provider: this key ends with them. */
@@ -207,10 +215,12 @@ const STATUS = described(fields({ lastActivity: optional(time) }), {
   fields: { lastActivity: "When the key was last used." },
 });
 
-const PERSON = fields({ uid: text, name: text, groups: list(text) });
+const REFERENCE = fields({ name: text, uid: text });
+
+const PERSON = fields({ uid: text, name: text, groups: list(text), login: REFERENCE });
 
 const ORIGIN = fields({
-  maker: fields({ name: text, uid: text }),
+  maker: REFERENCE,
   bySignIn: bool,
   byGrant: bool,
   person: PERSON,

@@ -1,8 +1,21 @@
 import { AGE_COLUMN, NAME_COLUMN, textColumn } from "../../apiserver/types/columns.ts";
 import type { Column } from "../../apiserver/types/columns.ts";
-import { always, bool, described, fields, internal, kindShape, list, text } from "../../apiserver/types/objects/shape.ts";
+import {
+  always,
+  bool,
+  described,
+  fields,
+  int64,
+  internal,
+  kindShape,
+  list,
+  optional,
+  text,
+  time,
+} from "../../apiserver/types/objects/shape.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 import { EMPTY_STATUS, specOf, USUAL_TEXTS } from "./common.ts";
+import type { KeyIdentity, KeySpec } from "./owned-access-key.ts";
 
 /** `spec` of a User. */
 export interface UserSpec {
@@ -29,6 +42,16 @@ export interface Said {
   readonly displayName?: string;
   readonly email?: string;
   readonly groups?: readonly string[];
+  /** The login that brought the groups, if its key is gone. */
+  readonly left?: LeftLogin;
+}
+
+/** A login whose key is gone: what it takes to ask its provider again. Secret. */
+export interface LeftLogin {
+  readonly identity: Pick<KeyIdentity, "userId" | "username" | "connector" | "connectorData" | "identityRefresh">;
+  readonly oidcLogin?: KeySpec["oidcLogin"];
+  /** When its key would have expired by itself, in milliseconds since 1970. Undefined: never. */
+  readonly endMs?: number;
 }
 
 /** The origin of the fields of a User. Only the server sees it. */
@@ -76,7 +99,15 @@ const SPEC = described(
   },
 );
 
-const ORIGIN = fields({ said: list(fields({ subject: text, displayName: text, email: text, groups: list(text) })) });
+const LEFT = fields({
+  identity: fields({ userId: text, username: text, connector: text, connectorData: text, identityRefresh: optional(time) }),
+  oidcLogin: fields({ idToken: text, accessToken: text, refreshToken: text, lastRefresh: optional(time) }),
+  endMs: optional(int64),
+});
+
+const ORIGIN = fields({
+  said: list(fields({ subject: text, displayName: text, email: text, groups: list(text), left: LEFT })),
+});
 
 /** The shape of Users. */
 export const USER_SHAPE = kindShape(

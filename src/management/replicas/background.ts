@@ -29,7 +29,7 @@ export interface BackgroundOptions extends Pick<Sharing, "compact" | "compactAft
   /** The vault that is configured now, and the subscription to changes. */
   readonly vault: Pick<VaultSyncOptions, "settings" | "onSettings">;
   /** How logins are refreshed. */
-  readonly refreshing: Pick<LoginRefresherOptions, "logins" | "activity" | "providers" | "settings" | "metrics">;
+  readonly refreshing: Pick<LoginRefresherOptions, "logins" | "activity" | "providers" | "settings" | "metrics" | "onEnded">;
   readonly clock: Clock;
   readonly logger: Logger;
 }

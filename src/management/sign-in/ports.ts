@@ -36,12 +36,12 @@ export interface SignInPorts {
    */
   signIn(identity: Identity, tokens?: ProviderTokens): Promise<SignedIn>;
   /**
-   * Links an identity to the user of a login key.
+   * Links an identity to the user of a login key. The provider is asked again about it with the tokens.
    *
    * @throws API_UNAUTHORIZED for a key that is not accepted, API_FORBIDDEN for one of no sign-in, API_CONFLICT for an identity that
    * belongs to another user.
    */
-  link(key: string, identity: Identity): Promise<Linked>;
+  link(key: string, identity: Identity, tokens?: ProviderTokens): Promise<Linked>;
   /** The user with this password; undefined for a wrong one and, after as long, for an unknown user. */
   verifyPassword(username: string, password: string): Promise<Identity | undefined>;
   /** Ends a login key at once, and returns what it was made from. Undefined when the key is unknown or not from a login. */

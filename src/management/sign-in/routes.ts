@@ -25,7 +25,7 @@ import { createFormLogin } from "./logins/form-login.ts";
 import { createLogout } from "./logins/logout.ts";
 import { createSignInOutcomes } from "./logins/outcomes.ts";
 import { createPasswordLogin } from "./logins/password-login.ts";
-import { createPrograms, waitingOf } from "./logins/programs.ts";
+import { createPrograms, programOf, sendBack, waitingOf } from "./logins/programs.ts";
 import { createProviderLogin } from "./logins/provider-login.ts";
 import { createTokenLogin } from "./logins/token-login.ts";
 import type { UiSettings } from "./pages/look.ts";
@@ -102,7 +102,7 @@ export function createSignInRoutes(options: SignInRoutesOptions): SignInRoutes {
   const outcomes = createSignInOutcomes(metrics);
   const begins = createBegins({ clock, memory, limits });
   const login = createProviderLogin({ ...options, memory, begins, programs, limits, addressOf, outcomes });
-  const formLogin = createFormLogin({ ...options, memory, begins, programs, login, limits, pages, addressOf, outcomes });
+  const formLogin = createFormLogin({ ...options, memory, begins, programs, login, limits, pages, addressOf });
   const tokenLogin = createTokenLogin({ ports, memory, limits, addressOf, clients, login, programs });
   const findProvider = (id: string): Provider | undefined => {
     const provider = findConnector(config(), id);
@@ -191,7 +191,9 @@ export function createSignInRoutes(options: SignInRoutesOptions): SignInRoutes {
       else logger.info("A sign-in was refused", { path, code: status.code, reason: status.message, ...causeOf(error) });
       const shown = statusOf(isEngineError(error) && status ? told(error) : internalError())!;
       audit?.annotate("management.platform/sign-in-refused", shown.message ?? "");
-      if (!wantsPage(visit)) answering.status({ request, response, audit }, shown);
+      const program = programOf(error);
+      if (program !== undefined) sendBack(visit, program, shown.message ?? "");
+      else if (!wantsPage(visit)) answering.status({ request, response, audit }, shown);
       else
         pages.failure(visit, {
           code: shown.code ?? 500,

@@ -131,7 +131,7 @@ function becomes(received: unknown, matcher: string, wanted: unknown, run: (patc
 function patchIn(received: unknown, matcher: string): PatchUnderTest {
   if (isRecord(received) && typeof received["toHost"] === "function" && typeof received["checkLaws"] === "function")
     return received as unknown as PatchUnderTest;
-  throw new EngineError("USAGE", `Cannot check ${matcher} of ${typeof received}: wanted a patch, as loadPatch answers it`);
+  throw new EngineError("USAGE", `Cannot check ${matcher} of ${typeof received}: expected a patch, as loadPatch answers it`);
 }
 
 function reasonOf({ message, outcome, code }: PatchRun): string {

@@ -32,7 +32,7 @@ export interface LawOptions {
   readonly runs?: number;
   /** Default 1. */
   readonly seed?: number;
-  /** Journeys to the host and back that may change a value before it rests. Default 10. */
+  /** Round trips to the host and back after which a value must have stopped changing. Default 10. */
   readonly rounds?: number;
   /** Steps of evaluations for each patch, and for each list, after which the check of it ends early. Default 20 million, some tenths of a second. */
   readonly fuel?: number;

@@ -23,7 +23,7 @@ const law = (description: string) => ({ type: "object", description, fields: SHA
 
 const SETTLES = {
   type: "object",
-  description: "From every value, going to the host and back again and again comes to rest.",
+  description: "Repeated round trips to the host and back settle, whatever the value.",
   fields: {
     ...SHARED,
     rounds: {
@@ -31,7 +31,8 @@ const SETTLES = {
       minimum: 1,
       maximum: 100,
       default: 10,
-      description: "Journeys to the host and back that may change it. A text that only gets shorter may take more.",
+      description:
+        "Round trips to the host and back after which a value must have stopped changing. A text that only gets shorter may take more.",
     },
   },
 } as const satisfies ObjectSchema;
@@ -55,7 +56,7 @@ export const LAW = {
 /** `laws:` of a patch test file. */
 export const LAWS = {
   type: "list",
-  description: "Laws that the patches must keep for values that nobody wrote down.",
+  description: "Laws that the patches must keep for generated values.",
   items: LAW,
   maxItems: 1_000,
 } as const satisfies ListSchema;

@@ -1,6 +1,6 @@
 /**
- * What the page asks its workers through: one answers states, another one tries pairs of expressions, which takes longer, once nobody
- * types any more.
+ * What the page asks its workers through: one answers states, another one tries pairs of expressions, which takes longer, once the
+ * user stops typing.
  *
  * @module
  */

@@ -24,7 +24,7 @@ export interface PlaygroundState {
   readonly config: string;
   /** Tenant objects. The first of a synced kind is shown; Services and what patches refer to may stand beside it. */
   readonly tenant: string;
-  /** The host object as somebody edited it. Default: as the syncer wrote it. */
+  /** The edited host object. Default: as the syncer wrote it. */
   readonly host?: string;
   /** Default {@link SAMPLE_VCLUSTER}. */
   readonly vcluster?: ShownVCluster;
@@ -62,7 +62,7 @@ export interface UndoneEdit {
   /** One sentence, and the code that `endpoint-sync explain` explains. */
   readonly why: string;
   readonly code: string;
-  /** True when the edit is of a key that neither the tenant nor a patch knows: it stays on the host and reaches nobody. */
+  /** True when the edit is of a key that neither the tenant nor a patch knows: it stays on the host and is not synced. */
   readonly stays: boolean;
 }
 

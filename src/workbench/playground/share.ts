@@ -1,7 +1,7 @@
 /**
  * State ↔ what stands behind the `#` of a link. Browsers never send that part to a server.
  *
- * The form is `1.` and the state as JSON, deflated, in base64url. Somebody else made the link: its text is judged before it is
+ * The form is `1.` and the state as JSON, deflated, in base64url. The link may come from a stranger: its text is checked before it is
  * believed, and so is what comes out of it.
  *
  * @module

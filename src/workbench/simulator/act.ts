@@ -13,7 +13,7 @@ import type { World } from "./world.ts";
 export interface Act {
   /** Unique; it is what reports count. */
   readonly name: string;
-  /** `move`: the ordinary course of things. `user`: somebody writes. `fault`: something breaks. */
+  /** `move`: the ordinary course of things. `user`: a user writes. `fault`: something breaks. */
   readonly kind: "move" | "user" | "fault";
   /** How often it is drawn, relative to others of its kind. */
   readonly weight: number;
@@ -33,7 +33,7 @@ export function hostKeyOf(world: World, resource: ResourceType, key: ObjectKey):
   return world.generation.rules[0]!.translator.toHost(key, resource);
 }
 
-/** A change to one object by somebody who has just read it. Answers false when it is not there, or the server refuses. */
+/** A change to one object by a user who has just read it. Answers false when it is not there, or the server refuses. */
 export async function alter(
   world: World,
   at: { readonly side: Side; readonly resource: ResourceType; readonly key: ObjectKey },
@@ -44,7 +44,7 @@ export async function alter(
   return world.write(at.side, (writer) => writer.update(at.resource, change(object)));
 }
 
-/** What somebody did, once a cluster has answered. */
+/** What a user did, once a cluster has answered. */
 export async function tell(what: string, writing: Promise<boolean>): Promise<string> {
   return (await writing) ? what : `${what}: refused`;
 }

@@ -40,7 +40,7 @@ const referring = (enabled: boolean, ...patches: readonly object[]) => ({
   sync: { toHost: { ...(enabled && { secrets: { enabled }, configMaps: { enabled } }), endpoints: { patches: [...NAMED, ...patches] } } },
 });
 
-/** What is simulated when nobody brings a configuration: each has something of its own that can go wrong. */
+/** What is simulated when no configuration is given: each has something of its own that can go wrong. */
 export const CONFIGURATIONS: readonly SimulatedConfiguration[] = [
   { name: "no patches", configs: [{}, endpoints(prefixed(TAG, "late-"))] },
   { name: "a prefix, and another one", configs: [endpoints(prefixed(TAG, "one-")), endpoints(prefixed(TAG, "two-"))] },
@@ -68,7 +68,7 @@ export const CONFIGURATIONS: readonly SimulatedConfiguration[] = [
     ],
     restless: true,
   },
-  { name: "Services of somebody else", configs: [{}, endpoints(prefixed(TAG, "late-"))], services: "external" },
+  { name: "Services of another owner", configs: [{}, endpoints(prefixed(TAG, "late-"))], services: "external" },
   { name: "only what is selected", configs: [{}], settings: { selector: { matchLabels: { app: "a" } } } },
   { name: "only beside a Service", configs: [endpoints(ADDRESSES), {}], settings: { requireService: true } },
   {

@@ -14,7 +14,7 @@ const PATIENCE_MS = 130_000;
 const RESYNCS = 3;
 
 /**
- * The faults have stopped: everybody can be reached. Caches that are contradicted must have themselves listed again (L5), and then
+ * The faults have stopped: every cluster can be reached. Caches that are contradicted must have themselves listed again (L5), and then
  * every one is listed, whatever it missed. From here on things must come to rest as
  * the contract wants them (L1, L2, L6), and stay (L4) without a write or a read (L3), also when every replica starts again.
  */
@@ -43,7 +43,7 @@ export async function checkLiveness(world: World): Promise<void> {
   if (world.reads !== reads) world.fail("L3", `${world.reads - reads} reads of single objects while nothing changed`);
 }
 
-/** Somebody who does not remember having given up tries once more, and counts again what is missing. */
+/** A process that does not remember having given up tries once more, and counts again what is missing. */
 function leavesAlone({ replicas, options, resources, unheardCopies }: World): boolean {
   // The next start finds these, and deletes them in their time.
   if (unheardCopies.size > 0) return true;

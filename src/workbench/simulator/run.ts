@@ -70,7 +70,7 @@ export interface Run {
   readonly elapsedMs: number;
 }
 
-/** Steps with faults, when nobody says otherwise. */
+/** Steps with faults, by default. */
 const STEPS = 200;
 /** Draws in vain in a row, after which nothing can happen any more. */
 const VAIN_MAX = 200;

@@ -1,7 +1,7 @@
 import { run } from "./run.ts";
 import type { Decision, Run, RunOptions } from "./run.ts";
 
-/** Runs that a shrink tries at most, when nobody says otherwise. */
+/** Runs that a shrink tries at most, by default. */
 const SHRINK_TRIES = 2_000;
 
 /**

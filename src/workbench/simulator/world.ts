@@ -72,7 +72,7 @@ export class World {
   /** Requests to write by replicas that a cluster accepted, those that changed nothing included. */
   accepted = 0;
   violation: Violation | undefined;
-  /** Copies of referenced objects that came from a write which nobody heard of: only the next start finds them. */
+  /** Copies of referenced objects that came from an unreported write: only the next start finds them. */
   readonly unheardCopies = new Set<string>();
   #author: WriteAuthor = { kind: "tenant" };
 
@@ -125,7 +125,7 @@ export class World {
     return this.downUntil[side] > this.now;
   }
 
-  /** Lets somebody who is no replica write. A write that the cluster refuses did not happen; the answer tells. */
+  /** Lets a writer other than a replica write. A write that the cluster refuses did not happen; the answer tells. */
   async write(side: Side, act: (writer: SimulatedCluster["writer"]) => Promise<unknown>): Promise<boolean> {
     this.#author = { kind: side };
     try {

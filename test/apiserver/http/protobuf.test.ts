@@ -95,6 +95,12 @@ describe("objects in protobuf", () => {
       expect(opened(...blank)).toEqual({ count: 0, of: {} });
     });
 
+    test("items of lists stay, also empty ones", () => {
+      const lists = numbered(fields({ command: list(text), labels: textMap }), { command: 1, labels: 2 });
+      const parts = [block(1, "sh"), block(1, ""), block(2, ""), block(1, "-c")];
+      expect(read(opaque({}, lists), block(1, message(...parts)))).toEqual({ command: ["sh", "", "-c"], labels: { "": "" } });
+    });
+
     test.each([
       { why: "a field without a number", parts: [number(9, 1)] },
       { why: "one further down", parts: [block(3, message(block(1, "x"), block(2, "y")))] },

@@ -24,7 +24,7 @@ export interface LockServer {
 /** Where its locks are. */
 export const LOCKS_PATH = "/apis/example.com/v1/namespaces/shop/locks";
 
-/** Starts one. Without `x-user` the user is jane; the server does not know the user `nobody`. */
+/** Starts one. Without `x-user` the user is jane; one name is unknown to the server. */
 export async function startLockServer(
   options: Partial<ApiServerOptions> = {},
   definition: ResourceDefinition = createLocks(),

@@ -124,7 +124,7 @@ export const CLIENT_SECTIONS: readonly CatalogueSection[] = [
       "an operator without values is API_BAD_REQUEST": ["Labels and selectors", "Set-based requirement"],
       "a label that is no name is API_BAD_REQUEST": ["Labels and selectors", "Syntax and character set"],
       "a field that cannot be selected by is API_BAD_REQUEST": ["Field selectors", "Supported fields"],
-      "a continue token of somebody else is API_BAD_REQUEST": ["API concepts", "Retrieving large results sets in chunks"],
+      "a continue token of another server is API_BAD_REQUEST": ["API concepts", "Retrieving large results sets in chunks"],
       "pages show one state, whatever is written between them": ["API concepts", "Retrieving large results sets in chunks"],
       "a list not older than a write shows the write": ["API concepts", "Semantics for get and list"],
     },

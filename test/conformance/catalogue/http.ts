@@ -268,7 +268,7 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
     cases: {
       "anyone who creates an object owns its fields, by the name it gives or that of its program": ["Server-side apply", "Managers"],
       "anyone who changes a field owns it from then on": ["Server-side apply", "Field management"],
-      "an empty list makes everybody forget": ["Server-side apply", "Clearing managedFields"],
+      "an empty list drops all managers": ["Server-side apply", "Clearing managedFields"],
       "a list that is none is 422": ["ObjectMeta", "managedFields.operation"],
     },
   },
@@ -278,7 +278,7 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
     group: "strategic merge patch",
     cases: {
       "items of a list meet by their key, deleted ones go": ["Strategic merge patch", "List of maps, delete directive"],
-      "a directive that nobody knows is 422, an item without its key too": ["upstream", "`strategicpatch`, `ErrNoMergeKey`"],
+      "an unknown directive is 422, an item without its key too": ["upstream", "`strategicpatch`, `ErrNoMergeKey`"],
     },
   },
   {
@@ -292,7 +292,7 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
       "metadata alone comes for an object and for a list": metadataOnly,
       "a watch is shown as tables, of which the first tells the columns": ["upstream", "`TableOptions.NoHeaders`"],
       "a watch of metadata has nothing else": metadataOnly,
-      "a form that nobody knows is passed over, and refused when it is the only one": mediaTypes,
+      "an unknown form is passed over, and refused when it is the only one": mediaTypes,
     },
   },
   {

@@ -27,7 +27,7 @@ export const WORKLOAD_SECTIONS: readonly CatalogueSection[] = [
       "is written by a patch, which is a new generation of the object and owned by who scaled": scale,
       "is written by a PUT, unless the object is another by now": ["API conventions", "Concurrency Control and Consistency"],
       "below 0 is 422 of the Scale, of something that is not there 404": ["upstream", "`ValidateScale`"],
-      "is applied by somebody who owns replicas from then on, unless they are another one's": ["upstream", "`managedfields.ScaleHandler`"],
+      "is applied by a manager that owns replicas from then on, unless another one owns them": ["upstream", "`managedfields.ScaleHandler`"],
       "is announced as a Scale of its own group": ["API concepts", "Discovery API"],
     },
   },

@@ -29,7 +29,7 @@ const FORBIDDEN: Readonly<Record<string, string>> = {
   ADD: "ADD fetches and unpacks: use COPY",
   HEALTHCHECK: "Kubernetes does not look at HEALTHCHECK: Pods have probes",
   MAINTAINER: "MAINTAINER is deprecated",
-  ONBUILD: "ONBUILD runs in somebody else's build",
+  ONBUILD: "ONBUILD runs in another build",
   SHELL: "SHELL changes what the other lines mean",
 };
 
@@ -58,7 +58,7 @@ function baseFaults({ base, from }: Stage, before: readonly Stage[]): readonly s
     ...(rest.length > 0 && /[.:]|^localhost$/.test(first) ? [at(from, `the base ${base} names a registry: say it with --build-arg`)] : []),
     ...(tag === undefined ? [at(from, `the base ${base} has no tag`)] : []),
     ...(tag === "latest" ? [at(from, `the base ${base} is another one tomorrow: name a version`)] : []),
-    ...(digest !== undefined || /^\$/.test(from.text) ? [] : [at(from, "the base is no argument: nobody can give it a digest")]),
+    ...(digest !== undefined || /^\$/.test(from.text) ? [] : [at(from, "the base is no argument: it cannot be given a digest")]),
   ];
 }
 
@@ -78,7 +78,7 @@ function stepFaults(step: Instruction, place: Place): readonly string[] {
   if (["ARG", "ENV"].includes(name) && /key|token|password|secret/i.test(text.split("=")[0]!))
     return [at(step, `${name} ${text.split("=")[0]} stays readable in the image: mount a Secret`)];
   if (name === "RUN" && /\bnpm (i|install|add)\b/.test(text)) return [at(step, "npm install takes what is newest: use npm ci")];
-  if (name === "RUN" && /\b(curl|wget)\b/.test(text)) return [at(step, "RUN fetches what nobody checks")];
+  if (name === "RUN" && /\b(curl|wget)\b/.test(text)) return [at(step, "RUN fetches unchecked content")];
   return [];
 }
 
@@ -89,7 +89,7 @@ function copyFaults(step: Instruction, { file, index, ignoreFile, context }: Pla
     return known ? [] : [at(step, `COPY --from=${from}: there is no such stage before`)];
   }
   return sources.flatMap((source) => {
-    if (source === "." || source === "./") return [at(step, "COPY . copies what nobody named")];
+    if (source === "." || source === "./") return [at(step, "COPY . copies unnamed files")];
     if (!existsSync(join(context, source))) return [at(step, `COPY ${source}: there is no such file`)];
     return ignores(ignoreFile, source) ? [at(step, `COPY ${source}: the ignore file keeps it out`)] : [];
   });

@@ -108,23 +108,23 @@ describe("a reference toward the host", () => {
   });
 
   test.each([
-    { why: "a number instead of a name", reference: secret, value: 7, code: "REFERENCE_VALUE", message: "wanted a name, found a number" },
+    { why: "a number instead of a name", reference: secret, value: 7, code: "REFERENCE_VALUE", message: "expected a name, found a number" },
     { why: "an object without namePath", reference: secret, value: { name: "a" }, code: "REFERENCE_VALUE", message: "namePath" },
     {
       why: "a text with namePath",
       reference: full,
       value: "tls",
       code: "REFERENCE_VALUE",
-      message: "wanted an object with name, found a string",
+      message: "expected an object with name, found a string",
     },
     { why: "a list", reference: full, value: ["tls"], code: "REFERENCE_VALUE", message: "found a list" },
-    { why: "a name that is no text", reference: full, value: { name: {} }, code: "REFERENCE_VALUE", message: "wanted a text at name" },
+    { why: "a name that is no text", reference: full, value: { name: {} }, code: "REFERENCE_VALUE", message: "expected a text at name" },
     {
       why: "a namespace that is no text",
       reference: full,
       value: { name: "a", namespace: 1 },
       code: "REFERENCE_VALUE",
-      message: "wanted a text at namespace",
+      message: "expected a text at namespace",
     },
     { why: "a name with a slash", reference: secret, value: "../secrets/x", code: "REFERENCE_VALUE", message: "no valid name" },
     { why: "a name in upper case", reference: secret, value: "TLS", code: "REFERENCE_VALUE", message: "no valid name" },

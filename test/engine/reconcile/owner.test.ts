@@ -22,7 +22,7 @@ describe("the owner of a copy", () => {
   ])("is written once to a copy $why", ({ before, after }) => {
     const input = inputFor(rules, { host: ownedBy(before), owner: OWNER });
     const operation = only(plan(rules, input));
-    expect(operation).toMatchObject({ action: "update", side: "host", reason: "The Service of the virtual cluster owns the copy now" });
+    expect(operation).toMatchObject({ action: "update", side: "host", reason: "The virtual cluster's Service now owns the copy" });
     const written = writtenBy(operation);
     expect(written.metadata.ownerReferences).toEqual(after);
     expect(plan(rules, { ...input, host: stored(written, "21") }).operations).toEqual([]);

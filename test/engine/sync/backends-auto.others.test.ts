@@ -183,7 +183,7 @@ describe("an edit of a slice that the syncer made", () => {
     await sides.on.client.delete(ENDPOINT_SLICES, { namespace: "vc", name });
     await clock.advance(2_000);
     expect(await told(sides.tenant)).toEqual([
-      `Service web: SliceEditUndone: An edit of "vc/${name}" was undone: the syncer makes it of the copy of Endpoints. Change the Endpoints in the tenant cluster`,
+      "Service web: SliceEditUndone: An edit of a slice on the host was undone: the syncer makes slices of this Service from the copy of its Endpoints. Change the Endpoints in the tenant cluster",
     ]);
   });
 

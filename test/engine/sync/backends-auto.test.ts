@@ -170,7 +170,7 @@ describe("slices that are made", () => {
     expect(await slicesIn(on)).toHaveLength(1);
   });
 
-  test("go with their Endpoints, also where nobody collects what has no owner", async () => {
+  test("go with their Endpoints, also where no controller collects what has no owner", async () => {
     const sides = {
       tenant: await cluster("shop"),
       on: await clusterWith({ controllers: ["*", "-endpointslice-mirroring-controller", "-garbage-collector-controller"] }, "vc"),
@@ -181,7 +181,7 @@ describe("slices that are made", () => {
     await sides.tenant.client.delete(ENDPOINTS, { namespace: "shop", name: "web" });
     await clock.advance(10_000);
     expect(await slicesIn(sides.on)).toHaveLength(1);
-    // And what nobody saw go.
+    // And what went unobserved.
     await stopAll();
     await sides.tenant.client.delete(ENDPOINTS, { namespace: "shop", name: "api" });
     await start({ ...sides, namespace: "vc", settings: AUTO });
@@ -189,7 +189,7 @@ describe("slices that are made", () => {
     expect(await slicesIn(sides.on)).toHaveLength(0);
   });
 
-  test("are told on while a copy is missing that somebody deleted", async () => {
+  test("are told on while a deleted copy is missing", async () => {
     const sides = {
       tenant: await cluster("shop"),
       on: await clusterWith({ controllers: ["*", "-endpointslice-mirroring-controller", "-garbage-collector-controller"] }, "vc"),

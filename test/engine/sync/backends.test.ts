@@ -47,7 +47,7 @@ async function filled(): Promise<{ tenant: EmbeddedCluster; on: EmbeddedCluster;
 }
 
 describe("slices alone", () => {
-  test("have host Services and backends, and nobody asks for Endpoints", async () => {
+  test("have host Services and backends, and do not ask for Endpoints", async () => {
     const asked = new Set<string>();
     const sides = await filled();
     await start({ ...sides, settings: { backends: "slices" }, through: noting(asked) });

@@ -26,7 +26,7 @@ function decide(seen: Partial<BackendsSeen>) {
 
 describe("a copy of Endpoints", () => {
   test.each([
-    { why: "waits for the mirror", seen: {}, is: { teller: "nobody", waitsForMirror: true, makes: false, skipsMirror: false } },
+    { why: "waits for the mirror", seen: {}, is: { teller: "none", waitsForMirror: true, makes: false, skipsMirror: false } },
     { why: "is the mirror's where that works", seen: { mirror: "equal", mirrorWaited: true }, is: { teller: "mirror", makes: false } },
     { why: "is made where the mirror had its time", seen: { mirrorWaited: true }, is: { teller: "made", makes: true, skipsMirror: false } },
     { why: "is made where the mirror stands still", seen: { mirror: "behind", mirrorWaited: true }, is: { teller: "made", makes: true } },
@@ -81,7 +81,7 @@ describe("a copy of Endpoints", () => {
   });
 
   test("is born with the label where no mirror works", () => {
-    expect(decide({ endpoints: ENDPOINTS, mirrorWaited: true })).toMatchObject({ teller: "nobody", skipsMirror: true });
+    expect(decide({ endpoints: ENDPOINTS, mirrorWaited: true })).toMatchObject({ teller: "none", skipsMirror: true });
     expect(decide({ endpoints: ENDPOINTS })).toMatchObject({ skipsMirror: false });
   });
 

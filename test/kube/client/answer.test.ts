@@ -93,7 +93,7 @@ describe("an answer that is no object", () => {
     { what: "that is a Status", body: { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success" } },
   ])("is API_UNAVAILABLE $what", ({ body }) => {
     expect(() => objectFromAnswer(answer(200, JSON.stringify(body)), EXPECTED)).toThrow(
-      expect.objectContaining({ code: "API_UNAVAILABLE", message: expect.stringContaining('wanted v1 Endpoints "shop/db"') as string }),
+      expect.objectContaining({ code: "API_UNAVAILABLE", message: expect.stringContaining('expected v1 Endpoints "shop/db"') as string }),
     );
   });
 

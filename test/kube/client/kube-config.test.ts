@@ -80,7 +80,7 @@ describe("loadKubeConfig", () => {
   test.each([
     { text: "{a: [", code: "CONFIG_SYNTAX", message: /not valid YAML at line 1/, why: "no YAML" },
     { text: " \n", code: "CONFIG_SYNTAX", message: /it is empty/, why: "nothing" },
-    { text: "- just\n- a list", code: "CONFIG_VALUE", message: /wanted a kubeconfig/, why: "no object" },
+    { text: "- just\n- a list", code: "CONFIG_VALUE", message: /expected a kubeconfig/, why: "no object" },
     {
       text: kubeconfig({ cluster: { server: undefined } }),
       code: "CONFIG_VALUE",
@@ -97,7 +97,7 @@ describe("loadKubeConfig", () => {
     {
       text: kubeconfig({ cluster: { server: "10.0.0.1" } }),
       code: "CONFIG_VALUE",
-      message: /wanted an http/,
+      message: /expected an http/,
       why: "a server without a scheme",
     },
     {

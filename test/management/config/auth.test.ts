@@ -132,6 +132,12 @@ describe("providers", () => {
     expect(errors("auth: {saml: {caData: no-base64}}")).toEqual(["CONFIG_VALUE auth.saml.caData: Expected base64"]);
   });
 
+  test("saml without ssoIssuer warns: one key may sign for many issuers, whose users have the same names", () => {
+    const saml = "ca: x, ssoURL: https://id.example/sso";
+    expect(warnings(`auth: {saml: {${saml}}}`)).toEqual([expect.stringContaining("Without ssoIssuer, any issuer")]);
+    expect(warnings(`auth: {saml: {${saml}, ssoIssuer: https://id.example}}`)).toEqual([]);
+  });
+
   test("saml nameIDPolicyFormat is persistent by default, and an abbreviation is completed", () => {
     const formatOf = (field: string) => config(`auth: {saml: {ca: x, ${field}}}`).auth.saml?.nameIDPolicyFormat;
     expect(formatOf("")).toBe("urn:oasis:names:tc:SAML:2.0:nameid-format:persistent");

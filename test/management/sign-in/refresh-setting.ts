@@ -2,6 +2,7 @@
  * A platform whose users' providers are asked again, and the time that passes until they are.
  */
 import { afterEach, expect } from "vitest";
+import type { Audit } from "../../../src/apiserver/access/audit.ts";
 import { parseManagementConfig } from "../../../src/management/config/config.ts";
 import { at, startPlatform } from "../platform.ts";
 import type { Client, Platform } from "../platform.ts";
@@ -25,11 +26,25 @@ export function stopAfterEach(): void {
   afterEach(() => Promise.all([platform.stop(), world.close()]));
 }
 
+/** Verb, name and reason of each login that ended in the running test, as the audit log has them. */
+let endedLogins: (readonly [string, string, string])[] = [];
+export const ended = () => endedLogins;
+
+const audit: Audit = ({ attributes }) => ({
+  annotate: (note, value) => {
+    const name = "name" in attributes ? attributes.name : "";
+    if (note === "management.platform/login-ended") endedLogins.push([attributes.verb, name, value]);
+  },
+  complete: () => {},
+});
+
 /** Starts both, with these doubles and settings of `auth`. */
 export async function begin(auth: object, ...doubles: readonly Double[]): Promise<void> {
   world = await startWorld(...doubles);
+  endedLogins = [];
   platform = await startPlatform({
     config: JSON.stringify({ auth }),
+    audit,
     ...(doubles.length > 0 && { reachProviders: world.reach, readFile: async (path) => FILES[path] ?? "" }),
   });
 }

@@ -39,7 +39,7 @@ export async function findDifferences(rows: readonly FuelRow[]): Promise<string[
   const say = ({ answer, fuel, compileFuel }: FuelRow) => `${answer} for ${fuel} steps, compiled in ${compileFuel}`;
   return rows.flatMap((row, index) => {
     const [want, got] = [say(row), say(measured[index]!)];
-    return want === got ? [] : [`${row.expression}: wanted ${want}, got ${got}`];
+    return want === got ? [] : [`${row.expression}: expected ${want}, got ${got}`];
   });
 }
 

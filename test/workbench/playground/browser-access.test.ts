@@ -16,7 +16,7 @@ import { BROWSER_TEST_MS, hasChromium } from "./browser-page.ts";
 import { BUSY, eventually, focusedPane, linesOf, pane, STATE } from "./browser-panes.ts";
 import { useBrowser } from "./browser-session.ts";
 
-describe.runIf(hasChromium)("the playground for everybody", { timeout: BROWSER_TEST_MS }, () => {
+describe.runIf(hasChromium)("the playground for all users", { timeout: BROWSER_TEST_MS }, () => {
   const { openAnswered: open } = useBrowser();
   const active = (page: Page) =>
     page.evaluate<string>("document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent");

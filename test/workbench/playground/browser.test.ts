@@ -187,7 +187,7 @@ describe.runIf(hasChromium)("the playground in a browser", { timeout: BROWSER_TE
     expect(await page.getByRole("menu").count()).toBe(0);
   });
 
-  test("says what it is for until somebody has read it", async () => {
+  test("says what it is for until it is dismissed", async () => {
     const page = await openState();
     await page.getByRole("region", { name: "How it works" }).getByText("Change a patch").waitFor();
     await page.getByRole("button", { name: "Got it" }).click();
@@ -236,7 +236,7 @@ describe.runIf(hasChromium)("the playground in a browser", { timeout: BROWSER_TE
     await list.getByRole("option", { name: "trimEnd" }).waitFor();
     await page.keyboard.type("imE");
     await eventually(() => list.getByRole("option").allInnerTexts()).toEqual(["trimEnd"]);
-    // So that nobody takes what has just appeared by accident, keys are for the list once it has been there for a moment.
+    // So that nothing that has just appeared is taken by accident, the list gets keys only after a moment.
     await page.evaluate(`new Promise((resolve) => setTimeout(resolve, ${LIST_FOR_KEYS_MS}))`);
     await page.keyboard.press("Tab");
     await eventually(() => linesOf(page, "config")).toContain("          expression: '\"blue-\" + value.trimEnd'");

@@ -125,7 +125,7 @@ describe("a worker that does not answer", () => {
     expect(heard[1]).toBe("answer b");
   });
 
-  test("is ended for what was asked since, without a word about what nobody wants any more", () => {
+  test("is ended for what was asked since, without a word about what is no longer wanted", () => {
     const client = start();
     client.ask(state("a"));
     client.ask(state("b"));
@@ -134,7 +134,7 @@ describe("a worker that does not answer", () => {
     expect(heard).toEqual(["answer b"]);
   });
 
-  test("because it cannot run, is told, and none is started until somebody asks", () => {
+  test("because it cannot run, is told, and none is started until the next question", () => {
     const client = start();
     client.ask(state("a"));
     workers[0]!.onerror?.({ message: "refused by the policy" });
@@ -146,7 +146,7 @@ describe("a worker that does not answer", () => {
 });
 
 describe("pairs", () => {
-  test("are tried by a worker of their own, once nobody types any more", () => {
+  test("are tried by a worker of their own, once typing has stopped", () => {
     const client = start();
     client.ask(state("a"));
     workers[0]!.answer();

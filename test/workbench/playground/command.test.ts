@@ -17,7 +17,7 @@ let server: PageServer | undefined;
 afterEach(() => server?.stop());
 
 describe("the server", () => {
-  test("sends the page with its policy, which nobody may frame", async () => {
+  test("sends the page with its policy, and no page may frame it", async () => {
     server = await startPageServer(PAGE);
     expect(server.url).toMatch(/^http:\/\/127\.0\.0\.1:[0-9]+\/$/);
     for (const path of ["", "index.html", "?a=b"]) {

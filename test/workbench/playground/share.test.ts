@@ -38,7 +38,7 @@ describe("a link", () => {
   });
 });
 
-describe("a link that somebody else made", () => {
+describe("a link from someone else", () => {
   const good = fragmentWith(JSON.stringify({ config: "a: 1", tenant: "" }));
   const bomb = fragmentWith(Buffer.alloc(40_000_000, " "));
 

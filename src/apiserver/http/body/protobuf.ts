@@ -62,7 +62,7 @@ function readMessage({ fields, numbers = {} }: ObjectShape, bytes: Buffer, { who
     const name = names.get(number);
     if (name === undefined && whole && !isZero(wire))
       throw new ProtobufError(`field ${number} cannot be read here: send the object in JSON`);
-    if (name === undefined || (whole && fields[name]!.presence === "omitEmpty" && isZero(wire))) continue;
+    if (name === undefined || (whole && saysNothing(fields[name]!, wire))) continue;
     members.set(name, readField(fields[name]!.shape, wire, { before: members.get(name), whole }));
   }
   return Object.fromEntries(members);
@@ -71,6 +71,11 @@ function readMessage({ fields, numbers = {} }: ObjectShape, bytes: Buffer, { who
 /** Value that Go writes for an empty field, if it writes one. */
 function isZero(wire: Wire): boolean {
   return typeof wire === "bigint" ? wire === 0n : wire.length === 0;
+}
+
+/** An item of a list or an entry of a map counts, whatever it is: an argument of a command may be an empty text. */
+function saysNothing({ shape, presence }: Field, wire: Wire): boolean {
+  return presence === "omitEmpty" && shape.type !== "list" && shape.type !== "map" && isZero(wire);
 }
 
 interface Reading {

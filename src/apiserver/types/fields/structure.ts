@@ -69,7 +69,9 @@ export function memberShape(shape: Shape, name: string): Shape {
 function opaqueMember({ lists, within }: OpaqueShape, name: string): Shape {
   const inner: OpaqueShape = { type: "opaque", lists, within: name };
   const entry = [`${within}.${name}`, name].find((candidate) => Object.hasOwn(lists, candidate));
-  return entry === undefined ? inner : { type: "list", of: inner, merge: lists[entry]! };
+  const merge = entry === undefined ? undefined : lists[entry]!;
+  if (merge === undefined) return inner;
+  return merge.as === "whole" ? { type: "list", of: inner } : { type: "list", of: inner, merge };
 }
 
 /** The member of that name, if the record itself has it. */

@@ -173,7 +173,7 @@ class Decoder {
   #any(value: unknown, path: string, depth: number): unknown {
     if (depth === 0) return this.#options.refuse(`exceeded max depth below ${JSON.stringify(path)}`);
     if (Array.isArray(value)) return value.map((item) => this.#any(item, path, depth - 1));
-    if (!isRecord(value)) return value;
+    if (!isRecord(value)) return this.#leaf(value, path);
     return Object.fromEntries(
       Object.keys(value)
         .sort()
@@ -185,9 +185,15 @@ class Decoder {
   #opaque(value: unknown, path: string, depth: number): unknown {
     if (depth === 0) return this.#options.refuse(`exceeded max depth below ${JSON.stringify(path)}`);
     if (Array.isArray(value)) return value.map((item) => this.#opaque(item, path, depth - 1));
-    if (!isRecord(value)) return value;
+    if (!isRecord(value)) return this.#leaf(value, path);
     const names = Object.keys(value).filter((name) => value[name] !== null && value[name] !== undefined);
     return Object.fromEntries(names.sort().map((name) => [name, this.#opaque(value[name], path, depth - 1)]));
+  }
+
+  /** JavaScript reads `1e999` as infinity, which no JSON can say: it would be another value once it is stored. */
+  #leaf(value: unknown, path: string): unknown {
+    if (typeof value !== "number" || Number.isFinite(value)) return value;
+    return this.#options.refuse(this.#unmarshal("number", path, "float64"));
   }
 
   #mismatch(value: unknown, path: string, goType: string): never {

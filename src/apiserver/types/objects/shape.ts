@@ -71,7 +71,11 @@ export interface OpaqueShape {
  * How lists within opaque objects are merged, by name: `env`; or, where one name stands for several lists, by the name of what holds
  * the list and its own: `containers.ports`. The longer name counts first. Lists that are not in it are replaced as a whole.
  */
-export type MergeTable = Readonly<Record<string, NonNullable<ListShape["merge"]>>>;
+export type MergeTable = Readonly<Record<string, NonNullable<ListShape["merge"]> | Whole>>;
+/** A value that patches and appliers replace as a whole, although it is no list. */
+export interface Whole {
+  readonly as: "whole";
+}
 /** Named fields. */
 export interface ObjectShape {
   readonly type: "object";
@@ -282,7 +286,7 @@ export const OBJECT_META = described(numbered(OBJECT_META_FIELDS, OBJECT_META_NU
     labels: "Short texts by which objects are found and grouped.",
     annotations: "Texts of any form for tools and people; nothing is found by them.",
     ownerReferences: "The objects to which this one belongs.",
-    finalizers: "Who has to act before the object may go; each removes its own entry.",
+    finalizers: "Controllers that must finish before the object is removed; each removes its own entry.",
     managedFields: "Who set which fields, kept by the server.",
   },
 });

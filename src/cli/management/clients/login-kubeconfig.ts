@@ -32,7 +32,7 @@ export function withContext(text: string, options: WrittenContext): string {
   const server = isRecord(cluster?.["cluster"]) ? cluster["cluster"]["server"] : undefined;
   if (server !== undefined && server !== url)
     throw new EngineError("CONFIG_FILE", `The context "${name}" of the kubeconfig leads to ${String(server)}`, {
-      details: { hint: "Choose another one with --context" },
+      details: { hint: "Choose another context name with --context" },
     });
   const lists = LISTS.map((list) => [list, [...itemsOf(before, list).filter((item) => item["name"] !== name), ...itemsOf(own, list)]]);
   return dump({ ...own, ...before, ...Object.fromEntries(lists), "current-context": name });

@@ -31,7 +31,7 @@ export async function listenForLogin(secret: string): Promise<LoginListener> {
     const { port } = server.address() as AddressInfo;
     const url = new URL(request.url ?? "", "http://127.0.0.1");
     const isOurs = request.method === "GET" && request.headers.host === `127.0.0.1:${port}` && url.pathname === path;
-    if (!isOurs) return answer(response, 404, "There is nothing here.");
+    if (!isOurs) return answer(response, 404, "Not found.");
     const code = url.searchParams.get("code");
     if (code === null) {
       const error = url.searchParams.get("error_description") ?? url.searchParams.get("error") ?? "the platform brought no code";

@@ -54,8 +54,8 @@ export interface Reporting {
 /** Reads `NAME` or `NAME=FILE`; may be given several times. @throws InvalidArgumentError for another name. */
 export function parseReporter(text: string, before: readonly ChosenReporter[] = []): ChosenReporter[] {
   const [, name = text, file] = /^([^=]*)=(.+)$/s.exec(text) ?? [];
-  if (Object.hasOwn(GONE, name)) throw new InvalidArgumentError(`There is no reporter ${name} any more: ${GONE[name]}.`);
-  if (!REPORTER_NAMES.includes(name)) throw new InvalidArgumentError(`Wanted one of ${REPORTER_NAMES.join(", ")}, or NAME=FILE.`);
+  if (Object.hasOwn(GONE, name)) throw new InvalidArgumentError(`The reporter ${name} has been removed: ${GONE[name]}.`);
+  if (!REPORTER_NAMES.includes(name)) throw new InvalidArgumentError(`Expected one of ${REPORTER_NAMES.join(", ")}, or NAME=FILE.`);
   return [...before, { name: name as ChosenReporter["name"], ...(file !== undefined && { file }) }];
 }
 

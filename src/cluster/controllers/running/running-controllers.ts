@@ -74,7 +74,7 @@ export function createControllerSet(options: ClusterControllerOptions): Controll
     start: (text) =>
       inTurn(async () => {
         const name = controllerNamed(text);
-        if (ended) throw new EngineError("USAGE", "The cluster has been stopped, and its controllers with it");
+        if (ended) throw new EngineError("USAGE", "The cluster and its controllers have been stopped");
         if (running.has(name)) return;
         const controller = await STARTS[name](options);
         if (ended) controller.stop();

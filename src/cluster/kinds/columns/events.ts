@@ -56,7 +56,7 @@ export const EVENT_COLUMNS: readonly Column[] = [
     shown(({ message = "" }) => message.trim()),
   ),
   wide(textColumn("First Seen", "Time since it happened first.", shown(firstSeen))),
-  wide({ name: "Count", type: "integer", description: "How often it happened.", cell: (object) => count(object as ShownEvent) }),
+  wide({ name: "Count", type: "integer", description: "Number of occurrences.", cell: (object) => count(object as ShownEvent) }),
   wide({ ...NAME_COLUMN }),
 ];
 

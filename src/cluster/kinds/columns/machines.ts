@@ -6,14 +6,14 @@
 import type { KubeObject } from "../../../kube/object/types.ts";
 import { AGE_COLUMN, NAME_COLUMN, NONE, textColumn, wide } from "../../../apiserver/types/columns.ts";
 import type { Column } from "../../../apiserver/types/columns.ts";
-import { listAt, textAt, memberAt } from "../opaque/read.ts";
+import { integerAt, listAt, textAt, memberAt } from "../opaque/read.ts";
 
 /** What `kubectl get` shows of Pods. */
 export const POD_COLUMNS: readonly Column[] = [
   NAME_COLUMN,
   textColumn("Ready", "Containers that are ready, of all.", readyContainers),
-  textColumn("Status", "What the Pod is doing.", podStatus),
-  { name: "Restarts", type: "integer", description: "How often containers were started again.", cell: restarts },
+  textColumn("Status", "Status of the Pod.", podStatus),
+  { name: "Restarts", type: "integer", description: "Number of container restarts.", cell: restarts },
   AGE_COLUMN,
   wide(textColumn("IP", "Address of the Pod.", (object) => textAt(object, "status", "podIP") ?? NONE)),
   wide(textColumn("Node", "Node on which the Pod is.", (object) => textAt(object, "spec", "nodeName") ?? NONE)),
@@ -46,8 +46,8 @@ function containerReason(status: unknown): string | undefined {
   if (waiting !== undefined) return waiting;
   const ended = memberAt(status, "state", "terminated");
   if (ended === undefined) return undefined;
-  const signal = memberAt(ended, "signal") ?? 0;
-  return textAt(ended, "reason") ?? (signal === 0 ? `ExitCode:${String(memberAt(ended, "exitCode") ?? 0)}` : `Signal:${String(signal)}`);
+  const signal = integerAt(ended, "signal") ?? 0;
+  return textAt(ended, "reason") ?? (signal === 0 ? `ExitCode:${integerAt(ended, "exitCode") ?? 0}` : `Signal:${signal}`);
 }
 
 function readinessGates(object: KubeObject): string {
@@ -59,8 +59,7 @@ function readinessGates(object: KubeObject): string {
 }
 
 function restarts(object: KubeObject): number {
-  const counts = containerStatuses(object).map((status) => Number(memberAt(status, "restartCount") ?? 0));
-  return counts.reduce((sum, count) => sum + (Number.isFinite(count) ? count : 0), 0);
+  return containerStatuses(object).reduce<number>((sum, status) => sum + (integerAt(status, "restartCount") ?? 0), 0);
 }
 
 /** What `kubectl get` shows of Nodes. */
@@ -84,8 +83,7 @@ function nodeInfo(object: KubeObject, field: string): string {
 
 function nodeStatus(object: KubeObject): string {
   const ready = listAt(object, "status", "conditions").find((condition) => memberAt(condition, "type") === "Ready");
-  const states = { True: "Ready", False: "NotReady" };
-  const state = states[textAt(ready, "status") as keyof typeof states] ?? (ready === undefined ? "Unknown" : "NotReady");
+  const state = ready === undefined ? "Unknown" : textAt(ready, "status") === "True" ? "Ready" : "NotReady";
   return memberAt(object, "spec", "unschedulable") === true ? `${state},SchedulingDisabled` : state;
 }
 

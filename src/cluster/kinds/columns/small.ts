@@ -12,7 +12,7 @@ const sizeOf = (value: unknown) => Object.keys((value ?? {}) as object).length;
 const dataColumn = (count: (object: KubeObject) => number): Column => ({
   name: "Data",
   type: "string",
-  description: "How many entries the data has.",
+  description: "Number of entries in the data.",
   cell: count,
 });
 
@@ -26,7 +26,7 @@ export const CONFIG_MAP_COLUMNS: readonly Column[] = [
 /** What `kubectl get` shows of Secrets. */
 export const SECRET_COLUMNS: readonly Column[] = [
   NAME_COLUMN,
-  textColumn("Type", "What the data is for.", ({ type }) => String(type)),
+  textColumn("Type", "Type of the Secret.", ({ type }) => String(type)),
   dataColumn(({ data }) => sizeOf(data)),
   AGE_COLUMN,
 ];

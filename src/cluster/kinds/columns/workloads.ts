@@ -7,7 +7,7 @@ import { isRecord } from "../../../base/json.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import { AGE_COLUMN, NAME_COLUMN, NONE, textColumn, wide } from "../../../apiserver/types/columns.ts";
 import type { Column } from "../../../apiserver/types/columns.ts";
-import { integerAt, listAt, textAt, memberAt } from "../opaque/read.ts";
+import { integerAt, listAt, lineOf, textAt, memberAt } from "../opaque/read.ts";
 
 /** How many replicas there should be. Source: the default of the kinds that make Pods. */
 export function wantedReplicas(workload: KubeObject): number {
@@ -21,7 +21,7 @@ export function statusCount(object: KubeObject, field: string): number {
 
 const READY_COLUMN = textColumn(
   "Ready",
-  "Pods that are ready, of all that should be there.",
+  "Ready Pods out of the desired number.",
   (object) => `${statusCount(object, "readyReplicas")}/${wantedReplicas(object)}`,
 );
 
@@ -80,7 +80,7 @@ export const NETWORK_POLICY_COLUMNS: readonly Column[] = [
 /** A selector of labels as people write it. */
 export function selectorText(selector: unknown): string {
   const labels = memberAt(selector, "matchLabels");
-  const exact = isRecord(labels) ? Object.keys(labels).sort().map((key) => `${key}=${String(labels[key])}`) : []; // prettier-ignore
+  const exact = isRecord(labels) ? Object.keys(labels).sort().map((key) => `${key}=${lineOf(labels[key])}`) : []; // prettier-ignore
   const expressions = listAt(selector, "matchExpressions").map(expressionText);
   return [...exact, ...expressions].join(",") || NONE;
 }
@@ -88,6 +88,6 @@ export function selectorText(selector: unknown): string {
 function expressionText(expression: unknown): string {
   const [key = "", operator = ""] = [textAt(expression, "key"), textAt(expression, "operator")];
   if (operator === "Exists") return key;
-  const values = listAt(expression, "values").map(String).sort();
+  const values = listAt(expression, "values").map(lineOf).sort();
   return operator === "DoesNotExist" ? `!${key}` : `${key} ${operator.toLowerCase()} (${values.join(",")})`;
 }

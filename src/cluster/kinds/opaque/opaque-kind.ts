@@ -3,7 +3,7 @@ import type { KubeObject } from "../../../kube/object/types.ts";
 import { dnsSubdomain } from "../../../apiserver/types/objects/names.ts";
 import { always, kindShape, numbered, opaque } from "../../../apiserver/types/objects/shape.ts";
 import { replaceStatus } from "../../../apiserver/types/resource-definition.ts";
-import type { ObjectShape } from "../../../apiserver/types/objects/shape.ts";
+import type { MergeTable, ObjectShape } from "../../../apiserver/types/objects/shape.ts";
 import type { ResourceDefinition, Strategy } from "../../../apiserver/types/resource-definition.ts";
 import { MERGE_KEYS } from "./merge-keys.ts";
 
@@ -15,6 +15,8 @@ export interface OpaqueKind extends Omit<ResourceDefinition, "shape" | "strategy
   readonly spec: string;
   /** What its status says, in a sentence. Default: it has none. */
   readonly status?: string;
+  /** How lists of its spec are merged, where that is not as in the other kinds. */
+  readonly lists?: MergeTable;
   /** What is read of its spec in the binary form. Default: objects in that form are refused. */
   readonly binary?: ObjectShape;
   /** What else the kind does; the names of its objects are DNS subdomains. */
@@ -25,11 +27,11 @@ export interface OpaqueKind extends Omit<ResourceDefinition, "shape" | "strategy
  * A kind that only passes through: its spec and status are stored as they come, with no field filled in, looked at or refused.
  *
  * @example
- * opaqueKind({ type: NODES, singular: "node", description: "A machine.", spec: "What is asked of it.", status: "What it reports." });
+ * opaqueKind({ type: NODES, singular: "node", description: "A machine.", spec: "Desired state.", status: "Observed state." });
  */
-export function opaqueKind({ description, spec, status, binary, strategy, ...definition }: OpaqueKind): ResourceDefinition {
+export function opaqueKind({ description, spec, status, lists, binary, strategy, ...definition }: OpaqueKind): ResourceDefinition {
   const hasStatus = status !== undefined;
-  const own = { spec: always(opaque(MERGE_KEYS, binary)), ...(hasStatus && { status: always(opaque(MERGE_KEYS)) }) };
+  const own = { spec: always(opaque({ ...MERGE_KEYS, ...lists }, binary)), ...(hasStatus && { status: always(opaque(MERGE_KEYS)) }) };
   const shape = kindShape(own, { description, fields: { spec, ...(hasStatus && { status }) } });
   return {
     ...definition,

@@ -32,3 +32,13 @@ export function listAt(value: unknown, ...names: readonly string[]): readonly un
   const found = memberAt(value, ...names);
   return Array.isArray(found) ? (found as readonly unknown[]) : [];
 }
+
+/**
+ * A value in one line: texts as they are, everything else as JSON. `String` would run what an object calls `toString`.
+ *
+ * @example
+ * lineOf({ toString: 1 }); // '{"toString":1}'
+ */
+export function lineOf(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}

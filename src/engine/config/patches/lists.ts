@@ -67,7 +67,7 @@ function warnOfNoBackends(at: Node, backends: PatchRules["settings"]["backends"]
 function warnOfIdlePatches(toHost: Node | undefined, report: Report): void {
   const section = valueAt(toHost, "endpoints");
   if (section?.kind !== "map" || patchCount(section) === 0) return;
-  const message = "These patches do nothing: the settings say backends: slices, so that no Endpoints are written";
+  const message = "These patches do nothing: with backends: slices in the settings, no Endpoints are written";
   const at = keyStartOf(section.entries.get("patches")!);
   const hint = "Write the same rules for endpointSlices";
   report.warning({ code: "CONFIG_VALUE", at, field: "sync.toHost.endpoints.patches", message, hint });

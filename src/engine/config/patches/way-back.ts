@@ -71,7 +71,7 @@ export function warnOfOneWayPatches(kind: SyncedKind, patches: readonly CheckedP
     if (neverComesBack(kind, second === undefined ? [first] : [first, second]) !== undefined) continue;
     const inverse = inverseOf(textOf(valueAt(node, "expression")) ?? "");
     if (inverse === undefined) continue;
-    const message = "Edits on the host of what this patch writes are undone: it has no reverseExpression, while others here have one";
+    const message = "Host edits of the fields that this patch writes are undone: unlike other patches here, it has no reverseExpression";
     report.warning({ code: "CONFIG_VALUE", at: keyStartOf(expression), field, message, hint: `Add reverseExpression: ${inverse}` });
   }
 }

@@ -28,7 +28,7 @@ const HINTS: Readonly<Partial<Record<Item["type"], string>>> = {
   WhileStatement: USE_LIST_METHODS,
   DoWhileStatement: USE_LIST_METHODS,
   BlockStatement: "Leave out the braces; an object is written as ({key: value})",
-  ThrowStatement: "Return the value that should stand there",
+  ThrowStatement: "Return a value instead of throwing",
   TryStatement: "Guard the operation with ?. and ??",
   ImportDeclaration: "Nothing can be imported; the scope is `value`, `context` and the language's own functions",
   ExportNamedDeclaration: "Leave out the export",

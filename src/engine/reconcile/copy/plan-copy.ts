@@ -88,7 +88,7 @@ function* planTakeOver(rules: Rules, input: CopyInput & { host: KubeObject }, an
  */
 function* planReplacement(rules: Rules, input: CopyInput & { host: KubeObject }, answer: MakePlan): Generator<undefined, Plan> {
   if (input.host.metadata.deletionTimestamp) return answer("waiting");
-  const planned = yield* planRebuild(rules, input, answer, "The copy that stood here is of an object that is mapped elsewhere now");
+  const planned = yield* planRebuild(rules, input, answer, "The object of the copy that was here is now mapped to another place");
   return { ...planned, restsOnSource: true };
 }
 

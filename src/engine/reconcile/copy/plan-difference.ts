@@ -58,7 +58,7 @@ export function* planDifference(
   return answer("copied", { ...parts, outcomes, notes, operations, ...(restsOnCopy && { restsOnCopy }) });
 }
 
-const OWNER = "The Service of the virtual cluster owns the copy now";
+const OWNER = "The virtual cluster's Service now owns the copy";
 
 interface Flow extends Pick<HostEdits, "refusals" | "outcomes"> {
   readonly operation?: Operation;

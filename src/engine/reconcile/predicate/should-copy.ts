@@ -84,7 +84,7 @@ function besideService(
   const { tenantService, hostService } = around;
   const service = rules.kind.serviceOf(key, tenant);
   if (service === undefined)
-    return { action: "remove", code: "EXCLUDED", message: "The slice names no Service, so nobody would use its copy" };
+    return { action: "remove", code: "EXCLUDED", message: "The slice names no Service, so its copy would be unused" };
   if (formatKey(service) === OWN_SERVICE) {
     return { action: "remove", code: "EXCLUDED", message: `${OWN_SERVICE} belongs to the tenant's API server, and so do its slices` };
   }
@@ -129,7 +129,7 @@ function besideForeign(rules: Rules, key: ObjectKey): CopyDecision {
   return {
     action: "leave",
     code: "HOST_OBJECT_FOREIGN",
-    message: `The host Service for "${formatKey(key)}" belongs to somebody else; its ${rules.kind.plural} are not written`,
+    message: `The host Service for "${formatKey(key)}" has another owner; its ${rules.kind.plural} are not written`,
   };
 }
 

@@ -66,7 +66,7 @@ function planUnused(rules: ReferenceRules, input: ReferenceInput & { readonly un
   if (!isLiveCopy(rules, input, copy)) return answer(input, "absent");
   if (leftMs > 0) return { ...answer(input, target === undefined ? "absent" : "copied"), againInMs: leftMs };
   return {
-    ...answer(input, "absent", { operations: [deletion(input, copy, "Nobody refers to the object any more")] }),
+    ...answer(input, "absent", { operations: [deletion(input, copy, "The object is no longer referenced")] }),
     confirmUnused: true,
   };
 }
@@ -90,7 +90,7 @@ function planRefused(rules: ReferenceRules, input: ReferenceInput, reason: strin
   const notes: Note[] = [{ code: "REFERENCE_REFUSED", message: `${named(input)} ${reason}` }];
   const { target } = input;
   if (!isLiveCopy(rules, input, target)) return answer(input, "refused", { notes });
-  return answer(input, "refused", { operations: [deletion(input, target, "The source must not be copied")], notes });
+  return answer(input, "refused", { operations: [deletion(input, target, "The source may no longer be copied")], notes });
 }
 
 function planWanted(rules: ReferenceRules, input: SourcedInput): ReferencePlan {

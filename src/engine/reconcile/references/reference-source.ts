@@ -44,7 +44,7 @@ export function whyNotImported(rules: ReferenceRules, input: SourcedInput): stri
   const about = { vcluster: vcluster.name, resource: kind.resource, ownPrefix: markerPrefix };
   const [theirs] = readForeignMarkers(source, about);
   const isTheirs = theirs !== undefined ? !sameKey(theirs, key) : isMarkedBySyncer(source) || namesAnotherCluster(source, about);
-  if (isTheirs) return "the object on the host belongs to somebody else";
+  if (isTheirs) return "the object on the host has another owner";
   const word = wordOf(rules, input, source);
   if (word === "another") return "the object on the host is meant for another one";
   if (word === "this" || namesakeExists !== true) return undefined;

@@ -111,7 +111,7 @@ function nameProblem(name: string): string | undefined {
 /** Skipping an entry would permit what the operator denied. */
 function readCidr(text: string): Cidr {
   const cidr = parseCidr(text);
-  if (cidr === undefined) throw new EngineError("CONFIG_VALUE", `Cannot use "${text}" in addressPolicy: wanted a CIDR in canonical text`);
+  if (cidr === undefined) throw new EngineError("CONFIG_VALUE", `Cannot use "${text}" in addressPolicy: expected a CIDR in canonical text`);
   return cidr;
 }
 

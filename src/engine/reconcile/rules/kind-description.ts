@@ -29,7 +29,7 @@ export interface KindDescription {
   readonly sample: KubeObject;
   /** Of kinds that hold addresses: where the first address of the sample stands, and a sample with so many, at most 65,536. */
   readonly addresses?: { readonly first: string; readonly sampleWith: (count: number) => KubeObject };
-  /** Other bodies than the sample's, for people of a simulation who change an object. Default none: then nobody changes its body. */
+  /** Other bodies than the sample's, for users of a simulation who change an object. Default none: then its body is not changed. */
   readonly otherBodies?: readonly Readonly<Record<string, unknown>>[];
 }
 

@@ -282,7 +282,7 @@ export class QuickJsInstance {
     this.#raw.M(address);
     if (units.length === 0) return value;
     const string = this.#words[value >> 2]!;
-    assert(this.#words[string >> 2] === 1, "a new string belongs to nobody else");
+    assert(this.#words[string >> 2] === 1, "a new string is not shared");
     this.#bytes.set(units, string + STRING_HEADER_BYTES);
     return value;
   }

@@ -47,7 +47,7 @@ export interface BackendsSeen {
 }
 
 /** Who tells readers on the host. */
-export type Teller = "copies" | "mirror" | "made" | "others" | "nobody";
+export type Teller = "copies" | "mirror" | "made" | "others" | "none";
 
 /** What follows for each kind of object of the Service. */
 export interface BackendsDecision {
@@ -135,7 +135,7 @@ function tellByEndpoints(seen: BackendsSeen): BackendsDecision {
     const skipsMirror = (seen.mirrorWaited || made !== "none") && seen.others === "none";
     // What was made of the copy before is told on until there is another one.
     const dropsMade = made !== "none" && seen.copyWaited;
-    return { ...FROM_ENDPOINTS, teller: "nobody", releasesSlices: false, skipsMirror, makes: false, dropsMade };
+    return { ...FROM_ENDPOINTS, teller: "none", releasesSlices: false, skipsMirror, makes: false, dropsMade };
   }
   if (isLeftToOthers(seen, copy))
     return {
@@ -158,7 +158,7 @@ function tellByEndpoints(seen: BackendsSeen): BackendsDecision {
   }
   return {
     ...FROM_ENDPOINTS,
-    teller: seenByMirror ? "mirror" : "nobody",
+    teller: seenByMirror ? "mirror" : "none",
     releasesSlices: released && seenByMirror,
     skipsMirror: false,
     makes: false,
@@ -178,7 +178,7 @@ function withoutSource(seen: BackendsSeen): BackendsDecision {
   const copiesDerived = seen.endpoints === undefined;
   const complete = copiesDerived ? isCopied(seen) : seen.own.copied >= seen.own.count;
   return {
-    teller: seen.own.count > 0 ? "copies" : "nobody",
+    teller: seen.own.count > 0 ? "copies" : "none",
     copiesDerived,
     releasesSlices: complete,
     releasesCopy: complete,

@@ -78,7 +78,7 @@ class RunningHandBack implements HandBack {
     if (slices !== undefined && slices.copied > 0 && slices.copied >= slices.total) this.#replaced.add(place);
     else this.#replaced.delete(place);
     const state = this.#states.get(place);
-    // Before anybody has looked for what was made, nothing changes.
+    // Until what was made has been looked for, nothing changes.
     const skipMirror = state === undefined ? label : state === "made" ? "false" : undefined;
     return { isSource: true, mayGo: true, skipMirror };
   }
@@ -126,7 +126,7 @@ class RunningHandBack implements HandBack {
     return this.#left.has(place);
   }
 
-  /** Somebody else must take away what was made: the rights are gone. */
+  /** Reports what an operator must remove: the permissions for it are gone. */
   #tellKept(kept: readonly ObjectKey[]): void {
     if (kept.length === 0 || this.#toldLeft) return;
     this.#toldLeft = true;

@@ -79,10 +79,10 @@ export function undoneEdits(
   });
 }
 
-/** Says what became of edits of made slices, and what to do in their place. */
+/** Says what became of edits of made slices, and what to do instead. Names nothing of the host: tenants read it. */
 export function editNote(keys: readonly ObjectKey[]): Note {
-  const more = keys.length > 1 ? `, and of ${keys.length - 1} more slices,` : "";
-  const message = `An edit of "${formatKey(keys[0]!)}"${more} was undone: the syncer makes it of the copy of Endpoints. Change the Endpoints in the tenant cluster`;
+  const what = keys.length > 1 ? `Edits of ${keys.length} slices on the host were` : "An edit of a slice on the host was";
+  const message = `${what} undone: the syncer makes slices of this Service from the copy of its Endpoints. Change the Endpoints in the tenant cluster`;
   return { code: "SLICE_EDIT_UNDONE", message };
 }
 

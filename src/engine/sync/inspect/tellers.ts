@@ -6,7 +6,7 @@ import type { EndpointSlice, KubeObject } from "../../../kube/object/types.ts";
 import { madeFrom } from "../../kinds/made-slices.ts";
 import { MIRROR, serviceOfSlice, SLICE_MANAGER } from "../../kinds/slice-labels.ts";
 import type { Rules } from "../../reconcile/rules/rules.ts";
-import { ourMarkers } from "../../translate/identity.ts";
+import { ourMarkers, whose } from "../../translate/identity.ts";
 
 /** Some of the slices by which readers on the host know of a Service. */
 export interface TellingSlices {
@@ -24,7 +24,7 @@ const COPIED = "copies of the tenant's slices";
 export interface ToldService {
   readonly tenant: ObjectKey;
   readonly host: ObjectKey;
-  /** Never empty: "nobody" where there are no slices. */
+  /** Never empty: "none" where there are no slices. */
   readonly tellers: readonly TellingSlices[];
 }
 
@@ -49,10 +49,10 @@ export function toldServices(rules: Rules, slices: readonly KubeObject[], servic
   });
 }
 
-const NOBODY: TellingSlices = { who: "nobody", slices: 0, ready: 0 };
+const NONE: TellingSlices = { who: "none", slices: 0, ready: 0 };
 
 function tellersAmong(rules: Rules, slices: readonly EndpointSlice[]): readonly TellingSlices[] {
-  if (slices.length === 0) return [NOBODY];
+  if (slices.length === 0) return [NONE];
   const groups = new Map<string, EndpointSlice[]>();
   for (const slice of slices) {
     const who = whoHas(rules, slice);
@@ -67,6 +67,7 @@ function tellersAmong(rules: Rules, slices: readonly EndpointSlice[]): readonly 
 function whoHas(rules: Rules, slice: EndpointSlice): string {
   const manager = slice.metadata.labels?.[SLICE_MANAGER];
   if (ourMarkers(rules, slice, ENDPOINT_SLICES) !== undefined) return COPIED;
-  if (madeFrom(rules.translator.markerPrefix, slice) !== undefined) return MADE;
-  return manager === MIRROR ? "the host's mirror" : (manager ?? "somebody who does not say who");
+  const source = madeFrom(rules.translator.markerPrefix, slice);
+  if (source !== undefined && whose(rules, source) === "ours") return MADE;
+  return manager === MIRROR ? "the host's mirror" : (manager ?? "an unnamed writer");
 }

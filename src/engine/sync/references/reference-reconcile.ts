@@ -69,7 +69,7 @@ export const USERS_TOLD_MAX = 10;
 
 const LOOP_SLOWED: Note = {
   code: "LOOP_STOPPED",
-  message: "Somebody keeps deleting the copy; it comes back seldom until its source changes",
+  message: "The copy keeps being deleted; it is recreated only rarely until its source changes",
 };
 
 /** Begins a reconcile. */

@@ -200,7 +200,7 @@ class ReflectedSource implements Informer, ReflectorSink {
     this.failure = loggableMessage(error);
     const fields = { ...this.#labels, state, code, error: this.failure, failures, retryMs: Math.round(retryMs) };
     // Once per outage, not once per attempt.
-    if (this.#troubled) this.#logger.debug("Cannot follow the cluster, still", fields);
+    if (this.#troubled) this.#logger.debug("Still cannot follow the cluster", fields);
     else this.#logger.warn("Cannot follow the cluster", fields);
     this.#troubled = true;
   }

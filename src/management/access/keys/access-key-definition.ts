@@ -30,11 +30,13 @@ export interface AccessKeyKindOptions extends KeyOriginOptions {
   readonly keys: AccessKeys;
   readonly activity: KeyActivity;
   readonly permit: Permit;
+  /** Called before a key is deleted. */
+  readonly leaveLogin: (key: KubeObject) => Promise<void>;
 }
 
 /** Access keys: the keys with which the API is used. */
 export function createOwnedAccessKeys(options: AccessKeyKindOptions): ResourceDefinition {
-  const { keys, activity, permit } = options;
+  const { keys, activity, permit, leaveLogin } = options;
   return {
     type: OWNED_ACCESS_KEYS,
     singular: "ownedaccesskey",
@@ -62,6 +64,7 @@ export function createOwnedAccessKeys(options: AccessKeyKindOptions): ResourceDe
       claim: (object, old) => keys.claim(object, old),
       opened: (stored) => withSpec(withoutSecrets(withoutOrigin(withOpenMaps(stored))), { key: "" }),
       validate,
+      beforeDelete: leaveLogin,
       warnings: (object) => warnings(object, options),
       permit,
       revokes: mayRevoke,

@@ -3,7 +3,7 @@ import type { Clock } from "../../../base/clock.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import { specOf } from "../../kinds/common.ts";
 import { LOGIN_KEY, originOf } from "../../kinds/owned-access-key.ts";
-import type { KeyOrigin, KeyPerson, KeySpec } from "../../kinds/owned-access-key.ts";
+import type { KeyOrigin, KeyPerson, KeyReference, KeySpec } from "../../kinds/owned-access-key.ts";
 import { OWNED_ACCESS_KEYS, USERS } from "../../kinds/types.ts";
 import type { UserSpec } from "../../kinds/user.ts";
 import type { KeyActivity } from "./activity.ts";
@@ -178,9 +178,20 @@ class Lives implements KeyLives {
     return isDisabled(this.#userNamed(name));
   }
 
-  #groupsOf({ name, groups = [] }: KeyPerson): readonly string[] {
+  #groupsOf({ name, groups = [], login }: KeyPerson): readonly string[] {
     const user = this.#userNamed(name);
-    return [...groups, ...((user && specOf<UserSpec>(user).groups) ?? []), ...KNOWN_GROUPS];
+    const still = login && this.#groupsOfLogin(login);
+    return [
+      ...(still === undefined ? groups : groups.filter((group) => still.includes(group))),
+      ...((user && specOf<UserSpec>(user).groups) ?? []),
+      ...KNOWN_GROUPS,
+    ];
+  }
+
+  /** Where no User remembers the groups of a login, they end with its key. */
+  #groupsOfLogin({ name, uid }: KeyReference): readonly string[] {
+    const key = this.#options.objects.get(OWNED_ACCESS_KEYS, { namespace: "", name });
+    return key === undefined || key.metadata.uid !== uid || isDeleted(key) ? [] : (specOf<KeySpec>(key).groups ?? []);
   }
 
   #isMember(person: KeyPerson, team: string): boolean {

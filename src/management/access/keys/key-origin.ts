@@ -9,10 +9,11 @@ import type { UserInfo } from "../../../apiserver/types/user-info.ts";
 import { SCOPE_EXTRA } from "../../../cluster/scope/scope.ts";
 import { specOf } from "../../kinds/common.ts";
 import { LOGIN_KEY, originOf } from "../../kinds/owned-access-key.ts";
-import type { KeyOrigin, KeyPerson, KeySpec } from "../../kinds/owned-access-key.ts";
+import type { KeyOrigin, KeyPerson, KeyReference, KeySpec } from "../../kinds/owned-access-key.ts";
 import { OWNED_ACCESS_KEYS, USERS } from "../../kinds/types.ts";
 import type { UserSpec } from "../../kinds/user.ts";
 import { administers, GRANT_EXTRA, KEY_EXTRA, subjectOfUserName } from "../caller.ts";
+import { keptLogin } from "./kept-login.ts";
 import { lengthens, rootTime } from "./key-lifetime.ts";
 import type { LifetimeLimits } from "./key-lifetime.ts";
 import { passwordMark } from "./key-lives.ts";
@@ -145,5 +146,12 @@ function personOf(by: UserInfo, author: KubeObject, objects: Objects): KeyPerson
   const user = userNamed(subject.name, objects);
   const given = new Set((user && specOf<UserSpec>(user).groups) ?? []);
   const groups = (specOf<KeySpec>(author).groups ?? []).filter((group) => by.groups.includes(group) && !given.has(group));
-  return { name: subject.name, ...(user && { uid: user.metadata.uid! }), ...(groups.length > 0 && { groups }) };
+  const login = groups.length > 0 ? loginBehind(author) : undefined;
+  return { name: subject.name, ...(user && { uid: user.metadata.uid! }), ...(groups.length > 0 && { groups }), ...(login && { login }) };
+}
+
+/** The key of the sign-in by a provider that a key is, or was made with. */
+function loginBehind(key: KubeObject): KeyReference | undefined {
+  const { name, uid } = key.metadata;
+  return isOfSignIn(key) && keptLogin(key) !== undefined ? { name: name!, uid: uid! } : originOf(key).person?.login;
 }

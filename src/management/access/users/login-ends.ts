@@ -1,51 +1,121 @@
+import { isEngineError } from "../../../base/errors.ts";
 import { keyOf } from "../../../kube/object/key.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import type { Registry } from "../../../apiserver/verbs/registry.ts";
 import { specOf } from "../../kinds/common.ts";
 import type { KeySpec } from "../../kinds/owned-access-key.ts";
 import { OWNED_ACCESS_KEYS, USERS } from "../../kinds/types.ts";
+import { userOriginOf } from "../../kinds/user.ts";
+import type { Said } from "../../kinds/user.ts";
+import { isOfSignIn } from "../keys/key-origin.ts";
+import type { KeyLives } from "../keys/key-lives.ts";
 import { connectorDataOf, keptLogin } from "../keys/kept-login.ts";
 import type { ManagedObjects } from "../managed-objects.ts";
-import type { NameIndex } from "../rights/name-index.ts";
 import type { ConnectorIdentities } from "./connector-identities.ts";
+import { groupsGiven, isKeyless, keylessLogins, lastSaid, leftLogin, withdrawn } from "./left-logins.ts";
+import type { KeylessLogin } from "./left-logins.ts";
 import type { RefreshedLogins } from "./login-refresher.ts";
-import { saidOf, signingIn } from "./signed-in-user.ts";
+import { signingIn } from "./signed-in-user.ts";
 
 /** Options of the changes to logins. */
 export interface LoginEndsOptions {
   readonly registry: Registry;
   readonly objects: ManagedObjects;
-  readonly names: NameIndex;
   readonly connectors: ConnectorIdentities;
+  readonly lives: Pick<KeyLives, "endOf">;
+  /** Resolves once this process has seen every write that was acknowledged before the call. */
+  readonly upToDate: () => Promise<unknown>;
 }
 
+/** What happens to logins in the store. */
+export interface LoginEnds extends Omit<RefreshedLogins, "refreshLogin"> {
+  /** Call it before a key is deleted: if it is the key of a login, its User keeps what it takes to ask the provider again. */
+  leave(key: KubeObject): Promise<void>;
+}
+
+/** Writes that conflict with others are tried this often. */
+const TRIES_MAX = 5;
+
 /** Changes and ends logins in the store. */
-export function createLoginEnds({ registry, objects, names, connectors }: LoginEndsOptions): Omit<RefreshedLogins, "refreshLogin"> {
-  /** The identity of a login, as its User stores it. */
-  const subjectOf = (key: KubeObject): string => {
-    const { userId = "", connector = "" } = specOf<KeySpec>(key).identity ?? {};
+export function createLoginEnds({ registry, objects, connectors, lives, upToDate }: LoginEndsOptions): LoginEnds {
+  /** The User of a login with a key, and what the login's connector said last about this identity. */
+  const saidFor = (key: KubeObject): { readonly user: KubeObject; readonly said: Said } | undefined => {
+    const { user: name = "", identity: { connector = "", userId = "" } = {} } = specOf<KeySpec>(key);
+    const user = objects.get(USERS, { namespace: "", name });
     const place = keptLogin(key)?.place;
-    return `${connectors.nameOf({ connector, ...(place !== undefined && { place }) })}/${userId}`;
+    const subject = `${connectors.nameOf({ connector, ...(place !== undefined && { place }) })}/${userId}`;
+    // A key does not keep the claim that its user's id was taken from, which may be in the name too.
+    const said = user && (lastSaid(user, subject) ?? userOriginOf(user)?.said?.find((one) => isIdentity(one.subject, connector, userId)));
+    return said && { user: user!, said };
+  };
+  const write = (user: KubeObject, said: Said, terms: { readonly resourceVersion?: string } = {}) =>
+    registry.patch(USERS, keyOf(user), "merge", { metadata: { uid: user.metadata.uid!, ...terms } }, { user: signingIn(said) });
+  /** A person who signs in at this moment changes the User, and keeps the groups. */
+  const endKeyless = async (login: KeylessLogin, tries = 1): Promise<void> => {
+    const {
+      of,
+      said: { subject, left },
+    } = login;
+    await upToDate();
+    const user = left === undefined ? of : objects.get(USERS, keyOf(of));
+    const said = user && lastSaid(user, subject);
+    if (said === undefined || (said.left === undefined) !== (left === undefined)) return;
+    try {
+      await write(user!, withdrawn(user!, said), { resourceVersion: user!.metadata.resourceVersion! });
+    } catch (error) {
+      // Another identity of the person may have changed the User.
+      if (left === undefined || tries === TRIES_MAX || !isEngineError(error, "API_CONFLICT")) throw error;
+      await endKeyless(login, tries + 1);
+    }
   };
   return {
+    keyless() {
+      const signedIn = new Set<Said | undefined>();
+      for (const key of objects.of(OWNED_ACCESS_KEYS))
+        if (isOfSignIn(key) && key.metadata.deletionTimestamp === undefined) signedIn.add(saidFor(key)?.said);
+      return keylessLogins(objects.of(USERS), (said) => signedIn.has(said));
+    },
+
     async keepTokens(key, tokens) {
       const login = keptLogin(key);
-      const { oidcLogin } = specOf<KeySpec>(key);
+      const { oidcLogin, identity: before } = specOf<KeySpec>(key);
       const identity = login && { connectorData: connectorDataOf({ ...login, tokens }) };
+      if (isKeyless(key)) {
+        const kept = oidcLogin === undefined ? { identity: { ...before, ...identity } } : { identity: before, oidcLogin: tokens };
+        await write(key.of, { subject: key.said.subject, left: leftLogin(kept, key.said.left?.endMs ?? Infinity) });
+        return;
+      }
       const spec = oidcLogin === undefined ? { identity } : { oidcLogin: tokens };
       await registry.patch(OWNED_ACCESS_KEYS, keyOf(key), "merge", { metadata: { uid: key.metadata.uid! }, spec });
     },
 
     async endLogin(key) {
-      const subject = subjectOf(key);
-      const [name] = names.users("subject", subject);
-      const user = name === undefined ? undefined : objects.get(USERS, { namespace: "", name });
       // Keys that the person made carry copies of the groups, and lose them with the User.
-      if (user !== undefined) {
-        const said = saidOf({ subject, groups: [], displayName: undefined, email: undefined });
-        await registry.patch(USERS, keyOf(user), "merge", { metadata: { uid: user.metadata.uid! } }, { user: signingIn(said) });
-      }
+      if (isKeyless(key)) return endKeyless(key);
+      const found = saidFor(key);
+      if (found !== undefined) await write(found.user, withdrawn(found.user, found.said));
       await registry.delete(OWNED_ACCESS_KEYS, keyOf(key), { preconditions: { uid: key.metadata.uid! } });
     },
+
+    async leave(key) {
+      if (!isOfSignIn(key)) return;
+      await upToDate();
+      const found = saidFor(key);
+      if (found === undefined || groupsGiven(found.user, found.said).length === 0) return;
+      const { user, said } = found;
+      try {
+        await write(user, { subject: said.subject, left: leftLogin(specOf<KeySpec>(key), lives.endOf(key)) });
+      } catch (error) {
+        // The User is gone, or is another person's now.
+        if (!isEngineError(error, "API_NOT_FOUND", "API_CONFLICT")) throw error;
+      }
+    },
   };
+}
+
+/** Tells whether a subject is this id of this connector, with any of the connector's providers: `CONNECTOR/ID` or `CONNECTOR@DIGEST/ID`. */
+function isIdentity(subject: string, connector: string, userId: string): boolean {
+  if (!subject.endsWith(`/${userId}`)) return false;
+  const name = subject.slice(0, -userId.length - 1);
+  return name === connector || (name.startsWith(`${connector}@`) && /^[0-9a-f]+$/.test(name.slice(connector.length + 1)));
 }

@@ -4,6 +4,7 @@ import type { Logger } from "../../../base/logger.ts";
 import type { Metrics } from "../../../base/metrics.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import { specOf } from "../../kinds/common.ts";
+import { originOf } from "../../kinds/owned-access-key.ts";
 import type { KeySpec } from "../../kinds/owned-access-key.ts";
 import { OWNED_ACCESS_KEYS } from "../../kinds/types.ts";
 import type { Identity } from "../../sign-in/identity.ts";
@@ -17,10 +18,12 @@ import { findConnector } from "../../sign-in/rules/connectors.ts";
 import { placeOf } from "../../sign-in/rules/place.ts";
 import type { SignInSettings } from "../../sign-in/settings.ts";
 import type { KeyActivity } from "../keys/activity.ts";
-import type { KeyLives } from "../keys/key-lives.ts";
+import type { KeyLives, KeyRefusal } from "../keys/key-lives.ts";
 import { keptLogin } from "../keys/kept-login.ts";
 import { isOfSignIn } from "../keys/key-origin.ts";
 import type { ManagedObjects } from "../managed-objects.ts";
+import { isKeyless } from "./left-logins.ts";
+import type { KeylessLogin } from "./left-logins.ts";
 
 /** How often providers are asked again. */
 export interface RefreshSettings extends SignInSettings {
@@ -45,6 +48,8 @@ export interface RefreshedLogins {
   keepTokens(key: KubeObject, tokens: ProviderTokens): Promise<void>;
   /** Ends the login, and removes the groups that it brought. */
   endLogin(key: KubeObject): Promise<void>;
+  /** The logins whose key is gone, of users who still have groups by them. The methods above take them like keys. */
+  keyless(): readonly KeylessLogin[];
 }
 
 /** Options of the refresher. */
@@ -52,6 +57,8 @@ export interface LoginRefresherOptions {
   readonly objects: ManagedObjects;
   readonly lives: Pick<KeyLives, "refusalOf">;
   readonly activity: Pick<KeyActivity, "last">;
+  /** Called after a login has ended because of its provider, with the reason. Must not throw. */
+  readonly onEnded: (login: KubeObject, why: string) => void;
   readonly logins: RefreshedLogins;
   readonly providers: ProviderClients;
   readonly settings: () => RefreshSettings;
@@ -75,8 +82,17 @@ const PAUSE_MAX_MS = 3_600_000;
 /** After this many consecutive logins that fail though they did not before, the provider counts as unreachable. */
 const FAILURES_MAX = 3;
 
+/** Keys that are refused like this may work again, and keys that were made with them work on. */
+const ASKED_ABOUT: readonly (KeyRefusal | undefined)[] = [undefined, "disabled", "connector"];
+const GONE = "the connector of the login is not set up any more, or leads elsewhere now";
+const UNREACHED = "the provider could not be asked for too long";
+const UNASKED = "the login is over, and the provider cannot be asked again";
+const UNFOLLOWED = "the login is over, and no key follows it";
+
 /**
- * Asks providers again about users who are signed in and use a key: groups are updated, and users who lost their membership lose the key.
+ * Asks providers again about users who use a key: groups are updated, and users who lost their membership lose the key of their login.
+ * A login whose key is gone is asked about like others, since keys that were made with it live on; if its provider cannot be asked, its
+ * groups last as long as the key would have.
  * There is one request at a time for each connector. A login that fails is left alone for a while and delays no other; so is a
  * provider after several failures.
  */
@@ -104,6 +120,8 @@ class Refresher implements LoginRefresher {
   readonly #failures = new Map<string, number>();
   /** When failing logins were last tried, by uid. */
   readonly #unasked = new Map<string, number>();
+  /** Groups of Users that no login accounts for, as they were at the last look: by uid of the login, the version of the User. */
+  #unaccounted = new Map<string, string>();
   #timer: Timer | undefined;
   #looking: Promise<void> = Promise.resolve();
   #stopped = false;
@@ -129,9 +147,17 @@ class Refresher implements LoginRefresher {
   }
 
   async #look(): Promise<void> {
+    const keyless = await this.#accountedFor(this.#options.logins.keyless());
+    const used = this.#uses();
+    const others: KubeObject[] = [];
+    for (const login of keyless) {
+      const why = this.#overBecause(login, used);
+      if (why === undefined) others.push(login);
+      else if (!this.#stopped) await this.#end(login, why);
+    }
     if (this.#options.settings().identityRefreshSeconds === 0) return;
     const byConnector = new Map<string, KubeObject[]>();
-    for (const key of this.#due()) {
+    for (const key of this.#due(others, used)) {
       const connector = specOf<KeySpec>(key).identity?.connector ?? "";
       const known = byConnector.get(connector);
       if (known === undefined) byConnector.set(connector, [key]);
@@ -140,38 +166,68 @@ class Refresher implements LoginRefresher {
     await Promise.all([...byConnector].map(([connector, keys]) => this.#lookAll(connector, keys)));
   }
 
-  /** Logins that are old enough, of users who have used any key since. */
-  #due(): readonly KubeObject[] {
-    const { objects, lives, activity, clock, settings } = this.#options;
-    const beforeMs = clock.now() - settings().identityRefreshSeconds * 1_000;
-    const logins: KubeObject[] = [];
+  /**
+   * An earlier version kept nothing of a login whose key had gone. A sign-in writes the User a moment before the key: groups without a
+   * login are withdrawn if the next look finds them unchanged.
+   */
+  async #accountedFor(keyless: readonly KeylessLogin[]): Promise<readonly KeylessLogin[]> {
+    const [known, others] = partition(keyless, ({ said }) => said.left !== undefined);
+    const before = this.#unaccounted;
+    this.#unaccounted = new Map(others.map(({ metadata, of }) => [metadata.uid!, of.metadata.resourceVersion!]));
+    for (const login of others)
+      if (!this.#stopped && before.get(login.metadata.uid!) === login.of.metadata.resourceVersion) await this.#end(login, UNASKED);
+    return known;
+  }
+
+  /** Why nothing is asked any more about a login without a key; undefined while it may be. */
+  #overBecause({ spec, said }: KeylessLogin, used: ReadonlyMap<string, number>): string | undefined {
+    const { clock, settings } = this.#options;
+    const { endMs } = said.left ?? {};
+    const isPast = endMs !== undefined && endMs <= clock.now();
+    const isFollowed = used.has((spec as KeySpec).user ?? "");
+    if (!isFollowed) return endMs === undefined || isPast ? UNFOLLOWED : undefined;
+    return isPast && settings().identityRefreshSeconds === 0 ? UNASKED : undefined;
+  }
+
+  /** When a key of each person was last used: one that stands for the person, or that the person made. 0 if none was. */
+  #uses(): ReadonlyMap<string, number> {
+    const { objects, activity } = this.#options;
     const used = new Map<string, number>();
-    const present = new Set<string>();
     for (const key of objects.of(OWNED_ACCESS_KEYS)) {
-      const { user = "" } = specOf<KeySpec>(key);
-      const uid = key.metadata.uid!;
-      used.set(user, Math.max(used.get(user) ?? 0, activity.last(uid) ?? 0));
-      if (!isOfSignIn(key) || keptLogin(key) === undefined) continue;
-      present.add(uid);
-      if (Math.max(refreshedAt(key), this.#unasked.get(uid) ?? 0) <= beforeMs) logins.push(key);
+      const { person, holder } = originOf(key);
+      const last = activity.last(key.metadata.uid!) ?? 0;
+      for (const name of [specOf<KeySpec>(key).user, person?.name, holder?.name])
+        if (name !== undefined) used.set(name, Math.max(used.get(name) ?? 0, last));
     }
+    return used;
+  }
+
+  /** Logins that are old enough, of users who have used any key since. */
+  #due(keyless: readonly KubeObject[], used: ReadonlyMap<string, number>): readonly KubeObject[] {
+    const { objects, lives, clock, settings } = this.#options;
+    const beforeMs = clock.now() - settings().identityRefreshSeconds * 1_000;
+    const withKey = [...objects.of(OWNED_ACCESS_KEYS)].filter((key) => isOfSignIn(key) && keptLogin(key) !== undefined);
+    const logins = [...withKey, ...keyless];
+    const present = new Set(logins.map(({ metadata }) => metadata.uid!));
     for (const byUid of [this.#unasked, this.#loginPauses]) for (const uid of byUid.keys()) if (!present.has(uid)) byUid.delete(uid);
-    return logins.filter((key) => {
-      const usedMs = used.get(specOf<KeySpec>(key).user ?? "") ?? 0;
-      return usedMs > refreshedAt(key) && lives.refusalOf(key) === undefined;
+    return logins.filter((login) => {
+      const askedMs = Math.max(refreshedAt(login), this.#unasked.get(login.metadata.uid!) ?? 0);
+      const usedMs = used.get(specOf<KeySpec>(login).user ?? "") ?? 0;
+      const isDue = askedMs <= beforeMs && usedMs > refreshedAt(login);
+      return isDue && (isKeyless(login) || ASKED_ABOUT.includes(lives.refusalOf(login)));
     });
   }
 
   async #lookAll(connector: string, keys: readonly KubeObject[]): Promise<void> {
     const { clock, settings, metrics } = this.#options;
     for (const key of keys) {
+      if (this.#stopped) return;
       const provider = findConnector(settings(), connector);
-      if (this.#stopped || provider === undefined || !isLive(provider) || placeOf(provider) !== keptLogin(key)?.place) continue;
+      const isSame = provider !== undefined && isLive(provider) && placeOf(provider) === keptLogin(key)?.place;
       const pauses = [this.#pauses.get(connector), this.#loginPauses.get(key.metadata.uid!)];
       const isPaused = pauses.some((pause) => (pause?.untilMs ?? 0) > clock.now());
-      const outcome = isPaused
-        ? await this.#keepOrEnd(key, "the provider could not be asked for too long")
-        : await this.#lookAt(key, provider);
+      const ask = () => (isPaused ? this.#keepOrEnd(key, UNREACHED) : this.#lookAt(key, provider!));
+      const outcome = isSame ? await ask() : await this.#keepOrEnd(key, GONE);
       if (outcome !== undefined) metrics.count("management_login_refreshes_total", { connector, outcome });
     }
   }
@@ -186,6 +242,8 @@ class Refresher implements LoginRefresher {
       const client = await providers(provider);
       const said = await client.lookAgain({ userId, tokens, keep: (next) => logins.keepTokens(key, next) });
       this.#answered(connector, key);
+      if ((said === undefined || said.groupsUnknown === true) && isKeyless(key) && (key.said.left?.endMs ?? Infinity) <= clock.now())
+        return await this.#end(key, UNASKED);
       if (said === undefined) {
         this.#unasked.set(key.metadata.uid!, clock.now());
         return "unasked";
@@ -199,7 +257,7 @@ class Refresher implements LoginRefresher {
       if (isEngineError(error, "API_NOT_FOUND", "API_CONFLICT")) return undefined;
       this.#failed(connector, key);
       logger.warn("A provider cannot be asked again about a user who is signed in", { connector, error: messageOf(error) });
-      return this.#keepOrEnd(key, "the provider could not be asked for too long");
+      return this.#keepOrEnd(key, UNREACHED);
     }
   }
 
@@ -224,28 +282,34 @@ class Refresher implements LoginRefresher {
   }
 
   /** An administrator's mistake, or an unreachable provider, must not sign everyone out at once, but does so after a time. */
-  async #keepOrEnd(key: KubeObject, why: string): Promise<Outcome> {
+  async #keepOrEnd(key: KubeObject, why: string): Promise<Outcome | undefined> {
     const { clock, settings } = this.#options;
     const { identityStaleSeconds } = settings();
     if (identityStaleSeconds === 0 || clock.now() - refreshedAt(key) < identityStaleSeconds * 1_000) return "failed";
     return this.#end(key, why);
   }
 
-  async #end(key: KubeObject, why: string): Promise<Outcome> {
-    const { logins, logger } = this.#options;
+  async #end(key: KubeObject, why: string): Promise<Outcome | undefined> {
+    const { logins, logger, onEnded } = this.#options;
     const { user, identity } = specOf<KeySpec>(key);
     try {
       await logins.endLogin(key);
-      logger.info("A login has ended: the provider no longer admits the person", { user, connector: identity?.connector, why });
+      logger.info("A login has ended, and its groups with it", { user, connector: identity?.connector, why });
+      onEnded(key, why);
+      return "ended";
     } catch (error) {
       if (!isEngineError(error, "API_NOT_FOUND", "API_CONFLICT"))
         logger.error("A login cannot be ended", { user, error: messageOf(error) });
+      return undefined;
     }
-    return "ended";
   }
 }
 
 /** When the provider was last asked, in milliseconds since 1970. */
 function refreshedAt(key: KubeObject): number {
   return Date.parse(specOf<KeySpec>(key).identity?.identityRefresh ?? key.metadata.creationTimestamp ?? "") || 0;
+}
+
+function partition<Item>(items: readonly Item[], test: (item: Item) => boolean): readonly [readonly Item[], readonly Item[]] {
+  return [items.filter(test), items.filter((item) => !test(item))];
 }

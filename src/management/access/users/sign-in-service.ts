@@ -1,4 +1,3 @@
-import { sha256Hex } from "../../../base/digest.ts";
 import type { Clock } from "../../../base/clock.ts";
 import { isEngineError } from "../../../base/errors.ts";
 import type { Logger } from "../../../base/logger.ts";
@@ -6,7 +5,6 @@ import { keyOf } from "../../../kube/object/key.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import { timestamp } from "../../../apiserver/types/objects/metadata.ts";
 import type { Registry } from "../../../apiserver/verbs/registry.ts";
-import { dnsSubdomain } from "../../../apiserver/types/objects/names.ts";
 import { conflict, forbiddenRequest, unauthorized } from "../../../apiserver/types/status.ts";
 import { specOf } from "../../kinds/common.ts";
 import { LOGIN_KEY } from "../../kinds/owned-access-key.ts";
@@ -14,7 +12,7 @@ import type { KeySpec } from "../../kinds/owned-access-key.ts";
 import type { TeamSpec } from "../../kinds/team.ts";
 import { OWNED_ACCESS_KEYS, TEAMS, USERS } from "../../kinds/types.ts";
 import { subjectsOf } from "../../kinds/user.ts";
-import type { UserSpec } from "../../kinds/user.ts";
+import type { LeftLogin, UserSpec } from "../../kinds/user.ts";
 import type { Identity } from "../../sign-in/identity.ts";
 import type { Linked, ProviderTokens, SignedIn, SignInPorts } from "../../sign-in/ports.ts";
 import type { AccessKeys } from "../keys/access-keys.ts";
@@ -28,6 +26,8 @@ import type { KeyLives } from "../keys/key-lives.ts";
 import { isOfSignIn } from "../keys/key-origin.ts";
 import type { ManagedObjects } from "../managed-objects.ts";
 import type { NameIndex } from "../rights/name-index.ts";
+import { isKeyless, leftLogin } from "./left-logins.ts";
+import { isName, nameWithDigest } from "./object-names.ts";
 import { NOBODYS_DIGEST, passwordFits } from "./password.ts";
 import { saidOf, signingIn } from "./signed-in-user.ts";
 import { chargedTo } from "../quota/payer.ts";
@@ -51,7 +51,6 @@ export interface SignInServiceOptions {
 
 /** The id of the password login among connectors. */
 const PASSWORD_CONNECTOR = "password";
-const NAME_LENGTH_MAX = 63;
 /** Hexadecimal digits of a name's digest: users of one provider choose nothing of it; others might search for a match. */
 const HASH_LENGTH = { own: 10, others: 20 } as const;
 /** Names that look as if they had such a digest. */
@@ -126,8 +125,15 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
   async refreshLogin(key: KubeObject, reported: Identity, { tokens, groupsUnknown = false }: RefreshedTokens): Promise<void> {
     const identity = groupsUnknown ? withGroupsOf(key, reported) : this.#withOwnGroups(reported);
     const known = this.#find(identity);
+    if ((known?.metadata.name ?? specOf<KeySpec>(key).user) !== specOf<KeySpec>(key).user)
+      throw forbiddenRequest(OWNED_ACCESS_KEYS, key.metadata.name!, "it is another user's now");
+    if (isKeyless(key)) {
+      const next = this.#keySpec({ name: key.metadata.name! }, identity, tokens);
+      const oidcLogin = next.oidcLogin && { ...specOf<KeySpec>(key).oidcLogin, ...next.oidcLogin };
+      const left = leftLogin({ identity: next.identity, oidcLogin }, key.said.left?.endMs ?? Infinity);
+      return void (await this.#refresh(key.of, identity, left));
+    }
     const user = known === undefined ? { name: specOf<KeySpec>(key).user ?? "" } : await this.#refresh(known, identity);
-    if (user.name !== specOf<KeySpec>(key).user) throw forbiddenRequest(OWNED_ACCESS_KEYS, key.metadata.name!, "it is another user's now");
     const { groups, identity: next, oidcLogin } = this.#keySpec(user, identity, tokens);
     const spec = { groups: groups ?? [], ...(next && { identity: next }), ...(oidcLogin && { oidcLogin }) };
     await this.#options.registry.patch(OWNED_ACCESS_KEYS, keyOf(key), "merge", { metadata: { uid: key.metadata.uid! }, spec });
@@ -261,9 +267,10 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
     return personOf(await registry.create(USERS, "", { metadata: { name }, spec }, { user: signingIn(this.#saidBy(identity)) }));
   }
 
-  async #refresh(user: KubeObject, identity: Identity): Promise<Person> {
+  /** `left`: what it takes to ask again about an identity whose login has no key. */
+  async #refresh(user: KubeObject, identity: Identity, left?: LeftLogin): Promise<Person> {
     if (identity.connector === PASSWORD_CONNECTOR) return personOf(user);
-    const options = { user: signingIn(this.#saidBy(identity)) };
+    const options = { user: signingIn({ ...this.#saidBy(identity), ...(left && { left }) }) };
     const body = { metadata: { uid: user.metadata.uid! } };
     return personOf((await this.#options.registry.patch(USERS, keyOf(user), "merge", body, options)).object);
   }
@@ -293,7 +300,7 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
     }
   }
 
-  async link(value: string, reported: Identity): Promise<Linked> {
+  async link(value: string, reported: Identity, tokens: ProviderTokens = {}): Promise<Linked> {
     const { registry, objects, keys, lives, names, upToDate } = this.#options;
     await upToDate();
     const find = () => {
@@ -316,7 +323,11 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
     if (!subjectsOf(spec).includes(subject)) {
       const linkedSubjects = [...(spec.linkedSubjects ?? []), subject];
       const metadata = { uid: user.metadata.uid!, resourceVersion: user.metadata.resourceVersion! };
-      const by = signingIn(this.#saidBy(identity));
+      // Its groups last like those of a login that was made and left now.
+      const login = this.#keySpec({ name }, identity, tokens);
+      const creationTimestamp = timestamp(this.#options.clock.now());
+      const made = { ...key, metadata: { name, uid: "", creationTimestamp }, spec: login, origin: {} };
+      const by = signingIn({ ...this.#saidBy(identity), left: leftLogin(login, lives.endOf(made)) });
       const options = { user: by, judge: () => (find(), by) };
       await registry.patch(USERS, keyOf(user), "merge", { metadata, spec: { linkedSubjects } }, options);
     }
@@ -382,19 +393,4 @@ interface Person {
 
 function personOf(user: KubeObject): Person {
   return { name: user.metadata.name!, groups: specOf<UserSpec>(user).groups ?? [] };
-}
-
-/** Tells whether a text is a valid object name. */
-function isName(text: string): boolean {
-  return text.length <= NAME_LENGTH_MAX && dnsSubdomain(text).length === 0;
-}
-
-/** An object name for any text, made unique by a digest, so that similar texts get different names. */
-function nameWithDigest(text: string, unique: string, length: number): string {
-  const hash = sha256Hex(unique).slice(0, length);
-  const plain = text
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, "-")
-    .slice(0, NAME_LENGTH_MAX - length - 1);
-  return `${plain.replace(/^-+|-+$/g, "") || "x"}-${hash}`;
 }

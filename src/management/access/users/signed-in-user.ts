@@ -35,7 +35,7 @@ function saidBy({ extra }: UserInfo): Said | undefined {
  */
 export function withSaid(object: KubeObject, old: KubeObject | undefined, by: UserInfo): KubeObject {
   const before = old === undefined ? [] : saidBefore(old);
-  const said = saidBy(by);
+  const said = whole(saidBy(by), before);
   if (said !== undefined && !mayBind(specOf<UserSpec>(object), old, said)) throw conflict(USERS, object.metadata.name!, REBOUND);
   const spec = said === undefined ? specOf<UserSpec>(object) : afterSignIn(specOf<UserSpec>(object), before, said);
   const { groups = [] } = spec;
@@ -46,9 +46,15 @@ export function withSaid(object: KubeObject, old: KubeObject | undefined, by: Us
   const after = [...others, ...(added ? [added] : [])];
   // A group that was removed stays removed as long as the connector goes on naming it.
   const present = [...groupsIn(after)].filter((group) => !given.has(group) || groups.includes(group));
-  const whole = { ...object, spec: { ...spec, groups: [...own, ...present] }, origin: { said: after } };
-  const isChange = old !== undefined && said !== undefined && !jsonEqual(whole.spec, object["spec"]);
-  return isChange ? withMetadata(whole, { generation: (old.metadata.generation ?? 0) + 1 }) : whole;
+  const result = { ...object, spec: { ...spec, groups: [...own, ...present] }, origin: { said: after } };
+  const isChange = old !== undefined && said !== undefined && !jsonEqual(result.spec, object["spec"]);
+  return isChange ? withMetadata(result, { generation: (old.metadata.generation ?? 0) + 1 }) : result;
+}
+
+/** Data without groups leaves those of the last sign-in as they are. */
+function whole(said: Said | undefined, before: readonly Said[]): Said | undefined {
+  if (said === undefined || said.groups !== undefined) return said;
+  return { ...before.find(({ subject }) => subject === said.subject), ...said };
 }
 
 const REBOUND = "the user has been given to another identity meanwhile";

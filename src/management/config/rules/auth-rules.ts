@@ -56,7 +56,7 @@ function checkDirectory(provider: Spot): void {
   const email = spotBelow(provider, "adminEmail");
   const groups = spotBelow(provider, "groups");
   if (writtenText(account) === undefined && itemsOf(groups).length > 0)
-    warn(groups, { message: "No user is in these groups: without serviceAccountFilePath none are known" });
+    warn(groups, { message: "No user can be in these groups: without serviceAccountFilePath, no groups are known" });
   if (writtenText(account) === undefined || writtenText(email) !== undefined) return;
   const message = 'Missing "adminEmail", which serviceAccountFilePath needs';
   refuseAt({ ...account, field: email.field }, { code: "CONFIG_REQUIRED", message });
@@ -77,11 +77,15 @@ function checkSaml(saml: Spot): void {
   }
   if (data !== undefined && path !== undefined) warn(ca, { message: "Found ca beside caData, which takes precedence" });
   if (data !== undefined && !isBase64(data)) refuseAt(caData, { message: "Expected base64" });
-  checkSigners(skip, data !== undefined || path !== undefined);
+  const hasSigners = data !== undefined || path !== undefined;
+  checkSigners(skip, hasSigners);
+  const [address, issuer] = ["ssoURL", "ssoIssuer"].map((name) => writtenText(spotBelow(saml, name)));
+  if (hasSigners && address !== undefined && issuer === undefined)
+    warn(saml, { message: "Without ssoIssuer, any issuer whose responses these certificates sign can name any user" });
   checkSamlAddress(saml);
   const groups = spotBelow(saml, "allowedGroups");
   if (writtenText(spotBelow(saml, "groupsAttr")) === undefined && itemsOf(groups).length > 0)
-    warn(groups, { message: "No user is in these groups: without groupsAttr none are known" });
+    warn(groups, { message: "No user can be in these groups: without groupsAttr, no groups are known" });
   const format = spotBelow(saml, "nameIDPolicyFormat");
   const word = writtenText(format);
   if (word === TRANSIENT_NAMES) warn(format, { message: "No user can sign in here: a transient name differs at each sign-in" });
@@ -93,7 +97,7 @@ function checkSaml(saml: Spot): void {
 
 function checkSigners(skip: Spot, hasSigners: boolean): void {
   if (!isTrue(skip)) return;
-  if (hasSigners) warn(skip, { message: "Has no effect beside ca or caData: signatures are checked" });
+  if (hasSigners) warn(skip, { message: "Has no effect when ca or caData is set: signatures are checked" });
   else warn(skip, { message: "Anyone can sign in here as anyone: nothing shows who wrote a response" });
 }
 
@@ -200,6 +204,6 @@ function checkFilter(filter: Spot): void {
   const result = compileRegexp(source);
   if (result.ok) return;
   const at = positionInside(filter.node, { line: 1, column: result.offset + 1 });
-  const message = `Expected a regular expression of RE2's syntax: ${result.message}`;
+  const message = `Expected a regular expression in RE2 syntax: ${result.message}`;
   filter.report.error({ code: "CONFIG_VALUE", at, field: filter.field, message });
 }

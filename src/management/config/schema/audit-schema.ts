@@ -23,7 +23,7 @@ const OMITTED = {
 /** One rule of an audit policy. */
 export const AUDIT_RULE = {
   type: "object",
-  description: "One rule. It matches when all of its lists do; an empty list always does.",
+  description: "One rule. It matches when all of its lists match; an empty list always matches.",
   fields: {
     level: { type: "literals", values: LEVELS, default: "None", description: "How much is written about a matching request." },
     users: texts("Names of users."),
@@ -83,7 +83,7 @@ export const AUDIT = {
       "Address of a database for audit lines, with its credentials: `sqlite:///PATH`, `mysql://USER:PASSWORD@HOST:PORT/DATABASE`, or `mysql://USER:PASSWORD@tcp(HOST:PORT)/DATABASE`; `?tls=true` or `?tls=skip-verify` at the end encrypts the connection.",
     ),
     dataStoreTTL: countField("How long the database keeps lines, in hours; 0 or absent means forever.", 87_600_000),
-    path: formField("path", "The audit file. Required when enabled."),
+    path: formField("path", "Path of the audit file. Required when the audit log is enabled."),
     maxAge: timeField(0, "Days after which rotated files are removed; 0 means never."),
     maxBackups: timeField(0, "Number of rotated files that are kept; 0 means all."),
     maxSize: timeField(AUDIT_SIZE_MB, "Size at which the file is rotated, in megabytes; 0 means the default."),

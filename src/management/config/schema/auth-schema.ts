@@ -25,7 +25,7 @@ export const CONNECTOR = {
   description: "A further provider.",
   fields: {
     id: {
-      ...textField("Unique id, which is part of the address of the sign-in."),
+      ...textField("Unique id. It is part of the sign-in address."),
       required: true,
       minLength: 1,
       maxLength: 253,

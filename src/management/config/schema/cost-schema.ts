@@ -13,7 +13,7 @@ export const REQUIREMENTS = {
   description: "Computing resources of the containers.",
   fields: {
     limits: amounts("Upper bounds."),
-    requests: amounts("Guaranteed amounts. An absent amount is as in limits, and none can exceed its limit."),
+    requests: amounts("Guaranteed amounts. An absent amount defaults to its limit, and no amount can exceed its limit."),
     claims: {
       type: "list",
       description: "Resource claims of the pod that are used. They cannot be changed and need dynamic resource allocation.",

@@ -1,5 +1,4 @@
 import type { Chance } from "../../../base/chance.ts";
-import { isEngineError } from "../../../base/errors.ts";
 import type { AddressOf } from "../../../apiserver/http/client-address.ts";
 import { badRequest, noSuchPath, unauthorized } from "../../../apiserver/types/status.ts";
 import { addressSubject } from "../limits/attempts.ts";
@@ -12,13 +11,11 @@ import type { FormClient, FormLoginSecrets } from "../providers/provider-client.
 import type { ProviderClients } from "../providers/provider-clients.ts";
 import type { Provider } from "../rules/admit.ts";
 import { placeOf } from "../rules/place.ts";
-import { told } from "../told.ts";
 import { answerSeeOther, expectMethod, readForm } from "../visit.ts";
 import type { Visit } from "../visit.ts";
 import type { Begins } from "./begins.ts";
 import { hasLoginCookie, setLoginCookie } from "./cookies.ts";
-import type { SignInOutcomes } from "./outcomes.ts";
-import { sendBack, waitingOf } from "./programs.ts";
+import { forProgram, waitingOf } from "./programs.ts";
 import type { FinishedLogin, Programs, Waiting } from "./programs.ts";
 import type { ProviderLogin } from "./provider-login.ts";
 
@@ -34,7 +31,6 @@ export interface FormLoginOptions {
   readonly pages: Pages;
   /** The address of the client. */
   readonly addressOf: AddressOf;
-  readonly outcomes: SignInOutcomes;
   /** Address of the platform, without a slash at its end. */
   readonly baseUrl: () => string;
 }
@@ -69,7 +65,7 @@ const UNKNOWN = "this login is unknown, has ended or took too long: begin again"
  * secret of its own, and the browser asks for it once more, with the cookie. No login begins at the provider.
  */
 export function createFormLogin(options: FormLoginOptions): FormLogin {
-  const { memory, chance, clients, begins, programs, login, limits, pages, addressOf, outcomes, baseUrl } = options;
+  const { memory, chance, clients, begins, programs, login, limits, pages, addressOf, baseUrl } = options;
   const { pendingMax: max, pendingLifetimeMs: lifetimeMs, formBytesMax } = limits;
   const logins = memory.once<Kept & FormLoginSecrets>("forms", { lifetimeMs, max });
   const answers = memory.once<Kept & FinishedLogin>("answers", { lifetimeMs, max });
@@ -94,9 +90,7 @@ export function createFormLogin(options: FormLoginOptions): FormLogin {
       url.searchParams.set("saml", secret);
       answerSeeOther(visit, url);
     } catch (error) {
-      if (kept.waiting === undefined || !isEngineError(error)) throw error;
-      outcomes.failed(provider.connector, error);
-      sendBack(visit, kept.waiting, told(error).message);
+      throw forProgram(error, kept.waiting);
     }
   };
 

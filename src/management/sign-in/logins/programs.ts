@@ -1,4 +1,6 @@
 import type { Chance } from "../../../base/chance.ts";
+import { isEngineError } from "../../../base/errors.ts";
+import type { EngineError } from "../../../base/errors.ts";
 import { badRequest, forbiddenPath, unauthorized } from "../../../apiserver/types/status.ts";
 import type { Identity } from "../identity.ts";
 import type { SignInLimits } from "../limits/limits.ts";
@@ -95,6 +97,19 @@ export function createPrograms({ memory, chance, limits, baseUrl, pages }: Progr
       return { identity: finished.identity, tokens: finished.tokens };
     },
   };
+}
+
+const waitingFor = new WeakMap<EngineError, Waiting>();
+
+/** The same error, about which the program is told instead of the user. */
+export function forProgram(error: unknown, waiting: Waiting | undefined): unknown {
+  if (waiting !== undefined && isEngineError(error)) waitingFor.set(error, waiting);
+  return error;
+}
+
+/** The program that waits for the login that ended with this error. */
+export function programOf(error: unknown): Waiting | undefined {
+  return isEngineError(error) ? waitingFor.get(error) : undefined;
 }
 
 /** Tells the program that there will be no key: it would wait forever. */

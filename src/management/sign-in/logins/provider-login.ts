@@ -1,6 +1,5 @@
 import type { Chance } from "../../../base/chance.ts";
 import type { Clock } from "../../../base/clock.ts";
-import { isEngineError } from "../../../base/errors.ts";
 import type { AddressOf } from "../../../apiserver/http/client-address.ts";
 import { badRequest, noSuchPath, unauthorized } from "../../../apiserver/types/status.ts";
 import { addressSubject } from "../limits/attempts.ts";
@@ -16,13 +15,12 @@ import type { Provider } from "../rules/admit.ts";
 import { findConnector } from "../rules/connectors.ts";
 import { placeOf } from "../rules/place.ts";
 import type { SignInSettings } from "../settings.ts";
-import { told } from "../told.ts";
 import { answerRedirect, bearerOf, expectMethod } from "../visit.ts";
 import type { Visit } from "../visit.ts";
 import type { Begins } from "./begins.ts";
 import { hasLoginCookie, setLoginCookie } from "./cookies.ts";
 import type { SignInOutcomes } from "./outcomes.ts";
-import { sendBack, waitingOf } from "./programs.ts";
+import { forProgram, waitingOf } from "./programs.ts";
 import type { FinishedLogin, Programs, Waiting } from "./programs.ts";
 import { takenIdentity } from "./taken-identity.ts";
 
@@ -163,9 +161,7 @@ export function createProviderLogin(options: ProviderLoginOptions): ProviderLogi
       try {
         await programs.ask(visit, await identify(visit, provider, pending), waiting);
       } catch (error) {
-        if (!isEngineError(error)) throw error;
-        outcomes.failed(provider.connector, error);
-        sendBack(visit, waiting, told(error).message);
+        throw forProgram(error, waiting);
       }
       return undefined;
     },
@@ -178,8 +174,8 @@ export function createProviderLogin(options: ProviderLoginOptions): ProviderLogi
     async link(visit) {
       const key = bearerOf(visit);
       if (key === undefined) throw unauthorized("show the key of your sign-in: Authorization: Bearer KEY");
-      const { identity } = await redeem(visit);
-      return ports.link(key, identity);
+      const { identity, tokens } = await redeem(visit);
+      return ports.link(key, identity, tokens);
     },
   };
 }

@@ -3,12 +3,12 @@ import type { Example } from "./example.ts";
 
 const group = "Edits on the host";
 
-/** Somebody changes the copy, and the syncer answers. */
+/** A user of the host changes the copy, and the syncer answers. */
 export const HOST_EDITS: readonly Example[] = [
   {
     name: "edit-flows-back",
     title: "An edit that flows back",
-    about: "Somebody on the host changes annotations and an address: the tenant object gets the changes, without the prefix.",
+    about: "A user of the host changes annotations and an address: the tenant object gets the changes, without the prefix.",
     group,
     state: {
       vcluster: BLUE,
@@ -126,7 +126,7 @@ export const HOST_EDITS: readonly Example[] = [
   {
     name: "edit-new-keys",
     title: "New labels on the host",
-    about: "Labels and annotations that somebody adds on the host reach the tenant, those of other tools excepted.",
+    about: "Labels and annotations that are added on the host reach the tenant, except those of other tools.",
     group,
     state: {
       vcluster: BLUE,

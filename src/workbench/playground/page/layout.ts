@@ -39,7 +39,7 @@ export interface Layout {
   /** Brings a pane into view and moves the focus into its text. */
   focus(name: PaneName): void;
   computing(busy: boolean): void;
-  /** Tells whether the host object is as somebody edited it. */
+  /** Tells whether the host object has been edited. */
   edited(edited: boolean): void;
   /** Shows what came of the host edits; undefined when there are none. */
   back(list: HTMLElement | undefined): void;
@@ -60,7 +60,7 @@ export function createLayout(texts: Texts, parts: LayoutParts): Layout {
     "div",
     { class: "pane-empty" },
     h("strong", {}, "Nothing has come back yet"),
-    "Edit the host object, as somebody on the host cluster would. Accepted changes appear here; rejected ones are listed with the reason.",
+    "Edit the host object, as a user of the host cluster would. Accepted changes appear here; rejected ones are listed with the reason.",
   );
   const nothingWritten = h(
     "div",

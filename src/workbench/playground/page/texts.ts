@@ -23,7 +23,7 @@ export interface Texts {
   state(): PlaygroundState;
   /** Puts in another state. */
   open(state: PlaygroundState): void;
-  /** Tells whether the host object is as somebody edited it. */
+  /** Tells whether the host object has been edited. */
   edited(): boolean;
   /** Puts the host object back to what the syncer writes. */
   discardEdits(): void;
@@ -33,7 +33,7 @@ export interface Texts {
 
 /** What the texts tell. */
 export interface TextsOptions {
-  /** Somebody changed something. */
+  /** A text changed. */
   readonly onEdit: () => void;
   /** The cursor is at this offset of the configuration. */
   readonly onCursor: (offset: number) => void;

@@ -20,7 +20,7 @@ import { isMarkerKey } from "../../../engine/translate/markers.ts";
 import { playToRest } from "./play.ts";
 import type { FlowedEdit, UndoneEdit } from "../protocol.ts";
 
-/** A copy as it was written, and as somebody left it. */
+/** A copy as it was written, and as it was edited. */
 export interface EditedCopy {
   readonly written: KubeObject;
   /** With the markers of the copy. */
@@ -118,7 +118,7 @@ function bodyFields(left: KubeObject, right: KubeObject): string[] {
 function refused(edits: readonly Unit[], { refusals }: HostEdits, copy: EditedCopy): UndoneEdit[] {
   return refusals.flatMap(({ id, code, message }) => {
     const unit = edits.find((edit) => edit.id === id);
-    // What neither the tenant nor a patch knows is nobody's to take back.
+    // What neither the tenant nor a patch knows cannot be undone.
     const stays = unit?.tenant === undefined && unit?.desired === undefined;
     return pathsOf(id, copy).map((path) => ({ path, why: message, code, stays }));
   });

@@ -75,7 +75,7 @@ function problemOf(node: Node, data: KubeObject): ProblemInput | undefined {
   return mapProblem(valueAt(node, "metadata")!);
 }
 
-/** What an API server refuses before anybody sees it, and what a syncer takes for granted. */
+/** What an API server refuses before it stores an object, and what a syncer takes for granted. */
 function mapProblem(metadata: Node): ProblemInput | undefined {
   const namespace = valueAt(metadata, "namespace");
   if (namespace !== undefined && (namespace.kind !== "scalar" || typeof namespace.value !== "string"))

@@ -48,7 +48,7 @@ const actions = (what: string) =>
 
 const TENANT_ACTION = {
   type: "object",
-  description: "What somebody does in the tenant cluster: exactly one thing.",
+  description: "One action in the tenant cluster.",
   fields: {
     ...actions("this object"),
     pause: named("Sets the pause annotation of this object."),
@@ -58,7 +58,7 @@ const TENANT_ACTION = {
 
 const HOST_ACTION = {
   type: "object",
-  description: "What somebody does in the host cluster: exactly one thing.",
+  description: "One action in the host cluster.",
   fields: actions("the copy of this object, or the object itself if the sequence applies it to the host,"),
 } as const satisfies ObjectSchema;
 
@@ -83,7 +83,7 @@ const FAULT = {
       "This status answers the next request instead of a cluster: 403, 409, 422, 429 or 503; 409 and 422 the next write.",
       400,
     ),
-    rival: named("Somebody else writes the copy of this object just before the syncer's next write of it."),
+    rival: named("Another client writes the copy of this object just before the syncer's next write of it."),
     on: cluster("With answered: the cluster that it concerns. Default host."),
     for: duration("How long."),
     times: count("For how many requests, one after the other. Default 1.", 1),

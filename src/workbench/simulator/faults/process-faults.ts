@@ -8,7 +8,7 @@ import type { World } from "../world.ts";
 const PAUSE_MIN_MS = 16_000;
 const PAUSE_MORE_MS = 45_000;
 
-/** Ends a replica between two steps and starts it again. What it sent and nobody answered may still arrive. */
+/** Ends a replica between two steps and starts it again. A request that it sent and that is still unanswered may arrive later. */
 function restart(world: World, random: Random, { index, behindMax }: { index: number; behindMax: number }): void {
   for (const { id, reconcile, request, generation, since, response } of world.replicas[index]!.flights) {
     const onItsWay = response === undefined && request.type === "write" && random.happens(0.5);
@@ -96,7 +96,7 @@ const reload: Act = {
   },
 };
 
-/** The tenant cluster is empty from one moment to the next, and nobody is told but by a list: another cluster, or a lost disk. */
+/** The tenant cluster is empty from one moment to the next, which only a list shows: another cluster, or a lost disk. */
 const empty: Act = {
   name: "tenant is suddenly empty",
   kind: "fault",

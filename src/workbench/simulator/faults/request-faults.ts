@@ -88,7 +88,7 @@ function lie(action: "create" | "update" | "delete", weight: number): Act {
   });
 }
 
-/** Somebody else writes the very object in the last moment; many of these in a row are a storm of conflicts. */
+/** Another writer changes the very object at the last moment; many of these in a row are a storm of conflicts. */
 const rival: Act = {
   name: "rival writes first",
   kind: "fault",

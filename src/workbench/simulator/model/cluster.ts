@@ -35,7 +35,7 @@ export interface SimulatedCluster {
   readonly writer: Writer;
   /** The revision of the latest change, of whatever kind; 0 before the first. */
   readonly revision: number;
-  /** Somebody writes something that no syncer looks at, so that the cluster comes past its latest revision. */
+  /** Writes something that no syncer looks at, so that the cluster moves past its latest revision. */
   goOn(): Promise<void>;
   /** Every change of one kind since the beginning, in order. */
   changes(resource: ResourceType): readonly StoreChange[];

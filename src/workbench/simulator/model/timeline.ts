@@ -39,7 +39,7 @@ export function createTimeline(): Timeline {
   };
 }
 
-/** What is kept of a moment: few timelines are ever read, so that lines are made when somebody does. */
+/** What is kept of a moment: few timelines are ever read, so lines are made on demand. */
 interface Entry {
   readonly step: number;
   readonly at: number;
@@ -56,7 +56,7 @@ function writeText({ author, side, plural, action, key, after, before }: Write):
 
 function nameOf(author: WriteAuthor): string {
   if (author.kind !== "replica") return `a ${author.kind} user`;
-  return `replica ${author.index} for ${formatKey(parseSyncId(author.id).key)}${author.unheard ? " (nobody hears of it)" : ""}`;
+  return `replica ${author.index} for ${formatKey(parseSyncId(author.id).key)}${author.unheard ? " (unreported)" : ""}`;
 }
 
 function versionOf({ metadata }: NonNullable<Write["after"]>): string {

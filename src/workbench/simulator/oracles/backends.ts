@@ -6,7 +6,7 @@ import type { World } from "../world.ts";
 import { isCopy, prefixOf } from "./marks.ts";
 
 /**
- * S13: where another syncer makes Services, nobody's Service gets a tenant's addresses: Endpoints are written beside one only if at
+ * S13: where another syncer makes Services, no other owner's Service gets a tenant's addresses: Endpoints are written beside one only if at
  * some time it said that it stands for the very tenant Service.
  */
 export function backends(world: World): Oracle {

@@ -64,7 +64,7 @@ function checkObject(world: World, rules: Rules, tenant: KubeObject): Unconverge
     return { oracle: "L1", message: `${what}: the mirror and the copies of slices are not told apart` };
   }
   const difference = differenceOf(rules, wanted.object, host);
-  const foreign = difference?.endsWith("wanted none") !== true && /: wanted none, /.test(difference ?? "");
+  const foreign = difference?.endsWith("expected none") !== true && /: expected none, /.test(difference ?? "");
   if (difference === undefined || (foreign && notes.every((codes) => codes.some((code) => EXPLAINS.includes(code))))) return undefined;
   return { oracle: "L1", message: `the copy of ${what} differs in ${difference}` };
 }

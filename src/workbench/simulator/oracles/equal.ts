@@ -20,7 +20,7 @@ export function differenceOf(rules: Rules, wanted: KubeObject, host: KubeObject)
     if (difference !== undefined) return difference;
   }
   const [left, right] = [bodyText(rules, wanted), bodyText(rules, host)];
-  return left === right ? undefined : `wanted ${left}, found ${right}`;
+  return left === right ? undefined : `expected ${left}, found ${right}`;
 }
 
 function mapDifference(rules: Rules, field: "labels" | "annotations", wanted: StringMap, host: StringMap): string | undefined {
@@ -32,7 +32,7 @@ function mapDifference(rules: Rules, field: "labels" | "annotations", wanted: St
     ...Object.keys(host).filter(ours),
   ]);
   const key = [...keys].find((candidate) => wanted[candidate] !== host[candidate]);
-  return key === undefined ? undefined : `${field} ${key}: wanted ${wanted[key] ?? "none"}, found ${host[key] ?? "none"}`;
+  return key === undefined ? undefined : `${field} ${key}: expected ${wanted[key] ?? "none"}, found ${host[key] ?? "none"}`;
 }
 
 function bodyText({ kind }: Rules, object: KubeObject): string {

@@ -75,7 +75,7 @@ function besideForeignService(world: World, hostService: Service | undefined, se
   return !isMarked && annotations[`${prefixOf(world)}stands-for`] === service ? undefined : anything("HOST_OBJECT_FOREIGN");
 }
 
-/** Somebody else's object in the place of the copy stays, unless it is Endpoints that the host's controller made, beside a Service on both sides. */
+/** Another owner's object in the place of the copy stays, unless it is Endpoints that the host's controller made, beside a Service on both sides. */
 function atHostKey(world: World, rules: Rules, tenant: KubeObject, hostKey: ObjectKey): ExpectedCopy {
   const host = world.clusters.host.objects(rules.kind.resource).get(formatKey(hostKey));
   if (host === undefined) return COPY;

@@ -22,8 +22,8 @@ interface Edit {
 }
 
 /**
- * S7: where both sides agree on a label or annotation, what somebody makes of it on the host stays so until the tenant changes the
- * very same one, or somebody edits it again. Neither lost answers nor killed processes nor further edits change that. Only what no
+ * S7: where both sides agree on a label or annotation, what a host user makes of it stays so until the tenant changes the
+ * very same one, or a host user edits it again. Neither lost answers nor killed processes nor further edits change that. Only what no
  * patch touches is looked at, and edits are forgotten with the copy, its marks or its source.
  */
 export function hostEdits(world: World): Oracle {

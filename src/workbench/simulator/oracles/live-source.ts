@@ -33,7 +33,7 @@ function isExcused(world: World, { author, plural, key, before }: Write, source:
   if (author.kind !== "replica") return true;
   const rules = author.generation.rules.find(({ kind }) => kind.resource.plural === plural)!;
   const place = rules.translator.toHost(parseKey(source), rules.kind.resource);
-  // What says that it is a copy from before a namespace was mapped again goes, also where somebody's edit made it say so.
+  // What says that it is a copy from before a namespace was mapped again goes, also where a user's edit made it say so.
   if (place === undefined || formatKey(place) !== key) return true;
   const of = (side: Side, resource: ResourceType, id: string) => statesOf(world.clusters[side], resource, id, author.since[side]);
   if (rules.kind.resource === SERVICES) {

@@ -97,7 +97,7 @@ export function namesUs(world: World, { vcluster, vclusterNamespace }: Marks): b
   return vcluster === name && (vclusterNamespace ?? namespace) === namespace;
 }
 
-/** Own marks together with the labels by which everybody else recognises a copy. */
+/** Own marks together with the labels by which others recognise a copy. */
 export function isCopy(world: World, object: KubeObject): Marks | undefined {
   return isMarked(world, object) ? ownMarks(world, object) : undefined;
 }

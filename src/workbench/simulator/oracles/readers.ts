@@ -110,7 +110,7 @@ function isExcused(world: World, service: ObjectKey): boolean {
  * same slice of the tenant, has said all the time since the reconcile began.
  */
 export function readers(world: World): Oracle {
-  /** Host Services beside which somebody else has written: what readers see there is not by us alone, until all is right again. */
+  /** Host Services beside which others have written: what readers see there is not by us alone, until all is right again. */
   const touched = new Set<string>();
 
   function placeOf({ plural, before, after }: Write): ObjectKey | undefined {

@@ -8,7 +8,7 @@ import type { World } from "../world.ts";
 import { prefixOf, translatorOf } from "./marks.ts";
 import { changedUnits, idOf } from "./units.ts";
 
-/** S5: replicas write to the tenant only what somebody edited on the host and what may cross: a label, an annotation, the subsets. */
+/** S5: replicas write to the tenant only what users edited on the host and what may cross: a label, an annotation, the subsets. */
 export function tenantWrites(world: World): Oracle {
   /** Kind and host key → units that people of the host have edited. */
   const edited = new Map<string, Set<string>>();
@@ -23,8 +23,7 @@ export function tenantWrites(world: World): Oracle {
     const known = edited.get(`${plural}|${target?.namespace}/${target?.name}`);
     const rules = author.generation.rules.find(({ kind }) => kind.resource.plural === plural)!;
     const body = rules.kind.bodyFlows && known?.has("body") === true;
-    if (!body && !jsonEqual(bodyOf(before), bodyOf(after)))
-      return `the body of ${plural} ${key} was written, which nobody edited on the host`;
+    if (!body && !jsonEqual(bodyOf(before), bodyOf(after))) return `the body of ${plural} ${key} was written without an edit on the host`;
     const { excluded } = rules.settings;
     const stamp = `${prefixOf(world)}flowed`;
     const units = changedUnits(before, after).filter((unit) => unit.field !== "annotations" || unit.key !== stamp);
@@ -34,7 +33,7 @@ export function tenantWrites(world: World): Oracle {
       const hostKey = unit.field === "labels" ? translatorOf(world).labelKey(unit.key) : unit.key;
       return unit.key.startsWith(prefixOf(world)) || hostKey === undefined || !known?.has(idOf({ ...unit, key: hostKey }));
     });
-    return stray && `${idOf(stray)} of ${plural} ${key} was written, which nobody edited on the host, or which must not cross`;
+    return stray && `${idOf(stray)} of ${plural} ${key} was written without an edit on the host, or must not cross`;
   }
 
   return {
@@ -53,7 +52,7 @@ export function tenantWrites(world: World): Oracle {
   };
 }
 
-/** What the host's endpoints controller wrote, nobody meant as an edit. */
+/** What the host's endpoints controller wrote is no user's edit. */
 function isControllers(object: KubeObject | undefined): boolean {
   return object?.metadata.labels?.[MANAGED_BY_CONTROLLER] !== undefined;
 }

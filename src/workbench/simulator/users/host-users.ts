@@ -30,7 +30,7 @@ function hasMarked(options: UserActOptions): Act {
 /** All labels of what the host's endpoints controller wrote; the marks among the annotations stay. */
 const CONTROLLERS = { "endpoints.kubernetes.io/managed-by": "endpoint-controller" };
 
-/** A Service of somebody else; where another syncer makes them, most stand for the tenant Service of the name. */
+/** A Service of another owner; where another syncer makes them, most stand for the tenant Service of the name. */
 function hasService(options: UserActOptions): Act {
   return userAct("host has a foreign Service", options, (world, random, key) => {
     const { resource, side } = options;
@@ -74,7 +74,7 @@ export function withForeignMarks(world: World, object: KubeObject, differs: "ano
   return withMeta(object, { labels: { ...labels, [`${prefix}managed-by`]: vcluster }, annotations: { ...annotations, ...marks } });
 }
 
-/** One marker goes, or all of them: either way the object is nobody's now. */
+/** One marker goes, or all of them: either way the object has no owner now. */
 const stripMarkers: Edit = (object, random, world) => {
   const { markerPrefix } = world.generation.rules[0]!.translator;
   const keys = Object.keys(object.metadata.annotations ?? {}).filter((key) => key.startsWith(markerPrefix));

@@ -17,11 +17,11 @@ interface Place {
   readonly key: ObjectKey;
 }
 
-/** What somebody does at a place; undefined when it cannot be done there. */
+/** What a user does at a place; undefined when it cannot be done there. */
 interface Doing {
   readonly name: string;
   readonly weight: number;
-  /** Share of places where the copy belongs: there it is somebody else's object, or an edit of the copy. */
+  /** Share of places where the copy belongs: there it is another owner's object, or an edit of the copy. */
   readonly atTarget: number;
   readonly how: (world: World, random: Random, place: Place) => Promise<boolean> | undefined;
 }

@@ -18,7 +18,7 @@ interface Place {
   readonly service: ObjectKey;
 }
 
-/** What somebody does at a place; undefined when it cannot be done there. */
+/** What a user does at a place; undefined when it cannot be done there. */
 interface Doing {
   readonly name: string;
   readonly weight: number;

@@ -23,7 +23,7 @@ export interface UserActOptions {
 export type Edit = (object: KubeObject, random: Random, world: World) => KubeObject | undefined;
 
 /**
- * Somebody writes at the place of one of the names. `how` begins the write, and answers undefined when it cannot be done there.
+ * A user writes at the place of one of the names. `how` begins the write, and answers undefined when it cannot be done there.
  */
 export function userAct(
   name: string,

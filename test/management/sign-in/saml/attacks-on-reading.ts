@@ -1,34 +1,11 @@
 /**
  * Answers 51 to 98: documents that are read in several ways or cost too much, and signed ones that are not for this login.
  */
+import { before, both, nameId, respondedAs, row, signedAs, using } from "./attack-documents.ts";
 import { evil } from "./attacks-on-signatures.ts";
 import type { SamlAttack } from "./attacks-on-signatures.ts";
 import { answerTo, assertionFor, at, responseWith, signed, SUCCESS } from "./identity-provider.ts";
-import type { Person, SamlRequest } from "./identity-provider.ts";
 
-const row = (number: string, name: string, rule: string, xml: SamlAttack["xml"]): SamlAttack => ({ number, name, rule, xml });
-/** An assertion that the provider itself has signed so. */
-const signedAs =
-  (change: (assertion: string, request: SamlRequest) => string, person: Person = {}) =>
-  (request: SamlRequest) =>
-    responseWith(request, signed(change(assertionFor(request, person), request)));
-/** A response that the provider itself has signed so. */
-const respondedAs = (change: (response: string, request: SamlRequest) => string) => (request: SamlRequest) =>
-  signed(change(responseWith(request, assertionFor(request)), request));
-const nameId = (inner: string) => signedAs((text) => text.replace(">user-7<", () => `>${inner}<`));
-/** Each in a document whose assertion is signed, and in one whose response is. */
-const both = (
-  number: string,
-  name: string,
-  rule: string,
-  change: (text: string, request: SamlRequest) => string,
-): readonly SamlAttack[] => [
-  row(number, `${name}, A`, rule, (request) => change(answerTo(request), request)),
-  row(number, `${name}, R`, rule, respondedAs(change)),
-];
-const before = (doctype: string) => (request: SamlRequest) => `${doctype}${answerTo(request)}`;
-const using = (doctype: string, entity: string) => (request: SamlRequest) =>
-  `${doctype}${answerTo(request).replace("user-7", `&${entity};`)}`;
 const status = (code: string) => `<samlp:Status>${code}</samlp:Status>`;
 const code = (value: string, inner = "") =>
   `<samlp:StatusCode Value="urn:oasis:names:tc:SAML:2.0:status:${value}">${inner}</samlp:StatusCode>`;
@@ -75,9 +52,19 @@ export const ATTACKS_ON_READING: readonly SamlAttack[] = [
     "has no subject",
     signedAs((text) => text.replace(/<saml:Subject>.*<\/saml:Subject>/, "")),
   ),
-  ...["", " ", " user-7", "user-7\n", "adm\u202ein", "adm\u200bin", "adm\u2028in", "a".repeat(257), "a".repeat(10_000)].map((text) =>
-    row("58", `the NameID ${JSON.stringify(text.slice(0, 12))}`, text.includes("\u2028") ? "" : NAME, nameId(text)),
-  ),
+  ...[
+    "",
+    " ",
+    " user-7",
+    "user-7\n",
+    "adm\u202ein",
+    "adm\u200bin",
+    "adm\u2028in",
+    "user-7\u3164",
+    "user-7\ufe0f",
+    "a".repeat(257),
+    "a".repeat(10_000),
+  ].map((text) => row("58", `the NameID ${JSON.stringify(text.slice(0, 12))}`, text.includes("\u2028") ? "" : NAME, nameId(text))),
   row("58", "the NameID with NUL", "a character that XML does not have", nameId("admin&#0;")),
   row("58", "the NameID with a tab", NAME, (request) => responseWith(request, signed(assertionFor(request, { nameId: "a\tb" })))),
   row("59", "a document type", DOCTYPE, before("<!DOCTYPE samlp:Response>")),

@@ -4,7 +4,7 @@
 import { describe, expect, test } from "vitest";
 import { readXml, XML_LIMITS } from "../../../../src/management/sign-in/providers/saml/xml.ts";
 
-const { depth, nodes, namespaces } = XML_LIMITS;
+const { depth, nodes, namespaces, names } = XML_LIMITS;
 
 describe("a document", () => {
   test("is read with its namespaces, and what its texts stand for", () => {
@@ -37,13 +37,24 @@ describe("a document", () => {
       "<a>&#9999999;</a>",
       "<a>&#;</a>",
     ],
-    ...["<a>\u0000</a>", "<a>\ud800</a>", "<a>\uffff</a>", "<a>\ufeff</a>", "<a\u00a0/>", "<a>\u000b</a>"],
+    ...[
+      "<a>\u0000</a>",
+      "<a>\ud800</a>",
+      "<a>\uffff</a>",
+      "<a>\ufeff</a>",
+      "<a\u00a0/>",
+      "<a>\u000b</a>",
+      "<a>\u0085</a>",
+      "<a>\u2028</a>",
+      "<a>\u2029</a>",
+    ],
     ...[
       "<a xmlns:b=''/>",
       "<a xmlns='x'/>",
       "<a xmlns:xml='urn:x'/>",
       "<a xmlns:xmlns='urn:x'/>",
       "<a xmlns:b='http://www.w3.org/XML/1998/namespace'/>",
+      "<a xmlns='http://www.w3.org/1999/xhtml'/>",
       "<a xmlns='urn: x'/>",
     ],
     ...[
@@ -63,12 +74,14 @@ describe("a document", () => {
   test("is as deep and as large as it may be, and no more", () => {
     const deep = (levels: number) => "<a>".repeat(levels) + "</a>".repeat(levels);
     const wide = (parts: number) => `<a>${"<b/>".repeat(parts - 1)}</a>`;
+    const named = (count: number) => `<a>${Array.from({ length: count - 1 }, (_, index) => `<b${index}/>`).join("")}</a>`;
     const declared = (count: number) => `<a${Array.from({ length: count }, (_, index) => ` xmlns:n${index}="urn:x"`).join("")}/>`;
     // The prefix xml is one that is always declared; each declaration is a part too.
     for (const [make, most] of [
       [deep, depth],
       [wide, nodes],
       [declared, namespaces - 1],
+      [named, names],
     ] as const) {
       expect(() => readXml(make(most))).not.toThrow();
       expect(() => readXml(make(most + 1))).toThrow("begin again");

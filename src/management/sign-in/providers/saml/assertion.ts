@@ -29,7 +29,7 @@ export interface ReadAssertion {
 
 const NAME_ID_MAX = 256;
 /** Characters that are invisible, or change the reading direction. */
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
 
 /**
  * Reads an assertion that is proven.

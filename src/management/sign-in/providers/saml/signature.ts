@@ -208,7 +208,7 @@ function demandReference(reference: XmlElement, id: string, names: (elements: re
   demandAlgorithm(steps[0]!, [ENVELOPED], false);
   demandAlgorithm(steps[1]!, [EXCLUSIVE], true);
   demandAlgorithm(method, Object.keys(DIGEST_ALGORITHMS), false);
-  if (bytesOf(value) !== DIGEST_ALGORITHMS[attributeOf(method, "Algorithm")!]!.bytes) throw unproven("DigestValue is no digest");
+  if (bytesOf(value) !== DIGEST_ALGORITHMS[attributeOf(method, "Algorithm")!]!.bytes) throw unproven("DigestValue has the wrong length");
 }
 
 /** An algorithm of these, without parameters but the prefixes of a canonical form. */

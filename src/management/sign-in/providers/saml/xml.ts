@@ -25,9 +25,13 @@ export const XML_LIMITS = {
   nodes: 10_000,
   /** Namespaces that are declared at one place. */
   namespaces: 32,
+  /** Different names of elements. The library looks for the end of each through the whole document. */
+  names: 100,
 } as const;
 
 const XML_NAMESPACE = "http://www.w3.org/XML/1998/namespace";
+/** The library reads `script` and `textarea` of this namespace as a browser does: not as elements, and with what stands before them. */
+const XHTML_NAMESPACE = "http://www.w3.org/1999/xhtml";
 /** A name of the documents that are read here: none needs other letters. */
 const NAME = "[A-Za-z_][A-Za-z0-9_.-]*";
 const QUALIFIED = `(?:${NAME}:)?${NAME}`;
@@ -47,6 +51,8 @@ const REFERENCE = /&(?:#(\d{1,7})|#x([0-9A-Fa-f]{1,6})|(amp|lt|gt|quot|apos));|&
 const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
 /** What no document has: control characters but those between lines, halves of pairs, what is no character, and marks of byte order. */
 const NO_CHARACTER = /[^\n\t\r\u0020-\uD7FF\uE000-\uFEFE\uFF00-\uFFFD\u{10000}-\u{10FFFF}]/u;
+/** Ends of lines that only the library knows: it makes two of them others, and searches the whole line again for each character before the third. */
+const OTHER_LINE = /[\u0085\u2028\u2029]/;
 const ABSOLUTE = /^[A-Za-z][A-Za-z0-9+.-]*:[^\s]+$/;
 
 /**
@@ -75,9 +81,11 @@ class XmlReader {
   readonly #text: string;
   #at = 0;
   #nodes = 0;
+  readonly #names = new Set<string>();
 
   constructor(text: string) {
     if (NO_CHARACTER.test(text)) throw unproven("the document has a character that XML does not have");
+    if (OTHER_LINE.test(text)) throw unproven("the document has a line that ends in an unusual way");
     this.#text = text.replace(/\r\n?/g, "\n");
   }
 
@@ -125,6 +133,8 @@ class XmlReader {
     const qualified = this.#take(START)?.[1];
     if (qualified === undefined) throw unproven(this.#why());
     this.#count();
+    if (this.#names.add(qualified).size > XML_LIMITS.names)
+      throw unproven(`the document has more than ${XML_LIMITS.names} names of elements`);
     if (open.length >= XML_LIMITS.depth) throw unproven(`the document is deeper than ${XML_LIMITS.depth}`);
     const written = new Map<string, string>();
     for (let found = this.#take(ATTRIBUTE); found !== undefined; found = this.#take(ATTRIBUTE)) {
@@ -167,7 +177,7 @@ function scopeOf(around: Scope, written: ReadonlyMap<string, string>): Scope {
   for (const [name, uri] of written) {
     const prefix = name === "xmlns" ? "" : name.startsWith("xmlns:") ? name.slice("xmlns:".length) : undefined;
     if (prefix === undefined) continue;
-    const isReserved = prefix === "xml" || prefix === "xmlns" || uri === XML_NAMESPACE;
+    const isReserved = prefix === "xml" || prefix === "xmlns" || uri === XML_NAMESPACE || uri === XHTML_NAMESPACE;
     if (isReserved || !(ABSOLUTE.test(uri) || (prefix === "" && uri === "")))
       throw unproven("the document declares a namespace that it may not");
     scope ??= new Map(around);
@@ -227,8 +237,11 @@ export function plainTextOf(element: XmlElement): string {
   return element.children.join("");
 }
 
-/** An element, and all elements below it. */
+/** An element, and all elements below it, in their order. Each costs the same, however deep it is. */
 export function* elementsBelow(element: XmlElement): Generator<XmlElement> {
-  yield element;
-  for (const child of elementsIn(element)) yield* elementsBelow(child);
+  const waiting = [element];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    yield next;
+    waiting.push(...elementsIn(next).toReversed());
+  }
 }

@@ -120,7 +120,7 @@ function inExpression(state: PlaygroundState, { typed, list, path }: Cursor, ask
     options: roots
       .flatMap((root) => find(root, segments))
       .flatMap((value) => membersOf(value, cut))
-      .filter(firstOfLabel),
+      .filter(firstOfLabel()),
   };
 }
 
@@ -175,7 +175,7 @@ function inPath(state: PlaygroundState, { typed, list }: Cursor): Found | undefi
   const options = objectsOf(state, list)
     .flatMap((object) => find(object, segments))
     .flatMap((value) => (isBracket ? inBrackets(value) : keysOf(value, { parent, cut: hasDot ? 1 : 0 })))
-    .filter(firstOfLabel);
+    .filter(firstOfLabel());
   return { back: ending[0].length, options };
 }
 
@@ -237,6 +237,8 @@ function wordFor(value: unknown): string {
   return typeof value === "string" ? "text" : typeof value;
 }
 
-function firstOfLabel({ label }: FoundCompletion, index: number, all: readonly FoundCompletion[]): boolean {
-  return all.findIndex((other) => other.label === label) === index;
+/** Tells of each completion whether it is the first with its label: lists may have thousands of items. */
+function firstOfLabel(): (completion: FoundCompletion) => boolean {
+  const seen = new Set<string>();
+  return ({ label }) => seen.size < seen.add(label).size;
 }

@@ -46,7 +46,7 @@ export interface Editor {
   offsetOf(line: number, column: number): number;
 }
 
-/** Marks changes that nobody typed. */
+/** Marks changes that were not typed. */
 const PUT_IN = Annotation.define<boolean>();
 
 /**

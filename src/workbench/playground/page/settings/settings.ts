@@ -11,7 +11,7 @@ export type Compare = "tenant" | "synced" | "nothing";
 export interface PageSettings {
   readonly theme: Theme;
   readonly compare: Compare;
-  /** Whether somebody has read what the page is for. */
+  /** Whether the introduction has been dismissed. */
   readonly welcomed: boolean;
   /** The texts as they were last. Left out before anything was written. */
   readonly draft?: PlaygroundState;

@@ -1,0 +1,88 @@
+/**
+ * Logins whose key is gone while other keys act with the groups that they brought. The User keeps what it takes to ask the provider
+ * again. Pure.
+ *
+ * @module
+ */
+import type { KubeObject } from "../../../kube/object/types.ts";
+import { specOf } from "../../kinds/common.ts";
+import { LOGIN_KEY } from "../../kinds/owned-access-key.ts";
+import type { KeySpec } from "../../kinds/owned-access-key.ts";
+import { OWNED_ACCESS_KEYS } from "../../kinds/types.ts";
+import { userOriginOf } from "../../kinds/user.ts";
+import type { LeftLogin, Said, UserSpec } from "../../kinds/user.ts";
+
+/** A login without a key, in the form of the key of a sign-in. It is stored with its User only, and nothing is accepted for it. */
+export interface KeylessLogin extends KubeObject {
+  /** The User, as it was read. */
+  readonly of: KubeObject;
+  readonly said: Said;
+}
+
+/** Tells whether a login has lost its key. */
+export function isKeyless(login: KubeObject): login is KeylessLogin {
+  return login["said"] !== undefined;
+}
+
+/** What a key keeps of its login. */
+interface LoginParts {
+  readonly identity?: KeySpec["identity"];
+  readonly oidcLogin?: KeySpec["oidcLogin"];
+}
+
+/** What remains of a login when its key goes. `endMs`: when the key expires by itself, in milliseconds since 1970, or Infinity. */
+export function leftLogin({ identity = {}, oidcLogin }: LoginParts, endMs: number): LeftLogin {
+  const { userId, username, connector, connectorData, identityRefresh } = identity;
+  const kept = Object.entries({ userId, username, connector, connectorData, identityRefresh }).filter(([, value]) => value !== undefined);
+  return {
+    identity: Object.fromEntries(kept),
+    ...(oidcLogin && { oidcLogin }),
+    ...(endMs !== Infinity && { endMs: Math.floor(endMs) }),
+  };
+}
+
+/** The groups of a connector that a User has now. */
+export function groupsGiven(user: KubeObject, { groups = [] }: Said): readonly string[] {
+  const present = new Set(specOf<UserSpec>(user).groups);
+  return groups.filter((group) => present.has(group));
+}
+
+/**
+ * What a connector said, without the groups that the User has by it. Those that an administrator took away are kept, so that
+ * they stay away when the person signs in again.
+ */
+export function withdrawn(user: KubeObject, said: Said): Said {
+  const { left: _left, groups = [], ...rest } = said;
+  const given = new Set(groupsGiven(user, said));
+  return { ...rest, groups: groups.filter((group) => !given.has(group)) };
+}
+
+/** What a connector said last about a User. */
+export function lastSaid(user: KubeObject, subject: string): Said | undefined {
+  return userOriginOf(user)?.said?.find((one) => one.subject === subject);
+}
+
+/**
+ * The logins without a key that brought groups which their User still has.
+ *
+ * @param isSignedIn Whether an identity has a login with a key.
+ */
+export function keylessLogins(users: Iterable<KubeObject>, isSignedIn: (said: Said) => boolean): readonly KeylessLogin[] {
+  const logins: KeylessLogin[] = [];
+  for (const user of users)
+    for (const said of userOriginOf(user)?.said ?? [])
+      if (!isSignedIn(said) && (said.left !== undefined || groupsGiven(user, said).length > 0)) logins.push(asLogin(user, said));
+  return logins;
+}
+
+function asLogin(user: KubeObject, said: Said): KeylessLogin {
+  const { name = "", uid = "" } = user.metadata;
+  const { identity, oidcLogin } = said.left ?? {};
+  const spec: KeySpec = {
+    ...{ type: LOGIN_KEY, user: name },
+    identity: { ...identity, groups: said.groups ?? [] },
+    ...(oidcLogin && { oidcLogin }),
+  };
+  const { apiVersion, kind } = OWNED_ACCESS_KEYS;
+  return { apiVersion, kind, metadata: { name, uid: `${uid}/${said.subject}` }, spec, of: user, said };
+}
