@@ -64,5 +64,6 @@ export const COMMAND_EXIT_CODES: Readonly<Record<string, readonly ExitMeaning[]>
   ],
   "platform-data check": [{ code: EXIT_FAILED, meaning: "a value does not open, or is not what it says it is" }],
   login: [{ code: EXIT_FAILED, meaning: "not signed in, or the platform cannot be reached" }],
+  "login-token": [{ code: EXIT_FAILED, meaning: "no kept key works and you cannot or did not sign in, or the platform cannot be reached" }],
   "secret get": [{ code: EXIT_FAILED, meaning: "there is no such SharedSecret or key, or it may not be read" }],
 };

@@ -124,6 +124,11 @@ const COMMANDS: readonly CommandEntry[] = [
     summary: "sign in at the management API with a browser, and write a kubeconfig context",
     load: async () => (await import("./commands/login.ts")).defineLogin,
   },
+  {
+    name: "login-token",
+    summary: "print the key of a sign-in for kubectl; contexts of login --exec run it",
+    load: async () => (await import("./commands/login-token.ts")).defineLoginToken,
+  },
   { name: "version", summary: "print the version", load: async () => (await import("./commands/version.ts")).defineVersion },
   {
     name: "explain",

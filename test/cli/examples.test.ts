@@ -25,6 +25,7 @@ const ONLINE = [
   "init",
   "context",
   "login",
+  "login-token",
 ];
 
 describe("the README's table", () => {

@@ -5,23 +5,21 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { load } from "js-yaml";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { runCli } from "../../src/cli/program.ts";
 import { withContext } from "../../src/cli/management/clients/login-kubeconfig.ts";
-import { USERS } from "../../src/management/kinds/types.ts";
 import { startManagement } from "../../src/management/api/management.ts";
 import type { Management } from "../../src/management/api/management.ts";
-import { WAIT } from "../support/patience.ts";
 import { createTestTerminal } from "./support.ts";
 import type { TestTerminal } from "./support.ts";
+import { askedAddress, makeJane, signInAt } from "./signing-in.ts";
 
 const root = mkdtempSync(join(tmpdir(), "endpoint-sync-login-"));
-const PASSWORD = "correct horse battery";
 let management: Management;
 
 beforeAll(async () => {
   management = await startManagement({ tls: false });
-  await management.registry.create(USERS, "", { metadata: { name: "jane" }, spec: { password: PASSWORD } });
+  await makeJane(management);
 });
 afterAll(async () => {
   await management.stop();
@@ -44,19 +42,8 @@ function run(args: readonly string[] = [], text?: string): Running {
 }
 
 /** The address that the user is asked to open. */
-async function addressOf({ terminal }: Running): Promise<URL> {
-  await vi.waitFor(() => expect(terminal.stderr).toMatch(/^http\S+redirect=/m), WAIT);
-  return new URL(/^http\S+/m.exec(terminal.stderr)![0]);
-}
-
-/** The user's steps in a browser: a password, and the answer to the question. */
-async function signIn(url: URL, answer: string): Promise<Response> {
-  const fields = { username: "jane", password: PASSWORD, ...Object.fromEntries(url.searchParams) };
-  const asked = await fetch(`${management.url}/auth/password/login`, { method: "POST", body: new URLSearchParams(fields) });
-  const confirm = /name="confirm" value="([^"]+)"/.exec(await asked.text())![1]!;
-  const cookie = asked.headers.getSetCookie()[0]!.split(";")[0]!;
-  return fetch(`${management.url}/auth/confirm`, { method: "POST", headers: { cookie }, body: new URLSearchParams({ confirm, answer }) });
-}
+const addressOf = ({ terminal }: Running): Promise<URL> => askedAddress(() => terminal.stderr);
+const signIn = (url: URL, answer: string): Promise<Response> => signInAt(management, url, answer);
 
 describe("login", () => {
   test("writes a context with the key beside those that are there, and shows no key", async () => {

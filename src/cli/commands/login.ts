@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { examples } from "../process/command.ts";
 import type { CommandContext } from "../process/command.ts";
 import { parseLabel, parsePositive, parseUrl } from "../input/options.ts";
+import { LOGIN_TIMEOUT_SECONDS } from "../management/clients/exec-credential.ts";
 import type { LoginFlags } from "../management/clients/login-run.ts";
 
 /** `login`: sign in at a platform with a browser. */
@@ -12,8 +13,15 @@ export function defineLogin(command: Command, context: CommandContext): void {
     .option("--connector <id>", "provider to sign in with (default: choose one on the page)")
     .option("--context <name>", "name of the kubeconfig's context, cluster and user", parseLabel, "platform")
     .option("--kubeconfig <file>", "file that gets the context; other contexts in it stay (default: <context>.kubeconfig)")
-    .option("--timeout <seconds>", "how long to wait for the sign-in", parsePositive, 600)
+    .option("--exec", "the context runs endpoint-sync login-token, which signs you in again when the key ends, and has no key in it")
+    .option("--timeout <seconds>", "how long to wait for the sign-in", parsePositive, LOGIN_TIMEOUT_SECONDS)
     .option("--no-browser", "only print the URL, do not open a browser")
-    .addHelpText("after", examples("endpoint-sync login --server https://platform.example.com --kubeconfig platform.kubeconfig"))
+    .addHelpText(
+      "after",
+      examples(
+        "endpoint-sync login --server https://platform.example.com --kubeconfig platform.kubeconfig",
+        "endpoint-sync login --server https://platform.example.com --kubeconfig platform.kubeconfig --exec",
+      ),
+    )
     .action(async (flags: LoginFlags) => (await import("../management/clients/login-run.ts")).runLogin(context, flags));
 }

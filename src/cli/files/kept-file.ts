@@ -31,18 +31,19 @@ export async function readKeptFile<Kept>({ path, isKept, what, hint }: KeptFile<
 /**
  * Writes beside the old file and then into its place, for the owner's eyes only: a crash leaves the one or the other.
  *
+ * @param draft The file that is written first. Processes that may write at once need one each. Default: the path with `.new`.
  * @throws CONFIG_FILE when it cannot be written.
  */
-export async function writeKeptFile(path: string, text: string): Promise<void> {
+export async function writeKeptFile(path: string, text: string, draft = `${path}.new`): Promise<void> {
   try {
-    const file = await open(`${path}.new`, "w", 0o600);
+    const file = await open(draft, "w", 0o600);
     try {
       await file.writeFile(text);
       await file.sync();
     } finally {
       await file.close();
     }
-    await rename(`${path}.new`, path);
+    await rename(draft, path);
   } catch (error) {
     throw new EngineError("CONFIG_FILE", `Cannot write "${path}": ${messageOf(error)}`, { cause: error });
   }

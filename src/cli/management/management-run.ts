@@ -17,6 +17,8 @@ import { parseManagementConfig } from "../../management/config/config.ts";
 import type { ManagementConfig } from "../../management/config/effective.ts";
 import { followConfigFile } from "../../management/config/follow.ts";
 import { startManagement } from "../../management/api/management.ts";
+import { createProviderFetch } from "../../management/sign-in/oidc/provider-fetch.ts";
+import { readProxies } from "../../management/sign-in/oidc/proxies.ts";
 import type { Management, ManagementOptions } from "../../management/api/management.ts";
 import { timestamp } from "../../apiserver/types/objects/metadata.ts";
 import { createMemoryStore } from "../../apiserver/store/memory/memory-store.ts";
@@ -233,6 +235,7 @@ async function start(
   { folder, shared, logger, metrics, config, adminKey, certificate, auditLog }: Started,
 ): Promise<Management> {
   const port = flags.port ?? folder?.port;
+  const proxyFor = readProxies(terminal.env);
   const given: ManagementOptions = {
     limits: limitsOf(flags),
     quota: quotaOf(flags),
@@ -243,6 +246,7 @@ async function start(
       metrics,
       config,
       readFile: (path) => terminal.read(path),
+      reachProviders: (how) => createProviderFetch({ ...how, proxyFor }),
       audit: auditLog.audit,
       auditEvents: auditLog.events,
     },

@@ -52,9 +52,14 @@ export interface TestProvider {
   close(): Promise<void>;
 }
 
-/** Starts a provider on a free port of loopback. */
-export async function startProvider({ tls = false } = {}): Promise<TestProvider> {
-  const certificate = createServerCertificate({ name: "provider", clock: systemClock, chance: systemChance });
+/** Starts a provider on a free port of loopback. `host` is the name in its addresses and its certificate. */
+export async function startProvider({ tls = false, host = "127.0.0.1" } = {}): Promise<TestProvider> {
+  const certificate = createServerCertificate({
+    name: "provider",
+    dnsNames: ["localhost", host],
+    clock: systemClock,
+    chance: systemChance,
+  });
   const codes = new Map<string, URLSearchParams>();
 
   const tokenFor = async (asked: URLSearchParams): Promise<string> => {
@@ -134,7 +139,7 @@ export async function startProvider({ tls = false } = {}): Promise<TestProvider>
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
   const provider: TestProvider = {
-    issuer: `${tls ? "https" : "http"}://127.0.0.1:${port}`,
+    issuer: `${tls ? "https" : "http"}://${host}:${port}`,
     caPem: certificate.caPem,
     claims: { preferred_username: "jane", email: "jane@acme.example", email_verified: true, groups: ["dev", "ops"] },
     userInfo: {},

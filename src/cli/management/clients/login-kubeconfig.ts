@@ -9,6 +9,12 @@ import { writeKubeconfigFile } from "../../files/kubeconfig-file.ts";
 /** Lists of a kubeconfig whose items have names. */
 const LISTS = ["clusters", "users", "contexts"] as const;
 
+/** A context to write. */
+export interface WrittenContext extends KubeconfigOptions {
+  /** The command that gets the key, in place of the key itself. Default: none. */
+  readonly exec?: object;
+}
+
 /** A kubeconfig as it is read. */
 type Document = Readonly<Record<string, unknown>>;
 
@@ -17,8 +23,9 @@ type Document = Readonly<Record<string, unknown>>;
  *
  * @throws CONFIG_FILE when the text is no kubeconfig, or its context of this name leads elsewhere.
  */
-export function withContext(text: string, options: KubeconfigOptions): string {
-  const own = load(formatKubeconfig(options)) as Document;
+export function withContext(text: string, options: WrittenContext): string {
+  const plain = load(formatKubeconfig(options)) as Document;
+  const own = options.exec === undefined ? plain : { ...plain, users: [{ name: options.name, user: { exec: options.exec } }] };
   const before = text.trim() === "" ? {} : parsed(text);
   const { name, url } = options;
   const [cluster] = itemsOf(before, "clusters").filter((item) => item["name"] === name);
@@ -36,12 +43,12 @@ export function withContext(text: string, options: KubeconfigOptions): string {
  *
  * @throws CONFIG_FILE as {@link withContext}, or when the file cannot be read or written.
  */
-export async function writeContext(path: string, options: KubeconfigOptions): Promise<void> {
+export async function writeContext(path: string, options: WrittenContext): Promise<void> {
   await writeKubeconfigFile(path, withContext(await textOfFile(path), options));
 }
 
 /** Refuses, before the sign-in, a context that could not be written afterwards. */
-export async function checkContext(path: string, options: KubeconfigOptions): Promise<void> {
+export async function checkContext(path: string, options: WrittenContext): Promise<void> {
   withContext(await textOfFile(path), options);
 }
 

@@ -4,6 +4,9 @@ import { request as requestTls } from "node:https";
 import { messageOf } from "../../../base/errors.ts";
 import { unavailable } from "../../../apiserver/types/status.ts";
 import { isLoopback } from "./loopback.ts";
+import { noProxies } from "./proxies.ts";
+import type { ProxyFor } from "./proxies.ts";
+import { openTunnel } from "./tunnel.ts";
 
 /** How to reach a provider. */
 export interface ProviderFetchOptions {
@@ -13,6 +16,8 @@ export interface ProviderFetchOptions {
   readonly insecure?: boolean;
   /** Longest answer in bytes. Default 1 MiB. */
   readonly answerBytesMax?: number;
+  /** The proxies on the way. Default: none. */
+  readonly proxyFor?: ProxyFor;
 }
 
 /** One request to a provider. */
@@ -34,26 +39,37 @@ const USER_AGENT = "endpoint-sync";
 const BODILESS = [204, 205, 304];
 
 /**
- * Fetches over a connection of its own. It follows no redirect. Plain HTTP is for this machine only.
+ * Fetches over a connection of its own, through a proxy where there is one. It follows no redirect. Plain HTTP is for this machine only, and
+ * goes through no proxy.
  *
  * @example
  * await createProviderFetch({ ca })("https://id.example/.well-known/openid-configuration", { method: "GET", headers: {} });
  */
-export function createProviderFetch({ ca, insecure = false, answerBytesMax = ANSWER_BYTES_MAX }: ProviderFetchOptions): ProviderFetch {
-  return (address, { method, headers, body, signal }) =>
-    new Promise((resolve, reject) => {
-      const url = new URL(address);
-      const fail = (error: unknown) => reject(unavailable(`the provider at ${url.host} could not be reached: ${messageOf(error)}`));
-      const answered = (answer: IncomingMessage) => void readAnswer(answer, answerBytesMax).then(resolve, fail);
-      if (url.protocol === "http:" && !isLoopback(url)) return fail(new Error("plain HTTP is for this machine only"));
-      const shared = { method, headers: { "user-agent": USER_AGENT, ...headers }, agent: false as const, ...(signal && { signal }) };
-      const request =
-        url.protocol === "http:"
-          ? requestPlain(url, shared, answered)
-          : requestTls(url, { ...shared, rejectUnauthorized: !insecure, ...(ca !== undefined && { ca }) }, answered);
-      request.on("error", fail);
-      request.end(body === undefined || body === null ? undefined : String(body));
-    });
+export function createProviderFetch(options: ProviderFetchOptions): ProviderFetch {
+  const { ca, insecure = false, answerBytesMax = ANSWER_BYTES_MAX, proxyFor = noProxies } = options;
+  const tls = { rejectUnauthorized: !insecure, ...(ca !== undefined && { ca }) };
+  return async (address, { method, headers, body, signal }) => {
+    const url = new URL(address);
+    try {
+      if (url.protocol === "http:" && !isLoopback(url)) throw new Error("plain HTTP is for this machine only");
+      const proxy = proxyFor(url);
+      const tunnel = proxy && (await openTunnel(url, { proxy, tls, signal }));
+      const shared = { method, headers: { "user-agent": USER_AGENT, ...headers }, ...(signal && { signal }) };
+      return await new Promise<Response>((resolve, reject) => {
+        const answered = (answer: IncomingMessage) => void readAnswer(answer, answerBytesMax).then(resolve, reject);
+        // Without an agent that would keep it, a connection ends with its answer.
+        const way = tunnel === undefined ? { agent: false as const } : { createConnection: () => tunnel };
+        const request =
+          url.protocol === "http:"
+            ? requestPlain(url, { ...shared, ...way }, answered)
+            : requestTls(url, { ...shared, ...tls, ...way }, answered);
+        request.on("error", reject);
+        request.end(body === undefined || body === null ? undefined : String(body));
+      });
+    } catch (error) {
+      throw unavailable(`the provider at ${url.host} could not be reached: ${messageOf(error)}`);
+    }
+  };
 }
 
 async function readAnswer(answer: IncomingMessage, bytesMax: number): Promise<Response> {

@@ -1,0 +1,134 @@
+/**
+ * A person signs in at a platform by a browser, and a program on the person's machine gets the key.
+ *
+ * @module
+ */
+import { systemChance } from "../../../base/chance.ts";
+import { delay, systemClock } from "../../../base/clock.ts";
+import { EngineError, messageOf } from "../../../base/errors.ts";
+import { isRecord } from "../../../base/json.ts";
+import { BASE_PATH } from "../../../management/api/base-path.ts";
+import { isLoopback } from "../../../management/sign-in/oidc/loopback.ts";
+import { challengeOf, secretText } from "../../../management/sign-in/oidc/pkce.ts";
+import type { ProviderFetch } from "../../../management/sign-in/oidc/provider-fetch.ts";
+import type { Terminal } from "../../process/terminal.ts";
+import { openBrowser } from "./browser.ts";
+import { listenForLogin } from "./login-listener.ts";
+
+/** The key of a sign-in. */
+export interface LoginKey {
+  readonly accessKey: string;
+  /** The name of its OwnedAccessKey. */
+  readonly name: string;
+  /** Its end in RFC 3339; undefined if it does not end by itself. */
+  readonly expiresAt: string | undefined;
+}
+
+/** Where and how to sign in. */
+export interface BrowserLogin {
+  /** As {@link platformAddress} answers it. */
+  readonly server: string;
+  readonly fetch: ProviderFetch;
+  /** Default: the person chooses one on the page. */
+  readonly connector?: string | undefined;
+  /** How long to wait for the person, in seconds. */
+  readonly timeout: number;
+  /** Whether to open a browser; the address is printed anyway. */
+  readonly opens: boolean;
+}
+
+/**
+ * Prints the address of the page, and waits for the person. The key passes through no browser.
+ *
+ * @throws API_UNAUTHORIZED if the sign-in fails or takes too long; API_UNAVAILABLE when the platform cannot be asked.
+ */
+export async function signInByBrowser(terminal: Pick<Terminal, "err" | "stopSignal">, login: BrowserLogin): Promise<LoginKey> {
+  const { server, fetch, connector, timeout, opens } = login;
+  const stop = terminal.stopSignal();
+  const verifier = secretText(systemChance);
+  const listener = await listenForLogin(secretText(systemChance));
+  const ended = new AbortController();
+  try {
+    const url = new URL(`${server}${connector === undefined ? "/login" : `/auth/${encodeURIComponent(connector)}/login`}`);
+    url.search = new URLSearchParams({ redirect: listener.redirect, code_challenge: challengeOf(verifier) }).toString();
+    terminal.err(`Sign in with a browser on this machine:\n${url.href}`);
+    if (opens) openBrowser(url.href);
+    const waited = delay(systemClock, timeout * 1_000, AbortSignal.any([stop, ended.signal])).then(() => undefined);
+    const brought = await Promise.race([listener.brought, waited]);
+    if (brought === undefined) throw new EngineError("API_UNAUTHORIZED", stop.aborted ? "Stopped before the sign-in completed" : LATE);
+    if ("error" in brought) throw new EngineError("API_UNAUTHORIZED", `Sign-in failed: ${brought.error}`);
+    return await exchange(fetch, server, { code: brought.code, code_verifier: verifier });
+  } finally {
+    ended.abort();
+    listener.close();
+  }
+}
+
+const LATE = "Sign-in timed out; --timeout sets how long to wait";
+
+/**
+ * The address of a platform without the path of its API. A key must not be read on its way.
+ *
+ * @throws USAGE for a server by plain HTTP elsewhere than on this machine.
+ * @example
+ * platformAddress("https://platform.example/kubernetes/management"); // "https://platform.example"
+ */
+export function platformAddress(text: string): string {
+  const url = new URL(text);
+  if (url.protocol !== "https:" && !isLoopback(url))
+    throw new EngineError("USAGE", "--server must begin with https://, except on this machine");
+  return `${url.origin}${url.pathname}`.replace(/\/+$/, "").replace(new RegExp(`${BASE_PATH}$`), "");
+}
+
+/**
+ * Refuses a misspelt connector, which would be seen in the browser only.
+ *
+ * @throws USAGE when the platform has no such connector; API_UNAVAILABLE when it cannot be asked.
+ */
+export async function demandConnector(fetch: ProviderFetch, server: string, connector: string | undefined): Promise<void> {
+  const { connectors } = await ask(fetch, `${server}/auth/connectors`, { method: "GET", headers: {} });
+  const ids = Array.isArray(connectors) ? connectors.flatMap((one) => (isRecord(one) ? [String(one["id"])] : [])) : [];
+  if (connector === undefined || ids.includes(connector)) return;
+  throw new EngineError("USAGE", `The platform has no connector "${connector}"`, {
+    details: { hint: ids.length === 0 ? "It has none" : `It has ${ids.join(", ")}` },
+  });
+}
+
+async function exchange(fetch: ProviderFetch, server: string, body: object): Promise<LoginKey> {
+  const headers = { "content-type": "application/json", accept: "application/json" };
+  const answer = await ask(fetch, `${server}/auth/exchange`, { method: "POST", headers, body: JSON.stringify(body) });
+  const { accessKey, name, expiresAt } = answer;
+  if (typeof accessKey !== "string" || typeof name !== "string") throw strange(`${server}/auth/exchange`);
+  return { accessKey, name, expiresAt: typeof expiresAt === "string" ? expiresAt : undefined };
+}
+
+async function ask(fetch: ProviderFetch, url: string, request: Parameters<ProviderFetch>[1]): Promise<Readonly<Record<string, unknown>>> {
+  const answer = await fetch(url, { ...request, signal: AbortSignal.timeout(ANSWER_MS) }).catch((error: unknown) => {
+    const cause = error instanceof Error && error.cause !== undefined ? `: ${messageOf(error.cause)}` : "";
+    throw new EngineError("API_UNAVAILABLE", `The platform at ${url} cannot be asked: ${messageOf(error)}${cause}`);
+  });
+  const document: unknown = await answer.json().catch(() => undefined);
+  if (answer.ok && isRecord(document)) return document;
+  const message = isRecord(document) && typeof document["message"] === "string" ? document["message"] : undefined;
+  if (answer.ok || message === undefined) throw strange(url);
+  throw new EngineError(answer.status === 401 ? "API_UNAUTHORIZED" : "API_UNAVAILABLE", `The platform refused: ${message.slice(0, 500)}`);
+}
+
+/**
+ * Whether the platform takes a key. One that cannot be asked counts as taking it: what uses the key next tells why.
+ */
+export async function takesKey(fetch: ProviderFetch, server: string, accessKey: string): Promise<boolean> {
+  const headers = { authorization: `Bearer ${accessKey}`, accept: "application/json" };
+  const request = { method: "GET", headers, signal: AbortSignal.timeout(LOOK_MS) };
+  const answer = await fetch(`${server}${BASE_PATH}/apis/management.platform/v1`, request).catch(() => undefined);
+  return answer?.status !== 401;
+}
+
+/** How long the platform may take to say whether a key works, in milliseconds. */
+const LOOK_MS = 10_000;
+/** How long the platform may take for one answer, in milliseconds. */
+const ANSWER_MS = 30_000;
+
+function strange(url: string): EngineError {
+  return new EngineError("API_UNAVAILABLE", `What answers at ${url} is no platform`, { details: { hint: "Look at --server" } });
+}

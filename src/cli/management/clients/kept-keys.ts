@@ -1,0 +1,118 @@
+/**
+ * Keys of sign-ins that a person's programs share: a file for each platform and connector, for its owner's eyes only.
+ *
+ * @module
+ */
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import { loadSqlite } from "../../../apiserver/store/sqlite/load-sqlite.ts";
+import { delay, systemClock } from "../../../base/clock.ts";
+import { EngineError, messageOf } from "../../../base/errors.ts";
+import { isRecord } from "../../../base/json.ts";
+import { makeFolder } from "../../files/data-folder.ts";
+import { readKeptFile, writeKeptFile } from "../../files/kept-file.ts";
+import type { Terminal } from "../../process/terminal.ts";
+import type { LoginKey } from "./browser-login.ts";
+
+/** Whose key it is. */
+export interface KeptKeyOf {
+  readonly server: string;
+  /** Undefined for the one that the person chose on the page. */
+  readonly connector: string | undefined;
+}
+
+/** The key of one platform. */
+export interface KeptKeys {
+  /** The key; undefined when there is none. @throws CONFIG_FILE when the file is broken or cannot be read. */
+  read(): Promise<LoginKey | undefined>;
+  /** Replaces the key. @throws CONFIG_FILE when that fails. */
+  write(key: LoginKey): Promise<void>;
+  /**
+   * Runs `task` while no other process does; the system ends the turn of a process that dies.
+   *
+   * @param waits Called once if another process has its turn.
+   * @throws API_UNAUTHORIZED when `signal` aborts first; CONFIG_FILE when the folder cannot be used.
+   */
+  alone<T>(task: () => Promise<T>, how: { readonly signal: AbortSignal; readonly waits: () => void }): Promise<T>;
+}
+
+/** How often to see whether another process is done, in milliseconds. */
+const LOOK_MS = 200;
+const SQLITE_BUSY = 5;
+
+/**
+ * The folder: `ENDPOINT_SYNC_KEYS`, or one of the user's cache.
+ *
+ * @throws USAGE where there is no home folder.
+ */
+export function openKeptKeys(env: Terminal["env"], { server, connector }: KeptKeyOf): KeptKeys {
+  const folder = folderOf(env);
+  const digest = createHash("sha256")
+    .update(JSON.stringify([server, connector ?? null]))
+    .digest("hex")
+    .slice(0, 32);
+  const path = join(folder, `${digest}.json`);
+  const isKept = (value: unknown): value is LoginKey => isRecord(value) && value["server"] === server && isLoginKey(value);
+  return {
+    async read() {
+      const kept = await readKeptFile({ path, isKept, what: "key of a sign-in", hint: "Remove the file to sign in again" });
+      return kept && { accessKey: kept.accessKey, name: kept.name, expiresAt: kept.expiresAt };
+    },
+    async write({ accessKey, name, expiresAt }) {
+      await makeFolder(folder);
+      const kept = {
+        server,
+        ...(connector !== undefined && { connector }),
+        name,
+        accessKey,
+        ...(expiresAt !== undefined && { expiresAt }),
+      };
+      await writeKeptFile(path, `${JSON.stringify(kept, null, 2)}\n`, `${path}.${process.pid}.new`);
+    },
+    async alone(task, { signal, waits }) {
+      await makeFolder(folder);
+      const release = await takeTurn(join(folder, `${digest}.lock`), { signal, waits });
+      try {
+        return await task();
+      } finally {
+        release();
+      }
+    },
+  };
+}
+
+function folderOf({ ENDPOINT_SYNC_KEYS: named, XDG_CACHE_HOME: cache, LOCALAPPDATA: local, HOME: home }: Terminal["env"]): string {
+  if (named) return named;
+  const above = cache || local || (home ? join(home, ".cache") : undefined);
+  if (above) return join(above, "endpoint-sync", "keys");
+  throw new EngineError("USAGE", "There is no home folder for keys: set ENDPOINT_SYNC_KEYS to a folder");
+}
+
+function isLoginKey({ accessKey, name, expiresAt }: Readonly<Record<string, unknown>>): boolean {
+  if (typeof accessKey !== "string" || !/^[\x21-\x7e]{1,4096}$/.test(accessKey) || typeof name !== "string") return false;
+  return expiresAt === undefined || (typeof expiresAt === "string" && !Number.isNaN(Date.parse(expiresAt)));
+}
+
+/** An exclusive lock of an empty database, which ends with the process that holds it. */
+async function takeTurn(path: string, { signal, waits }: { signal: AbortSignal; waits: () => void }): Promise<() => void> {
+  const { DatabaseSync } = loadSqlite();
+  let told = false;
+  for (;;) {
+    let database: InstanceType<typeof DatabaseSync> | undefined;
+    try {
+      database = new DatabaseSync(path);
+      database.exec("BEGIN EXCLUSIVE");
+      const held = database;
+      return () => held.close();
+    } catch (error) {
+      database?.close();
+      const details = { hint: "Remove the file, or name another folder in ENDPOINT_SYNC_KEYS" };
+      if ((error as { readonly errcode?: unknown }).errcode !== SQLITE_BUSY)
+        throw new EngineError("CONFIG_FILE", `Cannot use "${path}": ${messageOf(error)}`, { cause: error, details });
+    }
+    if (signal.aborted) throw new EngineError("API_UNAUTHORIZED", "Another process did not complete its sign-in in time");
+    if (!told) waits();
+    told = true;
+    await delay(systemClock, LOOK_MS, signal);
+  }
+}

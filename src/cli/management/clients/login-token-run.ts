@@ -1,0 +1,97 @@
+/**
+ * `login-token`: the command of a kubeconfig that `login --exec` wrote. It prints the kept key for kubectl, and signs the person in again
+ * when that key no longer works.
+ *
+ * @module
+ */
+import { systemClock } from "../../../base/clock.ts";
+import { EngineError, isEngineError } from "../../../base/errors.ts";
+import { createProviderFetch } from "../../../management/sign-in/oidc/provider-fetch.ts";
+import { readProxies } from "../../../management/sign-in/oidc/proxies.ts";
+import type { CommandContext } from "../../process/command.ts";
+import { visible } from "../../output/output.ts";
+import { demandConnector, platformAddress, signInByBrowser, takesKey } from "./browser-login.ts";
+import type { LoginKey } from "./browser-login.ts";
+import { EXEC_INFO_VARIABLE, formatExecCredential, loginTokenArguments, readExecInfo } from "./exec-credential.ts";
+import type { LoginTokenFlags } from "./exec-credential.ts";
+import { openKeptKeys } from "./kept-keys.ts";
+import type { KeptKeys } from "./kept-keys.ts";
+
+/** A key with less time left is replaced, in milliseconds: it would end under a command. */
+const LEFT_MIN_MS = 60_000;
+
+/**
+ * Prints the key as an ExecCredential; to a screen only its end, since kubectl reads it from a pipe.
+ *
+ * @throws USAGE for a server by plain HTTP elsewhere than on this machine, a connector that the platform does not have, or another server
+ * than that of the kubeconfig's cluster; API_UNAUTHORIZED when no key works and no person is there to sign in, or the sign-in fails;
+ * API_UNAVAILABLE when the platform cannot be asked; CONFIG_FILE when the key cannot be kept.
+ */
+export async function runLoginToken({ terminal }: CommandContext, flags: LoginTokenFlags): Promise<void> {
+  const { connector, timeout } = flags;
+  const server = platformAddress(flags.server);
+  const info = readExecInfo(terminal.env[EXEC_INFO_VARIABLE]);
+  if (info?.server !== undefined) demandSameServer(server, info.server);
+  const ca = info?.caPem ?? (flags.ca === undefined ? undefined : await terminal.read(flags.ca));
+  const fetch = createProviderFetch({ proxyFor: readProxies(terminal.env), ...(ca !== undefined && { ca }) });
+  const keys = openKeptKeys(terminal.env, { server, connector });
+  const warn = (text: string) => terminal.err(`Warning: ${text}`);
+
+  const works = async (key: LoginKey | undefined): Promise<string | undefined> => {
+    if (key === undefined) return "there is no kept key";
+    if (key.expiresAt !== undefined && Date.parse(key.expiresAt) - systemClock.now() < LEFT_MIN_MS)
+      return `the kept key ${Date.parse(key.expiresAt) < systemClock.now() ? "ended" : "ends"} at ${key.expiresAt}`;
+    return (await takesKey(fetch, server, key.accessKey)) ? undefined : "the platform no longer takes the kept key";
+  };
+  const print = (key: LoginKey) => {
+    if (terminal.screen === undefined) return terminal.out(formatExecCredential(key));
+    terminal.out(`Signed in${key.expiresAt === undefined ? "" : ` until ${key.expiresAt}`}; kubectl uses the key ${key.name}\n`);
+  };
+
+  const kept = await readOrWarn(keys, warn);
+  const why = await works(kept);
+  if (kept !== undefined && why === undefined) return print(kept);
+  if (!(info?.interactive ?? terminal.ask !== undefined)) throw unattended(`${server}: ${why!}`, { ...flags, server });
+  const signal = AbortSignal.any([terminal.stopSignal(), AbortSignal.timeout(timeout * 1_000)]);
+  const key = await keys.alone(
+    async () => {
+      const now = await readOrWarn(keys, () => undefined);
+      if (now !== undefined && now.accessKey !== kept?.accessKey && (await works(now)) === undefined) return now;
+      await demandConnector(fetch, server, connector);
+      const made = await signInByBrowser(terminal, { server, fetch, connector, timeout, opens: flags.browser });
+      await keys.write(made);
+      return made;
+    },
+    { signal, waits: () => terminal.err("Another process is signing in: waiting for it") },
+  );
+  print(key);
+}
+
+/** A broken file costs a sign-in, and no more. */
+async function readOrWarn(keys: KeptKeys, warn: (text: string) => void): Promise<LoginKey | undefined> {
+  try {
+    return await keys.read();
+  } catch (error) {
+    if (!isEngineError(error, "CONFIG_FILE")) throw error;
+    warn(error.message);
+    return undefined;
+  }
+}
+
+/** The key of one platform must not reach another server. */
+function demandSameServer(server: string, text: string): void {
+  const clusters = URL.canParse(text) ? platformAddress(text) : text;
+  if (clusters === server) return;
+  throw new EngineError("USAGE", `The key is for ${server}, and the kubeconfig's cluster is at ${visible(clusters)}`, {
+    details: { hint: "Write the context again with endpoint-sync login --exec --server URL" },
+  });
+}
+
+function unattended(what: string, flags: LoginTokenFlags): EngineError {
+  const words = ["endpoint-sync", ...loginTokenArguments(flags)].map((word) =>
+    /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`,
+  );
+  return new EngineError("API_UNAUTHORIZED", `Not signed in at ${what}, and this process cannot ask you to sign in`, {
+    details: { hint: `Run this in a terminal, then try again: ${words.join(" ")}` },
+  });
+}

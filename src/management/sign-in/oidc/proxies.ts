@@ -1,0 +1,104 @@
+/**
+ * The proxies of an environment: `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, also in lower case, which counts first.
+ *
+ * @module
+ */
+import { BlockList, isIP } from "node:net";
+import { EngineError } from "../../../base/errors.ts";
+import { isLoopback } from "./loopback.ts";
+
+/** A proxy. */
+export interface ProxyServer {
+  readonly url: URL;
+  /** The value of `Proxy-Authorization`; undefined for a proxy that asks for none. It is secret. */
+  readonly authorization: string | undefined;
+}
+
+/** The proxy on the way to an address; undefined where the connection is direct. */
+export type ProxyFor = (url: URL) => ProxyServer | undefined;
+
+/** No entry: every connection is direct. */
+export const noProxies: ProxyFor = () => undefined;
+
+/**
+ * Reads the variables. `HTTPS_PROXY` is for requests by HTTPS, `HTTP_PROXY` for all if there is no other. `NO_PROXY` has names, which stand for
+ * the names below them too, IP addresses and networks, each with a port or without, or `*`. This machine is always reached directly: the
+ * proxy's own loopback is another machine.
+ *
+ * @throws CONFIG_VALUE for a proxy that is none. The value is not quoted: it may hold a password.
+ * @example
+ * const proxyFor = readProxies({ HTTPS_PROXY: "http://proxy:3128", NO_PROXY: ".internal,10.0.0.0/8" });
+ * proxyFor(new URL("https://id.example"))?.url.host; // "proxy:3128"
+ * proxyFor(new URL("https://id.internal")); // undefined
+ */
+export function readProxies(env: Readonly<Record<string, string | undefined>>): ProxyFor {
+  const [plain, secure] = ["HTTP_PROXY", "HTTPS_PROXY"].map((name) => proxyOf(env, name));
+  if (plain === undefined && secure === undefined) return noProxies;
+  const isExcepted = exceptions(valueOf(env, "NO_PROXY") ?? "");
+  return (url) => {
+    if (isLoopback(url) || isExcepted(url)) return undefined;
+    return url.protocol === "https:" ? (secure ?? plain) : plain;
+  };
+}
+
+function valueOf(env: Readonly<Record<string, string | undefined>>, name: string): string | undefined {
+  return env[name.toLowerCase()] ?? env[name];
+}
+
+function proxyOf(env: Readonly<Record<string, string | undefined>>, name: string): ProxyServer | undefined {
+  const text = valueOf(env, name)?.trim() ?? "";
+  if (text === "") return undefined;
+  const whole = text.includes("://") ? text : `http://${text}`;
+  const url = URL.canParse(whole) ? new URL(whole) : undefined;
+  const authorization = url && authorizationOf(url);
+  if (url === undefined || authorization === null || !["http:", "https:"].includes(url.protocol))
+    throw new EngineError("CONFIG_VALUE", `${name} is no address of an HTTP proxy`, {
+      details: { hint: `Set ${name} to http://HOST:PORT or https://HOST:PORT, with %40 for @ in a password` },
+    });
+  return { url: new URL(url.origin), authorization };
+}
+
+/** Null when name and password cannot be decoded. */
+function authorizationOf({ username, password }: URL): string | undefined | null {
+  if (username === "" && password === "") return undefined;
+  try {
+    return `Basic ${Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString("base64")}`;
+  } catch {
+    return null;
+  }
+}
+
+/** One entry of `NO_PROXY`, as a question about a host and a port. */
+type Exception = (host: string, port: string) => boolean;
+
+function exceptions(text: string): (url: URL) => boolean {
+  const all = text.split(/[\s,]+/).flatMap((entry) => (entry === "" ? [] : [exception(entry.toLowerCase())]));
+  return (url) => {
+    const host = url.hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
+    const port = url.port || (url.protocol === "https:" ? "443" : "80");
+    return all.some((one) => one(host, port));
+  };
+}
+
+function exception(entry: string): Exception {
+  if (entry === "*") return () => true;
+  const network = networkOf(entry);
+  if (network !== undefined) return (host) => isIP(host) !== 0 && network.check(host, familyOf(host));
+  // A colon in an address without brackets is no port.
+  const [, bracketed, name, port] = /^(?:\[([^\]]*)\]|([^:]*))(?::(\d+))?$/.exec(entry) ?? [undefined, undefined, entry, undefined];
+  const below = (bracketed ?? name ?? "").replace(/^\*?\./, "").replace(/\.$/, "");
+  return (host, at) => (host === below || host.endsWith(`.${below}`)) && (port === undefined || port === at);
+}
+
+function networkOf(entry: string): BlockList | undefined {
+  const [address = "", length = ""] = entry.split("/");
+  const family = familyOf(address);
+  if (isIP(address) === 0 || !/^\d{1,3}$/.test(length) || Number(length) > (family === "ipv4" ? 32 : 128)) return undefined;
+  const network = new BlockList();
+  network.addSubnet(address, Number(length), family);
+  return network;
+}
+
+function familyOf(address: string): "ipv4" | "ipv6" {
+  return address.includes(":") ? "ipv6" : "ipv4";
+}
