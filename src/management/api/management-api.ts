@@ -205,6 +205,7 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
   exposeManagement({ metrics, objects, lives, clock, administratorEnd });
   const vaultListeners = new Set<() => void>();
   const vault = {
+    chance,
     settings: () => config.vault,
     onSettings(listener: () => void) {
       vaultListeners.add(listener);
