@@ -15,6 +15,8 @@ import type { SharedSecretSpec } from "../kinds/shared-secret.ts";
 import { SHARED_SECRETS } from "../kinds/types.ts";
 import { createTokenRenewal } from "./token-renewal.ts";
 import type { TokenRenewal } from "./token-renewal.ts";
+import { createTokenSource } from "./token-source.ts";
+import type { TokenSource } from "./token-source.ts";
 import { createVaultClient, readVaultSecret } from "./vault-client.ts";
 import type { AskVault, VaultSettings } from "./vault-client.ts";
 import { conditionsOf, hasVaultCondition, nextVaultConditions, vaultCondition } from "./vault-condition.ts";
@@ -31,6 +33,8 @@ export interface VaultSyncOptions {
   readonly settings: () => VaultSettings;
   /** Subscribes to other settings. Returns the unsubscribe. */
   readonly onSettings: (listener: () => void) => () => void;
+  /** Reads a file that the settings name. */
+  readonly readFile: (path: string) => Promise<string>;
   /** Spreads the renewals of tokens. */
   readonly chance: Pick<Chance, "fraction">;
   readonly clock: Clock;
@@ -53,7 +57,7 @@ const SOON_MS = 1_000;
  * it was copied last. Nothing is ever written to the vault. The token is kept alive beside the rounds, where it can be renewed.
  *
  * @example
- * const sync = startVaultSync({ registry, objects, settings: () => config.vault, onSettings, chance, clock, logger });
+ * const sync = startVaultSync({ registry, objects, settings: () => config.vault, onSettings, readFile, chance, clock, logger });
  */
 export function startVaultSync(options: VaultSyncOptions): VaultSync {
   return new Rounds(options);
@@ -63,6 +67,7 @@ class Rounds implements VaultSync {
   readonly #options: VaultSyncOptions;
   readonly #ending = new AbortController();
   readonly #ends: readonly (() => void)[];
+  readonly #source: TokenSource;
   readonly #renewal: TokenRenewal;
   #timer: Timer | undefined;
   #dueMs = Infinity;
@@ -73,6 +78,7 @@ class Rounds implements VaultSync {
   constructor(options: VaultSyncOptions) {
     this.#options = options;
     const { chance, clock, logger } = options;
+    this.#source = createTokenSource({ ...options, onChange: () => this.#restart() });
     const random = () => chance.fraction();
     this.#renewal = createTokenRenewal({ open: () => this.#open(), clock, random, logger, onWarning: () => this.#lookIn(SOON_MS) });
     this.#ends = [
@@ -87,12 +93,14 @@ class Rounds implements VaultSync {
   }
 
   async settled(): Promise<void> {
+    await this.#source.settled();
     await Promise.all([this.#round, this.#renewal.settled()]);
   }
 
   stop(): void {
     this.#ending.abort();
     this.#timer?.cancel();
+    this.#source.stop();
     this.#renewal.stop();
     for (const end of this.#ends) end();
   }
@@ -101,16 +109,17 @@ class Rounds implements VaultSync {
     this.#timer?.cancel();
     this.#dueMs = Infinity;
     this.#quietUntilMs = 0;
+    this.#source.stop();
     this.#renewal.stop();
     if (!this.#options.settings().enabled) return;
+    this.#source.restart();
     this.#renewal.restart();
     this.#lookIn(0);
   }
 
   async #open(): Promise<AskVault | VaultFailure> {
-    const settings = this.#options.settings();
-    const { token = "" } = settings.auth ?? {};
-    return token === "" ? failed("Invalid", "vault.auth.token is missing", true) : createVaultClient(settings, token);
+    const token = await this.#source.token();
+    return typeof token === "string" ? createVaultClient(this.#options.settings(), token) : token;
   }
 
   #lookIn(ms: number): void {
