@@ -146,35 +146,43 @@ class Rounds implements VaultSync {
       });
   }
 
+  /** Goes by secrets of the vault, so that the answer for one is forgotten before the next one is asked for. */
   async #goRound(): Promise<void> {
     const { objects, clock } = this.#options;
     const ask = await this.#open();
-    /** Answers of this round: several SharedSecrets may be copies of one secret. */
-    const known = new Map<string, VaultResult>();
     let down: VaultFailure | undefined = typeof ask === "function" ? undefined : ask;
-    const read = (source: VaultSource) => (typeof ask === "function" ? readVaultSecret(ask, source, this.#ending.signal) : ask);
-    for (const { metadata } of [...objects.of(SHARED_SECRETS)]) {
-      const object = objects.get(SHARED_SECRETS, keyOf({ metadata } as KubeObject));
+    for (const [source, copies] of bySource(objects.of(SHARED_SECRETS))) {
       if (this.#ending.signal.aborted) return;
-      if (object === undefined || object.metadata.uid !== metadata.uid || object.metadata.deletionTimestamp !== undefined) continue;
-      const source = vaultSource(object.metadata.annotations);
-      if (source === undefined) {
-        if (hasVaultCondition(object)) await this.#write(object, undefined, undefined);
-        continue;
-      }
-      if (typeof source === "string") {
-        await this.#write(object, failed("Invalid", source), undefined);
-        continue;
-      }
-      // Both versions may use the same path, and read the answer differently.
-      const asked = `${source.version} ${source.requestPath}`;
-      const result = down ?? known.get(asked) ?? (await read(source));
+      const present = copies.filter((metadata) => this.#copyOf(metadata, source) !== undefined);
+      if (present.length === 0) continue;
+      const result = await this.#read(source, { ask, down });
       if (this.#ending.signal.aborted) return;
-      known.set(asked, result);
-      if (!result.ok && result.forAll) down = result;
-      if (!result.ok && result.retryAfterMs !== undefined) this.#quietUntilMs = clock.monotonic() + result.retryAfterMs;
-      await this.#write(object, result, `${source.version} ${source.mount}/${source.path}`);
+      if (result?.ok === false && result.forAll) down = result;
+      if (result?.ok === false && result.retryAfterMs !== undefined) this.#quietUntilMs = clock.monotonic() + result.retryAfterMs;
+      for (const metadata of present) {
+        const object = this.#copyOf(metadata, source);
+        if (object !== undefined) await this.#write(object, result, placeOf(source));
+        if (this.#ending.signal.aborted) return;
+      }
     }
+  }
+
+  async #read(
+    source: Source,
+    { ask, down }: { ask: AskVault | VaultFailure; down: VaultFailure | undefined },
+  ): Promise<VaultResult | undefined> {
+    if (source === undefined) return undefined;
+    if (typeof source === "string") return failed("Invalid", source);
+    return down ?? (typeof ask === "function" ? readVaultSecret(ask, source, this.#ending.signal) : ask);
+  }
+
+  /** The object as it is now, if it is still there and a copy of this secret; otherwise its change has a round of its own. */
+  #copyOf(metadata: KubeObject["metadata"], source: Source): KubeObject | undefined {
+    const object = this.#options.objects.get(SHARED_SECRETS, keyOf({ metadata } as KubeObject));
+    if (object === undefined || object.metadata.uid !== metadata.uid || object.metadata.deletionTimestamp !== undefined) return undefined;
+    const now = vaultSource(object.metadata.annotations);
+    if (nameOf(now) !== nameOf(source)) return undefined;
+    return now === undefined && !hasVaultCondition(object) ? undefined : object;
   }
 
   /** The data first: the condition that reports them follows. */
@@ -202,4 +210,29 @@ class Rounds implements VaultSync {
       logger.warn("A SharedSecret cannot be written", { secret, error: messageOf(error) });
     }
   }
+}
+
+/** What the annotations of a SharedSecret name; see {@link vaultSource}. */
+type Source = VaultSource | string | undefined;
+
+/** The SharedSecrets by what they are copies of; both versions may use the same path, and read the answer differently. */
+function bySource(objects: Iterable<KubeObject>): Iterable<readonly [Source, readonly KubeObject["metadata"][]]> {
+  const groups = new Map<string, [Source, KubeObject["metadata"][]]>();
+  for (const { metadata } of objects) {
+    const source = vaultSource(metadata.annotations);
+    const group = groups.get(nameOf(source));
+    if (group === undefined) groups.set(nameOf(source), [source, [metadata]]);
+    else group[1].push(metadata);
+  }
+  return groups.values();
+}
+
+function nameOf(source: Source): string {
+  return typeof source === "object"
+    ? `${source.version} ${source.requestPath}`
+    : `${source === undefined ? "none" : "wrong"} ${source ?? ""}`;
+}
+
+function placeOf(source: Source): string | undefined {
+  return typeof source === "object" ? `${source.version} ${source.mount}/${source.path}` : undefined;
 }
