@@ -57,11 +57,13 @@ describeEtcd("a vault and two management servers", () => {
       const password = async () => at(await admin.send("GET", `${SECRET}/db`), "spec", "data", "password");
       await vi.waitFor(async () => expect(await password()).toBe("b25l"), WAIT);
       expect([first.leading, second.leading]).toEqual([true, false]);
+      await vi.waitFor(() => expect(vault.tokenAsked).toEqual(["lookup-self root-token"]), WAIT);
       vault.kv2("secret", "db", { password: "two" });
       running.delete(first);
       await first.stop();
       await vi.waitFor(async () => expect(await password()).toBe("dHdv"), WAIT);
       expect(second.leading).toBe(true);
+      await vi.waitFor(() => expect(vault.tokenAsked).toHaveLength(2), WAIT);
     } finally {
       for (const server of running) await server.stop();
     }

@@ -123,7 +123,7 @@ export interface ManagementApi {
 
 /** Puts the kinds, the rights and the controllers together. */
 export async function openManagementApi(options: ManagementApiOptions): Promise<ManagementApi> {
-  const { store, clock, chance, logger, sharing, metrics = noMetrics } = options;
+  const { store, clock, chance, logger, sharing, metrics = noMetrics, readFile = noFile } = options;
   const measured = measuredStore(store, { metrics, clock });
   let config = options.config;
   // A single process has seen every write that it has acknowledged.
@@ -172,7 +172,7 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
     },
   };
   const providers = createProviderClients({
-    ...{ clock, limits: SIGN_IN_LIMITS, readFile: options.readFile ?? noFile },
+    ...{ clock, limits: SIGN_IN_LIMITS, readFile },
     ...(options.reachProviders && { createFetch: options.reachProviders }),
   });
   const leaveLogin = (key: KubeObject): Promise<void> => createLoginEnds({ registry: stored, ...loginParts }).leave(key);
@@ -211,6 +211,7 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
   exposeManagement({ metrics, objects, lives, clock, administratorEnd });
   const vaultListeners = new Set<() => void>();
   const vault = {
+    ...{ readFile, chance },
     settings: () => config.vault,
     onSettings(listener: () => void) {
       vaultListeners.add(listener);

@@ -79,7 +79,10 @@ export const EFFECTS: Readonly<Record<string, Effect>> = {
   "uiSettings.navBarButtons": INTERFACE,
   "uiSettings.externalURLs": acts("the page for signing in shows no images from other sites if they are blocked"),
   vault: acts("secrets of the vault are copied into the SharedSecrets that name them"),
-  "vault.auth.tokenSecretRef": shownOnly("the service reads no Secrets of a cluster", "a cluster to read the token from"),
+  "vault.auth.tokenSecretRef": shownOnly(
+    "the service reads no Secrets of a cluster",
+    "a cluster to read the token from; mount the Secret, and name its file in tokenFile",
+  ),
   costControl: COSTS,
   platformDB: shownOnly("the service keeps its data where its flags say", "an operator that installs a database"),
   imageBuilder: BUILDS,

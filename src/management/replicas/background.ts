@@ -26,8 +26,8 @@ export interface BackgroundOptions extends Pick<Sharing, "compact" | "compactAft
   readonly objects: ManagedObjects;
   readonly passing: PassingRecords;
   readonly lives: KeyLives;
-  /** The vault that is configured now, and the subscription to changes. */
-  readonly vault: Pick<VaultSyncOptions, "settings" | "onSettings">;
+  /** The vault that is configured now, the subscription to changes, how files are read, and what spreads renewals. */
+  readonly vault: Pick<VaultSyncOptions, "settings" | "onSettings" | "readFile" | "chance">;
   /** How logins are refreshed. */
   readonly refreshing: Pick<LoginRefresherOptions, "logins" | "activity" | "providers" | "settings" | "metrics" | "onEnded">;
   readonly clock: Clock;

@@ -4,39 +4,39 @@ import { request as requestTls } from "node:https";
 import { messageOf } from "../../base/errors.ts";
 import type { ManagementConfig } from "../config/effective.ts";
 import { failed, readVaultAnswer } from "./vault-values.ts";
-import type { VaultResult } from "./vault-values.ts";
+import type { VaultAnswer, VaultFailure, VaultResult } from "./vault-values.ts";
 import type { VaultSource } from "./vault-source.ts";
 
 /** `vault` of the configuration. */
 export type VaultSettings = ManagementConfig["vault"];
 
-/** Reads one secret of a vault. Never rejects. */
-export type ReadVault = (source: VaultSource, signal: AbortSignal) => Promise<VaultResult>;
+/** Sends one request to a vault. `path` is encoded and begins with `/v1/`. Never rejects. */
+export type AskVault = (method: "GET" | "POST", path: string, signal: AbortSignal) => Promise<VaultAnswer | VaultFailure>;
 
 const LOOPBACK: readonly string[] = ["127.0.0.1", "[::1]", "localhost"];
 
 /**
- * A reader of the configured vault, over a connection for each request. It follows no redirect, and plain HTTP is for this
- * machine only: the token goes nowhere else. The machine's authorities are trusted, and those of `NODE_EXTRA_CA_CERTS`.
+ * A way to ask the configured vault with a token, over a connection for each request, or why there is none. It follows no redirect, and
+ * plain HTTP is for this machine only: the token goes nowhere else. The machine's authorities are trusted, and those of
+ * `NODE_EXTRA_CA_CERTS`.
  */
-export function createVaultReader(settings: VaultSettings): ReadVault {
-  const { address = "", auth: { token = "" } = {}, namespace = "", skipTLSVerify, requestTimeoutSeconds, answerMaxKiB } = settings;
-  if (!URL.canParse(address)) return refusing("vault.address is missing, and VAULT_ADDR is none");
-  if (token === "") return refusing("vault.auth.token is missing");
+export function createVaultClient(settings: VaultSettings, token: string): AskVault | VaultFailure {
+  const { address = "", namespace = "", skipTLSVerify, requestTimeoutSeconds, answerMaxKiB } = settings;
+  if (!URL.canParse(address)) return failed("Invalid", "vault.address is missing, and VAULT_ADDR is none", true);
   const base = new URL(address);
   if (base.protocol !== "https:" && !(base.protocol === "http:" && LOOPBACK.includes(base.hostname)))
-    return refusing("the vault's address does not begin with https://");
-  const path = namespace.replace(/^\/|\/$/g, "");
-  const headers = { "X-Vault-Token": token, "X-Vault-Request": "true", ...(path !== "" && { "X-Vault-Namespace": path }) };
-  return async (source, signal) => {
+    return failed("Invalid", "the vault's address does not begin with https://", true);
+  const place = namespace.replace(/^\/|\/$/g, "");
+  const headers = { "X-Vault-Token": token, "X-Vault-Request": "true", ...(place !== "" && { "X-Vault-Namespace": place }) };
+  return async (method, path, signal) => {
     const url = new URL(base);
-    url.pathname = `${base.pathname.replace(/\/$/, "")}${source.requestPath}`;
+    url.pathname = `${base.pathname.replace(/\/$/, "")}${path}`;
     const limit = AbortSignal.any([signal, AbortSignal.timeout(requestTimeoutSeconds * 1_000)]);
     try {
-      const answer = await ask(url, { headers, signal: limit, rejectUnauthorized: !skipTLSVerify });
+      const answer = await send(url, { method, headers, signal: limit, rejectUnauthorized: !skipTLSVerify });
       const text = await textOf(answer, answerMaxKiB * 1_024);
       if (text === undefined) return failed("TooLarge", `the vault's answer has more than ${answerMaxKiB} KiB`);
-      return readVaultAnswer(source, { status: answer.statusCode!, retryAfter: answer.headers["retry-after"], text });
+      return { status: answer.statusCode!, retryAfter: answer.headers["retry-after"], text };
     } catch (error) {
       const why = limit.aborted ? `it did not answer within ${requestTimeoutSeconds} s` : messageOf(error);
       return failed("Unavailable", `the vault cannot be reached: ${why}`, true);
@@ -44,19 +44,22 @@ export function createVaultReader(settings: VaultSettings): ReadVault {
   };
 }
 
-function refusing(message: string): ReadVault {
-  return async () => failed("Invalid", message, true);
+/** Reads one secret of a vault. Never rejects. */
+export async function readVaultSecret(ask: AskVault, source: VaultSource, signal: AbortSignal): Promise<VaultResult> {
+  const answer = await ask("GET", source.requestPath, signal);
+  return "ok" in answer ? answer : readVaultAnswer(source, answer);
 }
 
-interface Asked {
+interface Sent {
+  readonly method: "GET" | "POST";
   readonly headers: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
   readonly rejectUnauthorized: boolean;
 }
 
-function ask(url: URL, { rejectUnauthorized, ...shared }: Asked): Promise<IncomingMessage> {
+function send(url: URL, { rejectUnauthorized, ...shared }: Sent): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    const options = { method: "GET", agent: false as const, ...shared };
+    const options = { agent: false as const, ...shared };
     const request =
       url.protocol === "http:" ? requestPlain(url, options, resolve) : requestTls(url, { ...options, rejectUnauthorized }, resolve);
     request.on("error", reject);

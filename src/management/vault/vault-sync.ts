@@ -1,3 +1,4 @@
+import type { Chance } from "../../base/chance.ts";
 import type { Clock, Timer } from "../../base/clock.ts";
 import { isEngineError, messageOf } from "../../base/errors.ts";
 import { jsonEqual } from "../../base/json.ts";
@@ -12,11 +13,17 @@ import { durationMs } from "../config/rules/durations.ts";
 import { specOf } from "../kinds/common.ts";
 import type { SharedSecretSpec } from "../kinds/shared-secret.ts";
 import { SHARED_SECRETS } from "../kinds/types.ts";
-import { createVaultReader } from "./vault-client.ts";
-import type { VaultSettings } from "./vault-client.ts";
+import { createTokenRenewal } from "./token-renewal.ts";
+import type { TokenRenewal } from "./token-renewal.ts";
+import { createTokenSource } from "./token-source.ts";
+import type { TokenSource } from "./token-source.ts";
+import { createVaultClient, readVaultSecret } from "./vault-client.ts";
+import type { AskVault, VaultSettings } from "./vault-client.ts";
+import { conditionsOf, hasVaultCondition, nextVaultConditions, vaultCondition } from "./vault-condition.ts";
 import { vaultSource } from "./vault-source.ts";
+import type { VaultSource } from "./vault-source.ts";
 import { failed } from "./vault-values.ts";
-import type { VaultResult } from "./vault-values.ts";
+import type { VaultFailure, VaultResult } from "./vault-values.ts";
 
 /** Options of {@link startVaultSync}. */
 export interface VaultSyncOptions {
@@ -26,31 +33,31 @@ export interface VaultSyncOptions {
   readonly settings: () => VaultSettings;
   /** Subscribes to other settings. Returns the unsubscribe. */
   readonly onSettings: (listener: () => void) => () => void;
+  /** Reads a file that the settings name. */
+  readonly readFile: (path: string) => Promise<string>;
+  /** Spreads the renewals of tokens. */
+  readonly chance: Pick<Chance, "fraction">;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
 /** Copying that continues until it is stopped. */
 export interface VaultSync {
-  /** Resolves when no round is in progress. */
+  /** Resolves when no round and no renewal of the token is in progress. */
   settled(): Promise<void>;
   stop(): void;
 }
 
-/** The condition of a SharedSecret that tells whether it matches the vault. */
-const VAULT_CONDITION = "VaultSynced";
 /** Time between two rounds by default, and before a round for an annotation that was just written, in milliseconds. */
 const INTERVAL_MS = 60_000;
 const SOON_MS = 1_000;
-/** Most skipped names that are reported. */
-const NAMED_MAX = 5;
 
 /**
  * Copies secrets of the vault into the SharedSecrets that name them, one after another, a round at a time. What cannot be read stays as
- * it was copied last. Nothing is ever written to the vault.
+ * it was copied last. Nothing is ever written to the vault. The token is kept alive beside the rounds, where it can be renewed.
  *
  * @example
- * const sync = startVaultSync({ registry, objects, settings: () => config.vault, onSettings, clock, logger });
+ * const sync = startVaultSync({ registry, objects, settings: () => config.vault, onSettings, readFile, chance, clock, logger });
  */
 export function startVaultSync(options: VaultSyncOptions): VaultSync {
   return new Rounds(options);
@@ -60,6 +67,8 @@ class Rounds implements VaultSync {
   readonly #options: VaultSyncOptions;
   readonly #ending = new AbortController();
   readonly #ends: readonly (() => void)[];
+  readonly #source: TokenSource;
+  readonly #renewal: TokenRenewal;
   #timer: Timer | undefined;
   #dueMs = Infinity;
   /** The vault has asked for no requests until then. */
@@ -68,6 +77,10 @@ class Rounds implements VaultSync {
 
   constructor(options: VaultSyncOptions) {
     this.#options = options;
+    const { chance, clock, logger } = options;
+    this.#source = createTokenSource({ ...options, onChange: () => this.#restart() });
+    const random = () => chance.fraction();
+    this.#renewal = createTokenRenewal({ open: () => this.#open(), clock, random, logger, onWarning: () => this.#lookIn(SOON_MS) });
     this.#ends = [
       options.onSettings(() => this.#restart()),
       options.objects.onChange(({ object, previous }) => {
@@ -80,12 +93,15 @@ class Rounds implements VaultSync {
   }
 
   async settled(): Promise<void> {
-    await this.#round;
+    await this.#source.settled();
+    await Promise.all([this.#round, this.#renewal.settled()]);
   }
 
   stop(): void {
     this.#ending.abort();
     this.#timer?.cancel();
+    this.#source.stop();
+    this.#renewal.stop();
     for (const end of this.#ends) end();
   }
 
@@ -93,7 +109,17 @@ class Rounds implements VaultSync {
     this.#timer?.cancel();
     this.#dueMs = Infinity;
     this.#quietUntilMs = 0;
-    if (this.#options.settings().enabled) this.#lookIn(0);
+    this.#source.stop();
+    this.#renewal.stop();
+    if (!this.#options.settings().enabled) return;
+    this.#source.restart();
+    this.#renewal.restart();
+    this.#lookIn(0);
+  }
+
+  async #open(): Promise<AskVault | VaultFailure> {
+    const token = await this.#source.token();
+    return typeof token === "string" ? createVaultClient(this.#options.settings(), token) : token;
   }
 
   #lookIn(ms: number): void {
@@ -120,34 +146,43 @@ class Rounds implements VaultSync {
       });
   }
 
+  /** Goes by secrets of the vault, so that the answer for one is forgotten before the next one is asked for. */
   async #goRound(): Promise<void> {
-    const { objects, settings, clock } = this.#options;
-    const read = createVaultReader(settings());
-    /** Answers of this round: several SharedSecrets may be copies of one secret. */
-    const known = new Map<string, VaultResult>();
-    let down: VaultResult | undefined;
-    for (const { metadata } of [...objects.of(SHARED_SECRETS)]) {
-      const object = objects.get(SHARED_SECRETS, keyOf({ metadata } as KubeObject));
+    const { objects, clock } = this.#options;
+    const ask = await this.#open();
+    let down: VaultFailure | undefined = typeof ask === "function" ? undefined : ask;
+    for (const [source, copies] of bySource(objects.of(SHARED_SECRETS))) {
       if (this.#ending.signal.aborted) return;
-      if (object === undefined || object.metadata.uid !== metadata.uid || object.metadata.deletionTimestamp !== undefined) continue;
-      const source = vaultSource(object.metadata.annotations);
-      if (source === undefined) {
-        if (hasCondition(object)) await this.#write(object, undefined, undefined);
-        continue;
-      }
-      if (typeof source === "string") {
-        await this.#write(object, failed("Invalid", source), undefined);
-        continue;
-      }
-      // Both versions may use the same path, and read the answer differently.
-      const asked = `${source.version} ${source.requestPath}`;
-      const result = down ?? known.get(asked) ?? (await read(source, this.#ending.signal));
+      const present = copies.filter((metadata) => this.#copyOf(metadata, source) !== undefined);
+      if (present.length === 0) continue;
+      const result = await this.#read(source, { ask, down });
       if (this.#ending.signal.aborted) return;
-      known.set(asked, result);
-      if (!result.ok && result.forAll) down = result;
-      if (!result.ok && result.retryAfterMs !== undefined) this.#quietUntilMs = clock.monotonic() + result.retryAfterMs;
-      await this.#write(object, result, `${source.version} ${source.mount}/${source.path}`);
+      if (result?.ok === false && result.forAll) down = result;
+      if (result?.ok === false && result.retryAfterMs !== undefined) this.#quietUntilMs = clock.monotonic() + result.retryAfterMs;
+      for (const metadata of present) {
+        const object = this.#copyOf(metadata, source);
+        if (object !== undefined) await this.#write(object, result, placeOf(source));
+        if (this.#ending.signal.aborted) return;
+      }
     }
+  }
+
+  async #read(
+    source: Source,
+    { ask, down }: { ask: AskVault | VaultFailure; down: VaultFailure | undefined },
+  ): Promise<VaultResult | undefined> {
+    if (source === undefined) return undefined;
+    if (typeof source === "string") return failed("Invalid", source);
+    return down ?? (typeof ask === "function" ? readVaultSecret(ask, source, this.#ending.signal) : ask);
+  }
+
+  /** The object as it is now, if it is still there and a copy of this secret; otherwise its change has a round of its own. */
+  #copyOf(metadata: KubeObject["metadata"], source: Source): KubeObject | undefined {
+    const object = this.#options.objects.get(SHARED_SECRETS, keyOf({ metadata } as KubeObject));
+    if (object === undefined || object.metadata.uid !== metadata.uid || object.metadata.deletionTimestamp !== undefined) return undefined;
+    const now = vaultSource(object.metadata.annotations);
+    if (nameOf(now) !== nameOf(source)) return undefined;
+    return now === undefined && !hasVaultCondition(object) ? undefined : object;
   }
 
   /** The data first: the condition that reports them follows. */
@@ -161,7 +196,8 @@ class Rounds implements VaultSync {
         current = (await registry.update(SHARED_SECRETS, keyOf(object), { ...object, spec: { ...spec, data: { ...result.data } } })).object;
         logger.info("A SharedSecret follows the vault", { secret });
       }
-      const conditions = nextConditions(current, result === undefined ? undefined : conditionOf(result, place), timestamp(clock.now()));
+      const next = result === undefined ? undefined : vaultCondition(result, { place, warning: this.#renewal.warning });
+      const conditions = nextVaultConditions(current, next, timestamp(clock.now()));
       if (jsonEqual(conditions, conditionsOf(current))) return;
       if (result?.ok === false)
         logger.warn("A SharedSecret cannot follow the vault", { secret, reason: result.reason, message: result.message });
@@ -176,36 +212,27 @@ class Rounds implements VaultSync {
   }
 }
 
-interface Condition {
-  readonly type: string;
-  readonly status: string;
-  readonly reason?: string;
-  readonly message?: string;
-  readonly lastTransitionTime?: string;
+/** What the annotations of a SharedSecret name; see {@link vaultSource}. */
+type Source = VaultSource | string | undefined;
+
+/** The SharedSecrets by what they are copies of; both versions may use the same path, and read the answer differently. */
+function bySource(objects: Iterable<KubeObject>): Iterable<readonly [Source, readonly KubeObject["metadata"][]]> {
+  const groups = new Map<string, [Source, KubeObject["metadata"][]]>();
+  for (const { metadata } of objects) {
+    const source = vaultSource(metadata.annotations);
+    const group = groups.get(nameOf(source));
+    if (group === undefined) groups.set(nameOf(source), [source, [metadata]]);
+    else group[1].push(metadata);
+  }
+  return groups.values();
 }
 
-function conditionsOf(object: KubeObject): readonly Condition[] {
-  return (object["status"] as { readonly conditions?: readonly Condition[] } | undefined)?.conditions ?? [];
+function nameOf(source: Source): string {
+  return typeof source === "object"
+    ? `${source.version} ${source.requestPath}`
+    : `${source === undefined ? "none" : "wrong"} ${source ?? ""}`;
 }
 
-function hasCondition(object: KubeObject): boolean {
-  return conditionsOf(object).some(({ type }) => type === VAULT_CONDITION);
-}
-
-function nextConditions(object: KubeObject, next: Omit<Condition, "type"> | undefined, now: string): readonly Condition[] {
-  const others = conditionsOf(object).filter(({ type }) => type !== VAULT_CONDITION);
-  if (next === undefined) return others;
-  const before = conditionsOf(object).find(({ type }) => type === VAULT_CONDITION);
-  const lastTransitionTime = before?.status === next.status ? (before.lastTransitionTime ?? now) : now;
-  return [...others, { type: VAULT_CONDITION, lastTransitionTime, ...next }];
-}
-
-function conditionOf(result: VaultResult, place: string | undefined): Omit<Condition, "type"> {
-  if (!result.ok) return { status: "False", reason: result.reason, message: `${result.message}; the data stay as they are` };
-  const { version, leftOut } = result;
-  const of = version === undefined ? "" : `, version ${version}`;
-  const names = leftOut.slice(0, NAMED_MAX).map((name) => JSON.stringify(name.slice(0, 60)));
-  const more = leftOut.length > NAMED_MAX ? ` and ${leftOut.length - NAMED_MAX} others` : "";
-  const without = leftOut.length === 0 ? "" : `, without ${names.join(", ")}${more}, which no Secret can have`;
-  return { status: "True", reason: "Copied", message: `${place}${of}${without}` };
+function placeOf(source: Source): string | undefined {
+  return typeof source === "object" ? `${source.version} ${source.mount}/${source.path}` : undefined;
 }

@@ -19,7 +19,18 @@ export type VaultReason =
   | "TooLarge"
   | "WrongType";
 
-/** The outcome of one request. */
+/** Why a request brought nothing. */
+export interface VaultFailure {
+  readonly ok: false;
+  readonly reason: VaultReason;
+  readonly message: string;
+  /** Every other request would fail in the same way. */
+  readonly forAll: boolean;
+  /** How long the vault asks for no requests, in milliseconds. */
+  readonly retryAfterMs?: number;
+}
+
+/** The outcome of reading one secret. */
 export type VaultResult =
   | {
       readonly ok: true;
@@ -30,15 +41,7 @@ export type VaultResult =
       /** Names that no Secret can have. */
       readonly leftOut: readonly string[];
     }
-  | {
-      readonly ok: false;
-      readonly reason: VaultReason;
-      readonly message: string;
-      /** Every other request would fail in the same way. */
-      readonly forAll: boolean;
-      /** How long the vault asks for no requests, in milliseconds. */
-      readonly retryAfterMs?: number;
-    };
+  | VaultFailure;
 
 /** A vault's answer. */
 export interface VaultAnswer {
@@ -62,7 +65,7 @@ const RETRY_AFTER_MAX = 3_600;
  * readVaultAnswer(source, { status: 503, retryAfter: undefined, text: "" }); // { ok: false, reason: "Sealed", … }
  */
 export function readVaultAnswer(source: Pick<VaultSource, "version">, { status, retryAfter, text }: VaultAnswer): VaultResult {
-  if (status !== 200) return refusal(status, retryAfter);
+  if (status !== 200) return vaultRefusal(status, retryAfter);
   let body: unknown;
   try {
     body = parseJson(text, DEPTH_MAX);
@@ -94,7 +97,8 @@ function dataOf(values: Readonly<Record<string, unknown>>, version: number | und
   return { ok: true, data, version, leftOut };
 }
 
-function refusal(status: number, retryAfter: string | undefined): VaultResult {
+/** What a status other than 200 means. `retryAfter` is the header. */
+export function vaultRefusal(status: number, retryAfter: string | undefined): VaultFailure {
   if (status >= 300 && status < 400)
     return failed("Redirected", "the vault redirects to another address, which does not get the token; set that address", true);
   if (status === 401) return failed("Unauthorized", "the vault does not know the token", true);
@@ -110,7 +114,7 @@ function refusal(status: number, retryAfter: string | undefined): VaultResult {
 }
 
 /** A failure. */
-export function failed(reason: VaultReason, message: string, forAll = false): Extract<VaultResult, { ok: false }> {
+export function failed(reason: VaultReason, message: string, forAll = false): VaultFailure {
   return { ok: false, reason, message, forAll };
 }
 

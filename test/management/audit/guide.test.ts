@@ -12,7 +12,7 @@ import { silentLogger } from "../../../src/base/logger.ts";
 import { createAuditLog } from "../../../src/management/audit/audit-log.ts";
 import { AUDIT_PAGE, AUDIT_PAGE_MAX } from "../../../src/management/audit/audit-events.ts";
 import { AUDIT_ROW_BYTES_MAX } from "../../../src/management/audit/store/audit-row.ts";
-import { AUDIT_PENDING_LENGTH_MAX, AUDIT_PENDING_LINES_MAX } from "../../../src/management/audit/store/audit-store.ts";
+import { AUDIT_CLOSING_MS, AUDIT_PENDING_LENGTH_MAX, AUDIT_PENDING_LINES_MAX } from "../../../src/management/audit/store/audit-store.ts";
 import { PATIENCE_MS } from "../../support/patience.ts";
 import { AUDIT_BODY_BYTES_MAX } from "../../../src/management/audit/event.ts";
 import { AUDIT_LEVEL_DEFAULT } from "../../../src/management/audit/levels.ts";
@@ -52,6 +52,7 @@ test("its names and numbers are those of the source", () => {
   const fields = [...Object.keys(AUDIT.fields), ...Object.keys(AUDIT_RULE.fields)];
   expect(fields.filter((field) => !PAGE.includes(`\`${field}`) && !PAGE.includes(`  ${field}:`))).toEqual([]);
   expect(PAGE).toContain(`| \`maxSize\` | ${AUDIT_SIZE_MB} |`);
+  expect(PAGE).toContain(`the database has ${AUDIT_CLOSING_MS / 1_000} seconds for what waits`);
   expect(PAGE).toContain(`more than ${AUDIT_BODY_BYTES_MAX}`);
   expect(PAGE.replace(/\s+/g, " ")).toContain(`within ${(2 * CONFIG_POLL_MS) / 1_000} seconds`);
   expect(PAGE).toContain(`| ${AUDIT_LEVEL_DEFAULT}, the default without level and policy |`);

@@ -4,19 +4,22 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
 import { silentLogger } from "../../../src/base/logger.ts";
 import { createMetrics } from "../../../src/base/metrics.ts";
 import { createAuditLog } from "../../../src/management/audit/audit-log.ts";
 import { openAuditDatabase } from "../../../src/management/audit/store/audit-database.ts";
+import { AUDIT_CLOSING_MS, createAuditStore } from "../../../src/management/audit/store/audit-store.ts";
 import { openMysqlLines } from "../../../src/management/audit/store/mysql-lines.ts";
 import { parseManagementConfig } from "../../../src/management/config/config.ts";
 import { dataStoreEndpoint } from "../../../src/management/config/rules/data-store-endpoint.ts";
-import { until } from "../../support/fake-clock.ts";
+import { createFakeClock, settle, until } from "../../support/fake-clock.ts";
 import { hasMariadb, startMariadb } from "../../support/mariadb.ts";
 import type { Mariadb } from "../../support/mariadb.ts";
+import { WAIT } from "../../support/patience.ts";
 import { describeDatabase } from "./store/database-contract.ts";
+import { rowOf } from "./store/rows.ts";
 
 test.runIf(false).each(hasMariadb ? [] : ["mariadb-server"])("the package %s is not on this machine: nothing was tried", () => {});
 
@@ -64,6 +67,34 @@ describe.runIf(hasMariadb)("audit lines in MariaDB", { timeout: 120_000 }, () =>
     const failure = await openMysqlLines(endpoint as Parameters<typeof openMysqlLines>[0]).catch((error: unknown) => String(error));
     expect(failure).toContain("Access denied");
     expect(failure).not.toContain("hidden-word");
+  });
+
+  test("a server that stops answering in the middle holds the end for two seconds, and its connection is closed", async () => {
+    await fresh();
+    await (await open()).close();
+    const [clock, told] = [createFakeClock(), [] as string[]];
+    const tell = (message: string) => void told.push(message);
+    const endpoint = dataStoreEndpoint(mariadb.endpoint) as Parameters<typeof openMysqlLines>[0];
+    const store = createAuditStore({
+      ...{ clock, random: () => 0, ttlHours: 0, logger: { debug() {}, info: tell, warn: tell, error: tell } },
+      open: async (signal) => openAuditDatabase(await openMysqlLines(endpoint, signal)),
+    });
+    const processes = async (state: string) =>
+      Number(await mariadb.run(`SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE ${state}`));
+    // Others wait for the lock until its holder is ended.
+    const lock = mariadb.run("LOCK TABLES audit.audit_events WRITE; SELECT SLEEP(3600)").catch(() => {});
+    await vi.waitFor(async () => expect(await processes("INFO = 'SELECT SLEEP(3600)'")).toBe(1), WAIT);
+    store.write(rowOf());
+    await vi.waitFor(async () => expect(await processes("STATE LIKE 'Waiting for table%'")).toBe(1), WAIT);
+    const closed = store.close();
+    await settle();
+    await clock.advance(AUDIT_CLOSING_MS);
+    await closed;
+    expect(told[0]).toContain("does not answer and is left");
+    const [id] = (await mariadb.run("SELECT ID FROM information_schema.PROCESSLIST WHERE INFO = 'SELECT SLEEP(3600)'")).split("\n");
+    await mariadb.run(`KILL ${id}`);
+    await lock;
+    await vi.waitFor(async () => expect(await processes("USER != 'root' AND USER != 'system user'")).toBe(0), WAIT);
   });
 
   test("lines wait while the server is killed and started again, and each is there once", async () => {

@@ -67,7 +67,7 @@ describe("the effective configuration", () => {
   test("shows every field of the specification that the file has", () => {
     const shown = shownFields(every, MANAGEMENT_SCHEMA);
     const missing = fieldsOf(MANAGEMENT_SCHEMA).filter((field) => !shown.has(field));
-    expect(missing.sort()).toEqual(["audit.level", "auth.connectors.*.saml.ca", "auth.saml.ca"]);
+    expect(missing.sort()).toEqual(["audit.level", "auth.connectors.*.saml.ca", "auth.saml.ca", "vault.auth.tokenFile"]);
   });
 
   test("treats null as an absent setting", () => {

@@ -24,6 +24,7 @@ const OTHER: Readonly<Record<string, unknown>> = {
   "auth.connectors[].saml.ca": "/etc/ca.pem",
   "audit.level": 1,
   "auth.password.minLength": 9,
+  "vault.auth.tokenFile": "/etc/platform/vault/token",
 };
 
 /** The value of a setting in the file of all fields, without the values around it. */

@@ -91,6 +91,14 @@ describe("other sections", () => {
     expect(config("").vault).not.toHaveProperty("address");
   });
 
+  test("a vault from which nothing is copied for want of a token is told", () => {
+    const told = (text: string) => warnings(text).filter((line) => line.includes("Nothing is copied"));
+    expect(told('vault: {enabled: true, auth: {token: "", tokenFile: ""}}')).toHaveLength(1);
+    expect(told("vault: {enabled: true, auth: {token: a}}")).toEqual([]);
+    expect(told("vault: {enabled: true, auth: {tokenFile: /a}}")).toEqual([]);
+    expect(told("vault: {auth: {}}")).toEqual([]);
+  });
+
   test("what requests leave out is as in limits", () => {
     const resourcesOf = (text: string) => config(`imageBuilder: {resources: ${text}}`).imageBuilder.resources;
     expect(resourcesOf("{limits: {cpu: 2, memory: 1024Mi}}")).toEqual({

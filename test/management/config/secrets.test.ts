@@ -14,6 +14,7 @@ const NOT_SECRET: Readonly<Record<string, string>> = {
   "auth.password": "a section without a password",
   "auth.accessKeyMaxTTLSeconds": "a time",
   "auth.loginAccessKeyTTLSeconds": "a time",
+  "vault.auth.tokenFile": "the path of a file, not its content",
   "vault.auth.tokenSecretRef": "the name of a Secret, not its content",
   "vault.auth.tokenSecretRef.key": "the name of a key of a Secret",
 };

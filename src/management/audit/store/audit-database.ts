@@ -19,6 +19,8 @@ export interface Sql {
     readonly insert: string;
     /** Deletes a limited number of rows before a moment. */
     readonly deleteBefore: string;
+    /** A text that is compared with a column byte by byte, whatever the characters of either. */
+    readonly text: string;
   };
 }
 
@@ -79,12 +81,14 @@ const FILTERS: Readonly<Record<keyof AuditFilter, (typeof COLUMNS)[number]>> = {
 };
 const TABLE = "audit_events";
 const ORDER = "ORDER BY at DESC, writer DESC, seq DESC";
-/** Condition for lines before a position. Spelled out, because not every database uses its index to compare rows. */
-const BEFORE = "at >= ? AND at <= ? AND (at < ? OR (at = ? AND (writer < ? OR (writer = ? AND seq < ?))))";
 
 /** Creates the table if necessary. */
 export async function openAuditDatabase(sql: Sql): Promise<AuditDatabase> {
   await sql.run(sql.words.createTable, []);
+  const { text } = sql.words;
+  // Positions are spelled out, because not every database uses its index to compare rows.
+  const beforePlace = `at >= ? AND at <= ? AND (at < ? OR (at = ? AND (writer < ${text} OR (writer = ${text} AND seq < ?))))`;
+  const fromPlace = `at >= ? AND (at > ? OR (at = ? AND (writer > ${text} OR (writer = ${text} AND seq >= ?))))`;
   return {
     async insert(rows) {
       const marks = rows.map(() => `(${COLUMNS.map(() => "?").join(",")})`).join(",");
@@ -92,15 +96,15 @@ export async function openAuditDatabase(sql: Sql): Promise<AuditDatabase> {
     },
     async look({ filter, before, since, scan, most }) {
       const from = [since, before.at, before.at, before.at, before.writer, before.writer, before.seq];
-      const window = `FROM ${TABLE} WHERE ${BEFORE} ${ORDER}`;
+      const window = `FROM ${TABLE} WHERE ${beforePlace} ${ORDER}`;
       const [end] = await sql.all(`SELECT at, writer, seq ${window} LIMIT 1 OFFSET ${scan - 1}`, from);
       const wanted = (Object.keys(FILTERS) as (keyof AuditFilter)[]).filter((name) => filter[name] !== undefined);
-      const where = wanted.map((name) => `${FILTERS[name]} = ?`);
-      const floor = end === undefined ? [] : ["at >= ? AND (at > ? OR (at = ? AND (writer > ? OR (writer = ? AND seq >= ?))))"];
+      const where = wanted.map((name) => `${FILTERS[name]} = ${name === "code" ? "?" : text}`);
+      const floor = end === undefined ? [] : [fromPlace];
       const last = end === undefined ? undefined : placeOf(end);
       const values = last === undefined ? [] : [last.at, last.at, last.at, last.writer, last.writer, last.seq];
       const found = await sql.all(
-        `SELECT at, writer, seq, line FROM ${TABLE} WHERE ${[BEFORE, ...floor, ...where].join(" AND ")} ${ORDER} LIMIT ${most}`,
+        `SELECT at, writer, seq, line FROM ${TABLE} WHERE ${[beforePlace, ...floor, ...where].join(" AND ")} ${ORDER} LIMIT ${most}`,
         [...from, ...values, ...wanted.map((name) => filter[name]!)],
       );
       const next = found.length === most ? placeOf(found.at(-1)!) : last;

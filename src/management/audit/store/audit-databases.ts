@@ -15,7 +15,7 @@ export interface AuditDatabasesOptions extends Pick<AuditStoreOptions, "clock" |
   readonly metrics: Metrics;
   readonly chance: Pick<Chance, "uuid" | "fraction">;
   /** Default: the database that the address names. */
-  readonly openDatabase?: (endpoint: string) => Promise<AuditDatabase>;
+  readonly openDatabase?: (endpoint: string, signal: AbortSignal) => Promise<AuditDatabase>;
 }
 
 /** The store that the configuration names, if any. */
@@ -49,15 +49,20 @@ export function createAuditDatabases({ chance, openDatabase = openNamed, metrics
           ? undefined
           : {
               endpoint,
-              store: createAuditStore({ ...options, ttlHours, random: () => chance.fraction(), open: () => openDatabase(endpoint) }),
+              store: createAuditStore({
+                ...options,
+                ttlHours,
+                random: () => chance.fraction(),
+                open: (signal) => openDatabase(endpoint, signal),
+              }),
             };
       await before?.store.close();
     },
   };
 }
 
-async function openNamed(text: string): Promise<AuditDatabase> {
+async function openNamed(text: string, signal: AbortSignal): Promise<AuditDatabase> {
   const endpoint = dataStoreEndpoint(text);
   if (endpoint === undefined) throw new Error("audit.dataStoreEndpoint names no database that is known");
-  return openAuditDatabase(endpoint.kind === "sqlite" ? await openSqliteLines(endpoint.path) : await openMysqlLines(endpoint));
+  return openAuditDatabase(endpoint.kind === "sqlite" ? await openSqliteLines(endpoint.path) : await openMysqlLines(endpoint, signal));
 }

@@ -10,8 +10,8 @@ import type { AuditRow } from "./audit-row.ts";
 
 /** Options of the store. */
 export interface AuditStoreOptions {
-  /** Opens the database; called again after each failure. */
-  readonly open: () => Promise<AuditDatabase>;
+  /** Opens the database; called again after each failure. The signal ends what the database does not, when closing has taken too long. */
+  readonly open: (signal: AbortSignal) => Promise<AuditDatabase>;
   /** Older lines are deleted, in hours; 0 keeps all. */
   readonly ttlHours: number;
   readonly clock: Clock;
@@ -35,7 +35,7 @@ export interface AuditStore {
   keep(ttlHours: number): void;
   /** @throws the database's error. */
   look(look: AuditLook): Promise<AuditFound>;
-  /** Resolves when all waiting lines are written, or counted as lost because they cannot be. */
+  /** Resolves when all waiting lines are written, or counted as lost because they cannot be: after {@link AUDIT_CLOSING_MS} at the latest. */
   close(): Promise<void>;
 }
 
@@ -50,8 +50,8 @@ const RETRY = { initialMs: 500, maximumMs: 30_000, jitter: 0.2 };
 const PRUNING_MS = 3_600_000;
 const PRUNED_MAX = 1_000;
 const HOUR_MS = 3_600_000;
-/** How long the database may take for the last lines, in milliseconds. */
-const CLOSING_MS = 5_000;
+/** How long the database may take for the last lines and its own end, in milliseconds. */
+export const AUDIT_CLOSING_MS = 2_000;
 /** How lost lines are counted. */
 export const DATABASE_PLUGIN = { plugin: "database" };
 
@@ -64,6 +64,8 @@ class QueuedStore implements AuditStore {
   readonly #options: AuditStoreOptions;
   readonly #metrics: Metrics;
   readonly #ending = new AbortController();
+  /** Closing took too long. */
+  readonly #givenUp = new AbortController();
   #ttlHours: number;
   #database: Promise<AuditDatabase> | undefined;
   #pending: AuditRow[] = [];
@@ -110,10 +112,14 @@ class QueuedStore implements AuditStore {
   async close(): Promise<void> {
     this.#ending.abort();
     this.#timer?.cancel();
-    await this.#withinClosing(Promise.all([this.#writing, this.#pruning]));
+    const done = Promise.all([this.#writing, this.#pruning]).then(() => this.#forget(this.#database));
+    if (!(await this.#isWithinClosing(done))) {
+      const fields = { seconds: AUDIT_CLOSING_MS / 1_000, lines: this.#pending.length };
+      this.#options.logger.warn("The audit database does not answer and is left without waiting longer; the file has its lines", fields);
+      this.#givenUp.abort();
+    }
     this.#lose(this.#pending.length);
     this.#pending = [];
-    await this.#forget(this.#database);
   }
 
   async #drain(): Promise<void> {
@@ -123,11 +129,13 @@ class QueuedStore implements AuditStore {
       const batch = this.#nextBatch();
       try {
         await this.#with((database) => database.insert(batch));
+        if (this.#givenUp.signal.aborted) break;
         this.#written(batch);
         failures = 0;
         // Callers that wait for an answer go first: some databases work on this thread.
         await nextMacrotask();
       } catch (error) {
+        if (this.#givenUp.signal.aborted) break;
         if (!this.#failing) this.#options.logger.warn("The audit database cannot be used; lines wait", { error: messageOf(error) });
         this.#failing = true;
         this.#batchMax = Math.max(1, Math.floor(this.#batchMax / 2));
@@ -167,7 +175,7 @@ class QueuedStore implements AuditStore {
 
   /** After a failure the database is opened again. */
   async #with<Result>(work: (database: AuditDatabase) => Promise<Result>): Promise<Result> {
-    const opened = (this.#database ??= this.#options.open());
+    const opened = (this.#database ??= this.#options.open(this.#givenUp.signal));
     try {
       return await work(await opened);
     } catch (error) {
@@ -182,9 +190,10 @@ class QueuedStore implements AuditStore {
     await opened?.then((database) => database.close()).catch(() => {});
   }
 
-  async #withinClosing(work: Promise<unknown>): Promise<void> {
+  async #isWithinClosing(work: Promise<unknown>): Promise<boolean> {
     const over = new AbortController();
-    await Promise.race([work.finally(() => over.abort()), delay(this.#options.clock, CLOSING_MS, over.signal)]);
+    const done = work.then(() => true).finally(() => over.abort());
+    return Promise.race([done, delay(this.#options.clock, AUDIT_CLOSING_MS, over.signal).then(() => over.signal.aborted)]);
   }
 
   /** One after another, in small portions. */
@@ -197,6 +206,7 @@ class QueuedStore implements AuditStore {
           count = await this.#with((database) => database.prune(before, PRUNED_MAX));
         }
       } catch (error) {
+        if (this.#givenUp.signal.aborted) return;
         this.#options.logger.warn("Old audit lines cannot be deleted from the database", { error: messageOf(error) });
       }
     });

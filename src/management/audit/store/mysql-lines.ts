@@ -1,3 +1,4 @@
+import { connect } from "node:net";
 import type { DataStoreEndpoint } from "../../config/rules/data-store-endpoint.ts";
 import type { Sql } from "./audit-database.ts";
 
@@ -14,17 +15,27 @@ const WORDS: Sql["words"] = {
     code INT NOT NULL, line MEDIUMTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL, PRIMARY KEY (at, writer, seq))`,
   insert: "INSERT IGNORE",
   deleteBefore: "DELETE FROM audit_events WHERE at < ? ORDER BY at LIMIT ?",
+  // Columns of ASCII neither take other texts for a comparison, nor tell trailing spaces apart.
+  text: "CAST(? AS BINARY)",
 };
 
 /**
- * A database of MySQL or MariaDB. The client is loaded on first use. After a failure the connection is unusable.
+ * A database of MySQL or MariaDB. The client is loaded on first use. After a failure the connection is unusable. `signal` cuts the connection,
+ * whatever the server does, and all that waits for it fails.
  *
  * @throws the error of the network or the server.
  */
-export async function openMysqlLines(endpoint: Extract<DataStoreEndpoint, { kind: "mysql" }>): Promise<Sql> {
+export async function openMysqlLines(endpoint: Extract<DataStoreEndpoint, { kind: "mysql" }>, signal?: AbortSignal): Promise<Sql> {
   const { host, port, user, password, database, tls } = endpoint;
   const { createConnection } = await import("mysql2/promise");
+  // The client's own end waits for the server to close its side too.
+  const socket = connect({ host, port, noDelay: true, keepAlive: true });
+  const cut = () => void socket.destroy();
+  signal?.addEventListener("abort", cut, { once: true });
+  socket.once("close", () => signal?.removeEventListener("abort", cut));
+  if (signal?.aborted) cut();
   const connection = await createConnection({
+    stream: () => socket,
     ...{ host, port, user, password, database, charset: "utf8mb4", connectTimeout: CONNECT_MS },
     // The server may not request local files: what it sends is data only.
     ...{ multipleStatements: false, supportBigNumbers: true, flags: ["-LOCAL_FILES"] },
@@ -37,7 +48,7 @@ export async function openMysqlLines(endpoint: Extract<DataStoreEndpoint, { kind
       const [result] = await connection.query({ sql: text, values: [...values], timeout: STATEMENT_MS });
       return result;
     } catch (error) {
-      connection.destroy();
+      cut();
       throw error;
     }
   };
@@ -47,6 +58,6 @@ export async function openMysqlLines(endpoint: Extract<DataStoreEndpoint, { kind
     words: WORDS,
     all: async (text, values) => (await ask(text, values)) as Readonly<Record<string, unknown>>[],
     run: async (text, values) => Number(((await ask(text, values)) as { readonly affectedRows?: number }).affectedRows ?? 0),
-    close: async () => connection.destroy(),
+    close: async () => cut(),
   };
 }

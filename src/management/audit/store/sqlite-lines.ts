@@ -13,6 +13,7 @@ const WORDS: Sql["words"] = {
     code INTEGER NOT NULL, line TEXT NOT NULL, PRIMARY KEY (at, writer, seq))`,
   insert: "INSERT OR IGNORE",
   deleteBefore: "DELETE FROM audit_events WHERE rowid IN (SELECT rowid FROM audit_events WHERE at < ? ORDER BY at LIMIT ?)",
+  text: "?",
 };
 
 /**

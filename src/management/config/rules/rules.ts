@@ -89,8 +89,11 @@ function checkServices(root: Spot): void {
 function checkVault(vault: Spot): void {
   checkInterval(spotBelow(vault, "syncInterval"));
   const enabled = spotBelow(vault, "enabled");
-  if (isTrue(enabled) && writtenText(spotBelow(vault, "auth", "token")) === undefined)
-    warn(enabled, { message: "Nothing is copied without auth.token" });
+  const [token, file] = [spotBelow(vault, "auth", "token"), spotBelow(vault, "auth", "tokenFile")];
+  if (isTrue(enabled) && writtenText(token) === undefined && writtenText(file) === undefined)
+    warn(enabled, { message: "Nothing is copied without auth.token or auth.tokenFile" });
+  if (writtenText(token) !== undefined && writtenText(file) !== undefined)
+    refuseAt(file, { message: "Found tokenFile beside token", hint: "Remove one of the two" });
 }
 
 /** The pattern of the field reports what is no duration at all. */

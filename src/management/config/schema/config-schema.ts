@@ -142,6 +142,10 @@ const VAULT = {
       description: "How the platform signs in at the vault.",
       fields: {
         token: formField("secret", "A token."),
+        tokenFile: formField(
+          "path",
+          "Path of a file with the token, in place of token; it is read again when it changes, as mounted Secrets do.",
+        ),
         tokenSecretRef: {
           type: "object",
           description: "A Secret that holds the token.",

@@ -41,6 +41,26 @@ export function describeDatabase(open: () => Promise<AuditDatabase>, fresh: () =
     [{ code: 403 }, [5]],
     [{ auditID: "other" }, [5]],
     [{ stage: "Panic" }, [1]],
+    [{ stage: "panic" }, []],
+    [{ stage: "Panic " }, []],
+    [{ stage: "Pänic" }, []],
+    [{ auditID: "öther" }, []],
+    [{ auditID: "other " }, []],
+    [{ auditID: "other\u0000" }, []],
+    [{ user: "j\u00e4ne" }, [8]],
+    [{ user: "ja\u0308ne" }, [9]],
+    [{ user: "jane\u0308" }, []],
+    [{ user: "J\u00c4NE" }, []],
+    [{ user: "stra\u00dfe" }, [10]],
+    [{ user: "strasse" }, []],
+    [{ user: "\u{1f600}" }, [11]],
+    [{ user: "\u{1f601}" }, []],
+    [{ user: "a\u0000b" }, [12]],
+    [{ user: "a" }, []],
+    [{ user: "\ud800" }, [13]],
+    [{ verb: "cr\u00e9ate" }, []],
+    [{ namespace: "p-shop\u00a0" }, []],
+    [{ code: 403, user: "jane", stage: "\u00df" }, []],
   ])("lines are found by %j", async (filter, expected) => {
     const rows = [
       { seq: 1, stage: "Panic" },
@@ -50,9 +70,28 @@ export function describeDatabase(open: () => Promise<AuditDatabase>, fresh: () =
       { seq: 5, code: 403, auditID: "other" },
       { seq: 6, user: "' OR '1'='1" },
       { seq: 7, user: "\\' OR 1=1 -- " },
+      { seq: 8, user: "j\u00e4ne" },
+      { seq: 9, user: "ja\u0308ne" },
+      { seq: 10, user: "stra\u00dfe" },
+      { seq: 11, user: "\u{1f600}" },
+      { seq: 12, user: "a\u0000b" },
+      { seq: 13, user: "\ufffd" },
     ];
     await withRows(rows, async (database) => {
       expect(seqs((await database.look(lookAt({ filter }))).lines)).toEqual(expected);
+    });
+  });
+
+  test("a place that no line has is a place all the same, whatever its text", async () => {
+    await withRows([{ seq: 1 }, { seq: 2, writer: "b" }], async (database) => {
+      for (const [writer, expected] of [
+        ["a\u00e4", [1]],
+        ["\u00e4", [2, 1]],
+        ["a ", [1]],
+        ["A", []],
+        ["\u{1f600}", [2, 1]],
+      ] as const)
+        expect(seqs((await database.look(lookAt({ before: { at: 1_000, writer, seq: 0 } }))).lines), writer).toEqual(expected);
     });
   });
 

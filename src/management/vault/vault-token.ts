@@ -1,0 +1,76 @@
+/**
+ * What a vault says of the token that asks it, and when to renew it. Pure.
+ *
+ * @module
+ */
+import { isRecord, parseJson } from "../../base/json.ts";
+import { failed, vaultRefusal } from "./vault-values.ts";
+import type { VaultAnswer, VaultFailure } from "./vault-values.ts";
+
+/** How a token may live on. */
+export interface TokenLife {
+  /** Seconds until it ends; 0 for a token without an end. */
+  readonly seconds: number;
+  /** Whether a renewal moves its end. */
+  readonly renewable: boolean;
+}
+
+/** Paths of the requests about the token that is sent along. */
+export const TOKEN_LOOKUP = "/v1/auth/token/lookup-self";
+export const TOKEN_RENEWAL = "/v1/auth/token/renew-self";
+
+/** Longest life that is believed, in seconds: a hundred years. */
+const SECONDS_MAX = 3_153_600_000;
+const DEPTH_MAX = 16;
+/** A renewal comes at two thirds of the rest of a life, and up to a tenth of that earlier, so that replicas of many platforms spread. */
+const RENEWED_AT = 2 / 3;
+const JITTER = 0.1;
+/** Shortest and longest time until a token is looked at again, in milliseconds. */
+const LOOK_MIN_MS = 1_000;
+const LOOK_MAX_MS = 86_400_000;
+
+/**
+ * Reads the answer to a look-up, or to a renewal. Nothing of it is quoted.
+ *
+ * @example
+ * readTokenAnswer({ status: 200, retryAfter: undefined, text: '{"data":{"ttl":60,"renewable":true}}' }); // { seconds: 60, renewable: true }
+ */
+export function readTokenAnswer({ status, retryAfter, text }: VaultAnswer): TokenLife | VaultFailure {
+  if (status !== 200) return vaultRefusal(status, retryAfter);
+  let body: unknown;
+  try {
+    body = parseJson(text, DEPTH_MAX);
+  } catch {
+    return failed("WrongType", "the vault's answer is not JSON");
+  }
+  // A renewal answers by `auth`, with `data` null.
+  const [lookup, renewal] = isRecord(body) ? [body["data"], body["auth"]] : [];
+  const [seconds, renewable] = isRecord(renewal)
+    ? [renewal["lease_duration"], renewal["renewable"]]
+    : isRecord(lookup)
+      ? [lookup["ttl"], lookup["renewable"]]
+      : [];
+  if (typeof seconds !== "number" || seconds < 0) return failed("WrongType", "the vault's answer does not say how long the token lives");
+  return { seconds: Math.min(Math.ceil(seconds), SECONDS_MAX), renewable: renewable === true };
+}
+
+/** Whether a request about the token fails again until the vault is changed: the token may not ask it. */
+export function isFinal({ reason }: VaultFailure): boolean {
+  return reason === "Forbidden" || reason === "Unauthorized" || reason === "Invalid" || reason === "NotFound";
+}
+
+/**
+ * Milliseconds until a token with so many seconds left is looked at again, in time to renew it. `random` is in [0, 1).
+ *
+ * @example
+ * renewalDelayMs(3_600, 0); // 2_400_000
+ */
+export function renewalDelayMs(seconds: number, random: number): number {
+  const share = RENEWED_AT * (1 - JITTER * random);
+  return Math.min(LOOK_MAX_MS, Math.max(LOOK_MIN_MS, seconds * 1_000 * share));
+}
+
+/** Milliseconds until a failed request is repeated: `pauseMs`, or a third of the life that is left (Infinity: unknown) if that is less. */
+export function repetitionDelayMs(pauseMs: number, leftMs: number): number {
+  return Math.max(LOOK_MIN_MS, Math.min(pauseMs, leftMs / 3));
+}
