@@ -112,7 +112,7 @@ describe("selectors", () => {
   });
 });
 
-test("a scale has no selector where there is none, or one that nobody can read", () => {
+test("a scale has no selector where there is none, or one that cannot be read", () => {
   const status = (selector: unknown) =>
     SCALE.show({ apiVersion: "apps/v1", kind: "Deployment", metadata: {}, spec: { selector }, status: {} } as KubeObject)["status"];
   expect([undefined, {}, "app=web"].map(status)).toEqual([{ replicas: 0 }, { replicas: 0 }, { replicas: 0 }]);
