@@ -12,7 +12,7 @@ export function isName(text: string): boolean {
  * An object name for any text, made unique by a digest of `length` hexadecimal digits, so that similar texts get different names.
  *
  * @example
- * nameWithDigest("Jane D.", "oidc/1", 10); // "jane-d-…"
+ * nameWithDigest("Jane D.", "oidc/1", 10); // "jane-d-8f55272d03"
  */
 export function nameWithDigest(text: string, unique: string, length: number): string {
   const hash = sha256Hex(unique).slice(0, length);
