@@ -130,7 +130,7 @@ describe.each(used)("kubectl 1.$minor with Pods", ({ path }) => {
   test("explains Pods as far as the server knows them", async () => {
     const text = await kubectl.ok("explain pod");
     expect(text).toContain("Containers that run together.");
-    expect(text).toMatch(/ {2}spec\t<Object>[^\n]*\n +What runs, and how\./);
+    expect(text).toMatch(/ {2}spec\t<Object>[^\n]*\n +Containers, and how they run\./);
     expect(await kubectl.ok("explain pod.metadata.labels")).toContain("map[string]string");
   });
 
