@@ -1,6 +1,6 @@
 /** The seeded bugs themselves; `npm run test:mutants` lets them loose. */
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { readdirSync, readFileSync } from "node:fs";
+import { basename, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { readMutants, rotten } from "./suites/mutants/catalogue.ts";
 
@@ -15,6 +15,17 @@ describe("a seeded bug", () => {
   test("changes something", () => {
     const idle = mutants.filter(({ changes }) => changes.some(({ find, replace }) => find === replace));
     expect(idle).toEqual([]);
+  });
+
+  test("names tests that exist, by a title or a scenario of their file", () => {
+    const scenarios = readdirSync(join(ROOT, "fixtures/scenarios"), { recursive: true }).map((file) => basename(String(file), ".yaml"));
+    const missing = mutants.flatMap(({ test }) => {
+      if (test === undefined) return [];
+      const source = readFileSync(join(ROOT, test.file), "utf8").replaceAll(/\\(["'])/g, "$1");
+      const [fixed = ""] = test.title.split(":");
+      return source.includes(fixed) || scenarios.includes(test.title) ? [] : [`${test.file} > ${test.title}`];
+    });
+    expect(missing).toEqual([]);
   });
 
   test("stands in the table of docs/internals/reliability.md with what kills it", () => {
