@@ -22,6 +22,12 @@ beforeAll(async () => {
   jane = await platform.withKey({ user: "jane" });
 });
 
+async function configure(text: string): Promise<void> {
+  const next = parseManagementConfig(text);
+  if (!next.ok) throw new Error("the configuration is good");
+  await platform.management.configure(next.config);
+}
+
 describe("the configuration", () => {
   test("is in the list, and every name of the list can be read", async () => {
     const listed = names(await platform.admin.send("GET", "/config"));
@@ -99,14 +105,13 @@ describe("the configuration", () => {
       headers: { authorization: `Bearer ${jane.key}` },
       signal: ending.signal,
     });
-    const next = parseManagementConfig(CONFIG.replace("36000", "7200"));
-    if (!next.ok) throw new Error("the configuration is good");
-    await platform.management.configure(next.config);
+    await configure(CONFIG.replace("36000", "7200"));
     const reader = watch.body!.pipeThrough(new TextDecoderStream()).getReader();
     const { value = "" } = await reader.read();
     ending.abort();
     expect([value.includes('"accessKeyMaxTTLSeconds":7200'), value.includes(SECRET)]).toEqual([true, false]);
     const made = await platform.admin.send("POST", "/ownedaccesskeys", { metadata: { name: "long" }, spec: { ttl: 9_000 } });
     expect(made.warnings).toContain("requested expiration of 9000 seconds shortened to 7200 seconds");
+    await configure(CONFIG);
   });
 });

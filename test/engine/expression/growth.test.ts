@@ -68,7 +68,8 @@ describe("twice the text", () => {
   });
 
   test.each(Object.entries(TEXTS))("takes twice the work in a configuration: %s", (_name, make) => {
-    const [once, twice] = [3000, 6000].map((length) => workOf(() => void parseConfig(configOf(make(length)))));
+    // Other lengths: what was found of a text is kept, and costs nothing the second time.
+    const [once, twice] = [3100, 6200].map((length) => workOf(() => void parseConfig(configOf(make(length)))));
     expect(twice! / once!).toBeLessThan(2.6);
   });
 

@@ -41,7 +41,8 @@ export interface ContractOptions {
 
 /** Declares the cases. */
 export function describeVault(title: string, { open, realTime }: ContractOptions): void {
-  describe(title, () => {
+  // In the order they are written in: a token that is revoked stays so.
+  describe(title, { shuffle: false }, () => {
     let vault: ContractVault;
     let platform: Platform;
     let token: string;

@@ -1,10 +1,10 @@
 /**
- * Is a test red by chance? Runs the tests in a random order, on one core, beside programs that keep both cores busy, and on a machine that
- * stands still for most of the time; names what fails in each way.
+ * Is a test red by chance? Runs the tests in a random order, in another random order with files that share a process, on one core, beside
+ * programs that keep both cores busy, and on a machine that stands still for most of the time; names what fails in each way.
  *
- *   npm run test:chance -- [--ways order,one-core,busy,slow] [--times 1] [--seed N] [TEST FILES]
+ *   npm run test:chance -- [--ways order,shared,one-core,busy,slow] [--times 1] [--seed N] [TEST FILES]
  *
- * Without files it runs all of `npm run test:all`. What is red in one way and green in another one is red by chance: a bug of the test, or one of
+ * Without files it runs all of `npm run test:all`, and `shared` the files of `npm test`. What is red in one way and green in another one is red by chance: a bug of the test, or one of
  * the product that only some machines show. The exit code is 1 when something was red.
  */
 import { spawn, spawnSync } from "node:child_process";
@@ -22,6 +22,8 @@ const STANDS_MS = 75;
 
 interface Way {
   readonly name: string;
+  /** `test:all` unless told. */
+  readonly script?: string;
   /** Prefix of the command. */
   readonly before?: readonly string[];
   readonly options?: (seed: number) => readonly string[];
@@ -30,14 +32,16 @@ interface Way {
 }
 
 const WAYS: readonly Way[] = [
-  {
-    name: "order",
-    options: (seed) => ["--sequence.shuffle.files", "--sequence.shuffle.tests", `--sequence.seed=${seed}`],
-  },
+  { name: "order", options: shuffled },
+  { name: "shared", script: "test", options: shuffled },
   { name: "one-core", before: ["taskset", "-c", "0"] },
   { name: "busy", beside: keepBusy },
   { name: "slow", beside: standStill },
 ];
+
+function shuffled(seed: number): readonly string[] {
+  return ["--sequence.shuffle.files", "--sequence.shuffle.tests", `--sequence.seed=${seed}`];
+}
 
 /** As many programs as there are cores, and one more, that do nothing but count. */
 function keepBusy(): () => void {
@@ -85,10 +89,10 @@ interface Report {
 }
 
 /** Runs everything in one way, and says what was red. */
-async function play({ before = [], options, beside }: Way, seed: number, files: readonly string[]): Promise<string[]> {
+async function play({ script = "test:all", before = [], options, beside }: Way, seed: number, files: readonly string[]): Promise<string[]> {
   const path = join(temporaryFolder(), "report.json");
   const reporters = ["--reporter=dot", "--reporter=json", `--outputFile.json=${path}`];
-  const [program, ...argv] = [...before, "npm", "run", "test:all", "--", ...reporters, ...(options?.(seed) ?? []), ...files];
+  const [program, ...argv] = [...before, "npm", "run", script, "--", ...reporters, ...(options?.(seed) ?? []), ...files];
   const run = spawn(program!, argv, { cwd: ROOT, detached: true, stdio: ["ignore", "pipe", "pipe"] });
   let output = "";
   for (const stream of [run.stdout, run.stderr])
