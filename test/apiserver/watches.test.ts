@@ -25,10 +25,9 @@ import type { RecordWatchesOptions } from "./support/record-watches.ts";
 import { checkWatches } from "./support/watch-checker.ts";
 import type { Acknowledged } from "./support/watch-checker.ts";
 import { TEST_MS } from "../support/patience.ts";
+import { SEED } from "../support/seed.ts";
 
 const EVENTS = Number(process.env["EVENTS"] ?? 3_000);
-/** A seed of its own for every run; a failure names it. */
-const SEED = Number(process.env["SEED"] ?? Date.now() % 1_000_000);
 /** Etcd waits for its disk, and for three processes that are started first. */
 const ETCD_EVENTS = process.env["EVENTS"] === undefined ? 1_200 : EVENTS;
 /** Writes between two compactions, at most; a short run has a dozen of them all the same. */

@@ -15,10 +15,10 @@ import { createSeededChance } from "../apiserver/seeded-chance.ts";
 import { until } from "../support/fake-clock.ts";
 import { API, MERGE_PATCH } from "./platform.ts";
 import { TEST_MS } from "../support/patience.ts";
+import { SEED } from "../support/seed.ts";
 
 const KILLS = Math.min(30, Number(process.env["KILLS"] ?? 2));
 /** A seed of its own for every run; a failure names it. */
-const SEED = Number(process.env["SEED"] ?? Date.now() % 1_000_000);
 const LANES = 6;
 const ADMIN_KEY = "administrator-0123456789abcdefghijklmn";
 const MAIN = join(import.meta.dirname, "../../src/cli/main.ts");

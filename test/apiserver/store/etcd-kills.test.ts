@@ -13,10 +13,10 @@ import { describeEtcd, startEtcd } from "../../support/etcd.ts";
 import { until } from "../../support/fake-clock.ts";
 import { createSeededChance } from "../seeded-chance.ts";
 import { TEST_MS } from "../../support/patience.ts";
+import { SEED } from "../../support/seed.ts";
 
 const KILLS = Math.min(200, Number(process.env["KILLS"] ?? 4));
 /** A seed of its own for every run; a failure names it. */
-const SEED = Number(process.env["SEED"] ?? Date.now() % 1_000_000);
 const WRITERS = 3;
 const KEYS = 6;
 

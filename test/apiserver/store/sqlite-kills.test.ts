@@ -15,12 +15,12 @@ import { openSqliteStore } from "../../../src/apiserver/store/sqlite/sqlite-stor
 import type { Store, StoreEvent } from "../../../src/apiserver/store/store.ts";
 import { createSeededChance } from "../seeded-chance.ts";
 import { TEST_MS } from "../../support/patience.ts";
+import { SEED } from "../../support/seed.ts";
 
 const KILLS = Number(process.env["KILLS"] ?? 10);
 const LANES = 2;
 const HISTORY = 300;
 /** A seed of its own for every run; a failure names it. */
-const SEED = Number(process.env["SEED"] ?? Date.now() % 1_000_000);
 const WRITER = join(import.meta.dirname, "../support/store-writer.ts");
 
 const folder = mkdtempSync(join(tmpdir(), "sqlite-kills-"));

@@ -16,9 +16,9 @@ import { run } from "../../cli/support.ts";
 import { cipherOf } from "../../conformance/resealable.ts";
 import { TAMPERINGS } from "./support/tampering.ts";
 import type { Loot } from "./support/tampering.ts";
+import { SEED } from "../../support/seed.ts";
 
 const TAMPERED = Number(process.env["TAMPERED"] ?? 100);
-const SEED = Number(process.env["SEED"] ?? 1);
 
 const root = mkdtempSync(join(tmpdir(), "tampered-"));
 afterAll(() => rmSync(root, { recursive: true }));

@@ -4,7 +4,7 @@
  *
  *   npm run test:chance -- [--ways order,shared,one-core,busy,slow] [--times 1] [--seed N] [TEST FILES]
  *
- * Without files it runs all of `npm run test:all`, and `shared` the files of `npm test`. What is red in one way and green in another one is red by chance: a bug of the test, or one of
+ * Properties are tried with other cases each time. Without files it runs all of `npm run test:all`, and `shared` the files of `npm test`. What is red in one way and green in another one is red by chance: a bug of the test, or one of
  * the product that only some machines show. The exit code is 1 when something was red.
  */
 import { spawn, spawnSync } from "node:child_process";
@@ -93,7 +93,8 @@ async function play({ script = "test:all", before = [], options, beside }: Way, 
   const path = join(temporaryFolder(), "report.json");
   const reporters = ["--reporter=dot", "--reporter=json", `--outputFile.json=${path}`];
   const [program, ...argv] = [...before, "npm", "run", script, "--", ...reporters, ...(options?.(seed) ?? []), ...files];
-  const run = spawn(program!, argv, { cwd: ROOT, detached: true, stdio: ["ignore", "pipe", "pipe"] });
+  const env = { ...process.env, SEED: String(seed) };
+  const run = spawn(program!, argv, { cwd: ROOT, env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
   let output = "";
   for (const stream of [run.stdout, run.stderr])
     stream.setEncoding("utf8").on("data", (text: string) => (output = (output + text).slice(-4_000)));

@@ -80,8 +80,8 @@ function lineOf({ name, ok, told, seconds }: Result): string {
   return `${ok ? "passed" : "FAILED"}  ${seconds.toFixed(1).padStart(6)} s  ${name.padEnd(NAME_WIDTH)}  ${short}`.trimEnd();
 }
 
-/** The seed that was asked for, or a new one. */
-export function seedOf(asked: string | undefined): number {
+/** The seed that was asked for, by an option or by SEED, or a new one. */
+export function seedOf(asked = process.env["SEED"]): number {
   return asked === undefined ? Date.now() % 1_000_000 : Number(asked);
 }
 

@@ -8,13 +8,14 @@
  */
 import { parseArgs } from "node:util";
 import { etcdVersion } from "../../support/etcd.ts";
+import { seedOf } from "../outside/cases.ts";
 import { play } from "./play.ts";
 
 const { values } = parseArgs({
   options: {
     minutes: { type: "string", default: "0.5" },
     replicas: { type: "string", default: "3" },
-    seed: { type: "string", default: String(Date.now() % 1_000_000) },
+    seed: { type: "string", default: String(seedOf()) },
   },
 });
 

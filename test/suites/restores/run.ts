@@ -8,12 +8,13 @@
  */
 import { parseArgs } from "node:util";
 import { etcdVersion, lacksRestore } from "../../support/etcd.ts";
+import { seedOf } from "../outside/cases.ts";
 import { play } from "./play.ts";
 
 const { values } = parseArgs({
   options: {
     restores: { type: "string", default: "20" },
-    seed: { type: "string", default: String(Date.now() % 1_000_000) },
+    seed: { type: "string", default: String(seedOf()) },
     within: { type: "string", default: "5" },
   },
 });
