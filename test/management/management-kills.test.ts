@@ -18,7 +18,6 @@ import { TEST_MS } from "../support/patience.ts";
 import { SEED } from "../support/seed.ts";
 
 const KILLS = Math.min(30, Number(process.env["KILLS"] ?? 2));
-/** A seed of its own for every run; a failure names it. */
 const LANES = 6;
 const ADMIN_KEY = "administrator-0123456789abcdefghijklmn";
 const MAIN = join(import.meta.dirname, "../../src/cli/main.ts");

@@ -21,7 +21,6 @@ import { API } from "./platform.ts";
 import { SEED } from "../support/seed.ts";
 
 const KEY = "administrator-0123456789abcdefghijklmn";
-/** A seed of its own for every run; a failure names it. */
 const TIMES = { connectMs: 500, requestMs: 800, giveUpMs: 10_000, silentMs: 300, heartbeatMs: 300 };
 /** Events that a server keeps, at least, and at most twice as many. */
 const HISTORY = 60;

@@ -16,7 +16,6 @@ import { TEST_MS } from "../../support/patience.ts";
 import { SEED } from "../../support/seed.ts";
 
 const KILLS = Math.min(200, Number(process.env["KILLS"] ?? 4));
-/** A seed of its own for every run; a failure names it. */
 const WRITERS = 3;
 const KEYS = 6;
 

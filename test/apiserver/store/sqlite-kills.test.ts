@@ -20,7 +20,6 @@ import { SEED } from "../../support/seed.ts";
 const KILLS = Number(process.env["KILLS"] ?? 10);
 const LANES = 2;
 const HISTORY = 300;
-/** A seed of its own for every run; a failure names it. */
 const WRITER = join(import.meta.dirname, "../support/store-writer.ts");
 
 const folder = mkdtempSync(join(tmpdir(), "sqlite-kills-"));
