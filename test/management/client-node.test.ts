@@ -182,6 +182,7 @@ describe("following", () => {
     expect(informer.get("later")?.spec).toEqual({ displayName: "x" });
     expect(informer.list().map(({ metadata }) => metadata!.name)).toEqual(["later"]);
     await informer.stop();
+    await custom.deleteClusterCustomObject({ ...TEAMS, name: "later" });
     expect(seen).toEqual(["add before", "add later", "update later", "delete before"]);
   });
 });
