@@ -42,6 +42,13 @@ export function isMarkedBySyncer({ metadata: { annotations = {} } }: KubeObject)
   return Object.keys(annotations).some((key) => NAME_KEY.test(key));
 }
 
+const KIND_KEY = /^[^/]+\/object-kind$/;
+
+/** Tells whether a marker of any syncer names this kind, such as `v1/Endpoints`, whatever became of the others. */
+export function isMarkedAs(kind: string, { metadata: { annotations = {} } }: KubeObject): boolean {
+  return Object.entries(annotations).some(([key, value]) => value === kind && KIND_KEY.test(key));
+}
+
 /** Tells whether an object carries at least one marker that names another virtual cluster than this one. */
 export function namesAnotherCluster(
   { metadata: { labels = {}, annotations = {} } }: KubeObject,

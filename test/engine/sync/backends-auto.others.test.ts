@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { EmbeddedCluster } from "../../../src/cluster/cluster.ts";
 import { viewOfSlices } from "../../../src/kube/object/endpoints/reader-view.ts";
 import type { ClusterClient } from "../../../src/kube/object/cluster-client.ts";
-import { ENDPOINT_SLICES, EVENTS, SERVICES } from "../../../src/kube/object/resource.ts";
+import { ENDPOINT_SLICES, ENDPOINTS, EVENTS, SERVICES } from "../../../src/kube/object/resource.ts";
 import type { EndpointSlice, KubeObject } from "../../../src/kube/object/types.ts";
 import { clock, fill, start, stopAll, useRunningSyncers } from "./running-syncers.ts";
 import { AUTO, copyIn, MANAGER, NAME, OURS, ownSlice, seen, sidesWith, SKIP, slicesIn, watching, write } from "./seen-backends.ts";
@@ -46,6 +46,20 @@ describe("slices of another syncer", () => {
     expect((await copyIn(on))?.metadata.labels?.[SKIP]).toBe("true");
     expect(views.length).toBeGreaterThan(0);
     for (const view of views) expect(view).toEqual(expect.arrayContaining(["10.0.0.1", "10.0.0.2"]));
+  });
+
+  test("are not what was made of Endpoints, although it has lost the marker of its virtual cluster", async () => {
+    const sides = await made();
+    const { on } = sides;
+    await stopAll();
+    const { "sync.platform/vcluster": _lost, ...annotations } = (await copyIn(on))!.metadata.annotations!;
+    await on.client.patch(ENDPOINTS, { namespace: "vc", name: NAME }, "merge", { metadata: { labels: { [SKIP]: null } } });
+    for (const name of await names(on)) await on.client.delete(ENDPOINT_SLICES, { namespace: "vc", name: name! });
+    const old = theirs(["10.0.0.1"]);
+    await on.client.create(ENDPOINT_SLICES, { ...old, metadata: { ...old.metadata, annotations } });
+    await start({ ...sides, namespace: "vc", settings: AUTO });
+    await clock.advance(20_000);
+    expect((await seen(on)).addresses).toEqual(["10.0.0.1", "10.0.0.2"]);
   });
 
   test("keep ours away through changes and a restart, and are taken over from when they go or lag", async () => {
