@@ -117,6 +117,8 @@ describe("what takes a place is seen before what had it goes", () => {
     { why: "slices wait for Endpoints", seen: { endpoints: ENDPOINTS }, is: { releasesSlices: false } },
     { why: "and for their mirror", seen: { endpoints: ENDPOINTS, copy: COPY }, is: { releasesSlices: false } },
     { why: "and go then", seen: { endpoints: ENDPOINTS, copy: COPY, mirror: "equal" }, is: { releasesSlices: true } },
+    { why: "slices wait for a copy whose Endpoints may only be missing in a list", seen: { copy: COPY }, is: { releasesSlices: false } },
+    { why: "and go once it has gone", seen: {}, is: { releasesSlices: true } },
     { why: "what was made goes with the copy", seen: MADE, is: { dropsMade: true } },
     {
       why: "or when slices are copied",

@@ -180,7 +180,8 @@ function withoutSource(seen: BackendsSeen): BackendsDecision {
   return {
     teller: seen.own.count > 0 ? "copies" : "none",
     copiesDerived,
-    releasesSlices: complete,
+    // A copy of Endpoints that are gone goes first, for which the tenant is asked once more: they may only be missing in a list.
+    releasesSlices: complete && !(copiesDerived && seen.copy?.filled === true),
     releasesCopy: complete,
     skipsMirror: seen.copy?.skipsMirror === true,
     // A copy that is left as it is, paused for example, goes on being seen.
