@@ -24,12 +24,14 @@ const MAY_IMPORT: Record<string, { modules: string[]; packages?: RegExp }> = {
   "kube/client": { modules: ["base", "kube/object"], packages: /^(node:|undici(\/|$)|js-yaml$|@kubernetes\/client-node)/ },
   "kube/runtime": { modules: ["base", "kube/object"] },
   "engine/path": { modules: ["base"], packages: /^jsonpath-plus$/ },
-  "engine/expression": { modules: ["base"], packages: /^acorn$/ },
+  "engine/expression": { modules: ["base", "schema"], packages: /^acorn$/ },
   "engine/sandbox": { modules: ["base", "engine/expression"], packages: /^(@jitl\/|quickjs-)/ },
   "engine/translate": { modules: ["base", "kube/object"] },
   "engine/patch": { modules: ["base", "kube/object", "engine/path", "engine/translate"] },
-  "engine/reconcile": { modules: ["base", "kube/object", "engine/path", "engine/expression", "engine/translate", "engine/patch"] },
-  "engine/kinds": { modules: ["base", "kube/object", "engine/expression", "engine/translate", "engine/reconcile"] },
+  "engine/reconcile": {
+    modules: ["base", "schema", "kube/object", "engine/path", "engine/expression", "engine/translate", "engine/patch"],
+  },
+  "engine/kinds": { modules: ["base", "schema", "kube/object", "engine/translate", "engine/reconcile"] },
   "engine/config": {
     modules: [
       ...["base", "kube/object", "schema", "engine/path", "engine/expression", "engine/patch"],

@@ -70,6 +70,7 @@ function shapeOf(schema: Schema): Shape {
     case "number":
       return { type: "number" };
     case "any":
+    case "either":
       // The schema leaves only amounts open.
       return quantity;
   }
