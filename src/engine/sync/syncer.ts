@@ -6,7 +6,7 @@
  */
 import type { ResourceType } from "../../kube/object/resource.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
-import type { Ending, Request, Response } from "../reconcile/machine.ts";
+import type { Request, Response } from "../reconcile/machine.ts";
 import type { Operation } from "../reconcile/plan-types.ts";
 import type { ClusterAccess } from "./cluster/access.ts";
 import { send } from "./run/apply.ts";
@@ -94,7 +94,9 @@ export function createSyncLoop(options: SyncLoopOptions): SyncLoop {
         const response = await answerTo(reconcile.request, reconcile.resource, context);
         await pieces.runAll(of, reconcile.answer(response));
       }
-      return outcomeOf(reconcile.request.ending);
+      const { ending } = reconcile.request;
+      if (ending.result === "failed") throw ending.error;
+      return ending.requeueAfterMs === undefined ? {} : { requeueAfterMs: ending.requeueAfterMs };
     },
     get synced() {
       return core.synced;
@@ -114,8 +116,3 @@ function virtualCluster({ rules }: SyncLoopOptions): KubeObject {
 type OpenRequest = Exclude<Request, { type: "done" }>;
 
 const REPORTED: Response = { type: "absent" };
-
-function outcomeOf(ending: Ending): { requeueAfterMs?: number } {
-  if (ending.result === "failed") throw ending.error;
-  return ending.requeueAfterMs === undefined ? {} : { requeueAfterMs: ending.requeueAfterMs };
-}
