@@ -45,7 +45,7 @@ const MAY_IMPORT: Record<string, { modules: string[]; packages?: RegExp }> = {
   engine: { modules: ["base", "kube/object", "kube/runtime", ...ENGINE] },
   apiserver: { modules: ["base", "kube/object", "schema"], packages: /^node:/ },
   "cluster/scope": { modules: ["base", "kube/object", "apiserver"] },
-  cluster: { modules: ["base", "kube/object", "schema", "apiserver", "cluster/scope"], packages: /^(node:|jose$)/ },
+  cluster: { modules: ["base", "kube/object", "kube/runtime", "schema", "apiserver", "cluster/scope"], packages: /^(node:|jose$)/ },
   management: {
     modules: ["base", "kube/object", "kube/client", "kube/runtime", "schema", "apiserver", "cluster/scope", "cluster"],
     packages: /^(node:|jose$|openid-client$|js-yaml$|mysql2\/promise$|xml-crypto$|@xmldom\/xmldom$)/,

@@ -73,6 +73,8 @@ export interface WorkQueue {
   shutDown(options?: { readonly dropWaiting?: boolean }): void;
   /** Keys that wait, without delayed ones. */
   readonly depth: number;
+  /** Keys that wait or run, without delayed ones. */
+  readonly underway: number;
   /** Keys of which anything is remembered: waiting, delayed, running or failed. For leak tests and metrics. */
   readonly remembered: number;
 }
@@ -138,8 +140,12 @@ class KeyedQueue implements WorkQueue {
     return this.#queues.fresh.size + this.#queues.background.size;
   }
 
+  get underway(): number {
+    return this.depth + this.#running.size;
+  }
+
   get remembered(): number {
-    return this.depth + this.#running.size + this.#delayed.size + this.#failures.size;
+    return this.underway + this.#delayed.size + this.#failures.size;
   }
 
   add(key: string, { priority = "fresh", afterMs = 0 }: AddOptions = {}): void {
