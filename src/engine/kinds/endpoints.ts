@@ -90,19 +90,15 @@ function subsetsOf(object: KubeObject): readonly EndpointSubset[] {
 function admitBody(object: KubeObject, rules: Rules): AllowedBody {
   const subsets = object["subsets"] ?? [];
   if (!wellFormed(subsets)) return { object, refusedAddresses: [], rejected: "subsets is no list of address lists after the patches" };
-  const admitted = admitAddresses(withoutEmpty(subsets), rules.settings.addressPolicy.check);
+  // Patches can take every address out of a subset, and the API server refuses one without any.
+  const filled = subsets.filter(({ addresses = [], notReadyAddresses = [] }) => addresses.length + notReadyAddresses.length > 0);
+  const admitted = admitAddresses(filled.length === subsets.length ? subsets : filled, rules.settings.addressPolicy.check);
   const reject = admitted.refused.length > 0 && rules.settings.addressPolicy.action === "reject-object";
   return {
     object: admitted.subsets === object["subsets"] ? object : { ...object, subsets: admitted.subsets },
     refusedAddresses: admitted.refused,
     ...(reject && { rejected: "an address is refused and addressPolicy.action is reject-object" }),
   };
-}
-
-/** Patches can take every address out of a subset, and the API server refuses one without any. */
-function withoutEmpty(subsets: readonly EndpointSubset[]): readonly EndpointSubset[] {
-  const filled = subsets.filter(({ addresses = [], notReadyAddresses = [] }) => addresses.length + notReadyAddresses.length > 0);
-  return filled.length === subsets.length ? subsets : filled;
 }
 
 /** An expression can return anything; the address policy must never be handed something it cannot read. */

@@ -70,20 +70,21 @@ export function updatedCopy({ rules, host, desired, changed, source, base, owner
     const kept = withoutKeys(body.metadata[name] ?? {}, (key) => removed.has(key));
     return { ...kept, ...Object.fromEntries(written.filter((entry): entry is [string, string] => entry[1] !== undefined)) };
   };
+  // It travels with a real change only.
+  const stamp = desired.metadata.annotations?.[TRIGGER_TIME];
   return {
     ...body,
     metadata: {
       ...body.metadata,
       labels: { ...field("labels"), ...markers.labels },
-      annotations: { ...field("annotations"), ...triggerTime(desired), ...markers.annotations, ...writeBase(prefix, base) },
+      annotations: {
+        ...field("annotations"),
+        ...(stamp !== undefined && { [TRIGGER_TIME]: stamp }),
+        ...markers.annotations,
+        ...writeBase(prefix, base),
+      },
     },
   };
-}
-
-/** The stamp travels with a real change only. */
-function triggerTime(desired: KubeObject): Record<string, string> {
-  const stamp = desired.metadata.annotations?.[TRIGGER_TIME];
-  return stamp === undefined ? {} : { [TRIGGER_TIME]: stamp };
 }
 
 /** The host object without the engine's marks; everything else stays. */

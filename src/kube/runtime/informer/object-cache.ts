@@ -139,12 +139,6 @@ export class ObjectCache {
     return missed;
   }
 
-  #settle(key: ObjectKey): void {
-    if (this.#expected.size === 0) return;
-    const expectation = this.#expected.get(formatKey(key));
-    if (expectation !== undefined && !this.#isOpen(expectation)) this.#expected.delete(formatKey(key));
-  }
-
   /** Nothing of the expected write can be seen, and nothing that came later either. */
   #isOpen({ object, written }: Expectation): boolean {
     const known = this.#objects.get(keyOf(object));
@@ -170,7 +164,9 @@ export class ObjectCache {
     const known = this.#objects.get(key);
     if (known === undefined ? this.#isBuried(key, object) : !isNewer(object, known)) return false;
     this.#objects.set(key, known === undefined ? object : sharing(object, known));
-    this.#settle(key);
+    if (this.#expected.size === 0) return true;
+    const expectation = this.#expected.get(formatKey(key));
+    if (expectation !== undefined && !this.#isOpen(expectation)) this.#expected.delete(formatKey(key));
     return true;
   }
 
