@@ -24,12 +24,14 @@ const MAY_IMPORT: Record<string, { modules: string[]; packages?: RegExp }> = {
   "kube/client": { modules: ["base", "kube/object"], packages: /^(node:|undici(\/|$)|js-yaml$|@kubernetes\/client-node)/ },
   "kube/runtime": { modules: ["base", "kube/object"] },
   "engine/path": { modules: ["base"], packages: /^jsonpath-plus$/ },
-  "engine/expression": { modules: ["base"], packages: /^acorn$/ },
+  "engine/expression": { modules: ["base", "schema"], packages: /^acorn$/ },
   "engine/sandbox": { modules: ["base", "engine/expression"], packages: /^(@jitl\/|quickjs-)/ },
   "engine/translate": { modules: ["base", "kube/object"] },
   "engine/patch": { modules: ["base", "kube/object", "engine/path", "engine/translate"] },
-  "engine/reconcile": { modules: ["base", "kube/object", "engine/path", "engine/expression", "engine/translate", "engine/patch"] },
-  "engine/kinds": { modules: ["base", "kube/object", "engine/expression", "engine/translate", "engine/reconcile"] },
+  "engine/reconcile": {
+    modules: ["base", "schema", "kube/object", "engine/path", "engine/expression", "engine/translate", "engine/patch"],
+  },
+  "engine/kinds": { modules: ["base", "schema", "kube/object", "engine/translate", "engine/reconcile"] },
   "engine/config": {
     modules: [
       ...["base", "kube/object", "schema", "engine/path", "engine/expression", "engine/patch"],
@@ -43,7 +45,7 @@ const MAY_IMPORT: Record<string, { modules: string[]; packages?: RegExp }> = {
   engine: { modules: ["base", "kube/object", "kube/runtime", ...ENGINE] },
   apiserver: { modules: ["base", "kube/object", "schema"], packages: /^node:/ },
   "cluster/scope": { modules: ["base", "kube/object", "apiserver"] },
-  cluster: { modules: ["base", "kube/object", "schema", "apiserver", "cluster/scope"], packages: /^(node:|jose$)/ },
+  cluster: { modules: ["base", "kube/object", "kube/runtime", "schema", "apiserver", "cluster/scope"], packages: /^(node:|jose$)/ },
   management: {
     modules: ["base", "kube/object", "kube/client", "kube/runtime", "schema", "apiserver", "cluster/scope", "cluster"],
     packages: /^(node:|jose$|openid-client$|js-yaml$|mysql2\/promise$|xml-crypto$|@xmldom\/xmldom$)/,

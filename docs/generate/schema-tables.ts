@@ -71,6 +71,8 @@ function plainType(field: Schema): string {
       return `list of ${plural(field.items)}`;
     case "map":
       return `map to ${plainType(field.values)}`;
+    case "either":
+      return field.options.map(plainType).join(" or ");
     case "any":
       return "anything";
     default:

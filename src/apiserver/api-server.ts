@@ -23,8 +23,8 @@ import { oncePerObject } from "./types/objects/json-data.ts";
 import { beginRecord } from "./request-info.ts";
 import type { RequestCaller, RequestInfo } from "./request-info.ts";
 import { impersonated } from "./access/impersonation.ts";
-import { createKnownCallers } from "./http/limits/known-callers.ts";
-import type { KnownCallers } from "./http/limits/known-callers.ts";
+import { createKnownCallers } from "./http/limits/pace.ts";
+import type { KnownCallers } from "./http/limits/pace.ts";
 import { createPace } from "./http/limits/pace.ts";
 import type { Pace } from "./http/limits/pace.ts";
 import { createPrinters } from "./http/printers.ts";
@@ -302,7 +302,14 @@ class Serving {
     const { authorizer } = this.#options;
     const known: { caller?: UserInfo; user?: UserInfo } = {};
     try {
-      const caller = place.open ? ANONYMOUS : await this.#authenticate(request);
+      let caller: UserInfo | undefined;
+      try {
+        caller = place.open ? ANONYMOUS : await this.#options.authenticate(request);
+      } finally {
+        const shown = place.open ? undefined : request.headers.authorization;
+        if (shown !== undefined && caller !== undefined) this.#callers.accepted(shown, caller.name);
+        else if (shown !== undefined) this.#callers.refused(shown);
+      }
       if (caller === undefined) throw unauthorized();
       known.caller = caller;
       const user = authorizer === undefined || caller === ANONYMOUS ? caller : impersonated(request, caller, authorizer);
@@ -311,18 +318,6 @@ class Serving {
     } finally {
       beginRecord(this.#options.audit, info, request.url ?? "/", { attributes, ...known });
     }
-  }
-
-  async #authenticate(request: IncomingMessage): Promise<UserInfo | undefined> {
-    const { authorization } = request.headers;
-    let caller: UserInfo | undefined;
-    try {
-      caller = await this.#options.authenticate(request);
-    } finally {
-      if (authorization !== undefined && caller !== undefined) this.#callers.accepted(authorization, caller.name);
-      else if (authorization !== undefined) this.#callers.refused(authorization);
-    }
-    return caller;
   }
 
   /** Watches last, so they do not count as requests under way, but among themselves. */

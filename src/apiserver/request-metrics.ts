@@ -128,7 +128,10 @@ class Counted implements CountedRequest {
     const { metrics, clock } = this.#counting;
     const series = this.#watch ?? this.#series();
     if (this.#watch !== undefined) this.#watch.open -= 1;
-    metrics.count("apiserver_request_total", labelsWith(series, this.#left ? CLIENT_LEFT : status));
+    const code = this.#left ? CLIENT_LEFT : status;
+    let labels = series.byCode.get(code);
+    if (labels === undefined) series.byCode.set(code, (labels = { ...series.labels, code: String(code) }));
+    metrics.count("apiserver_request_total", labels);
     // A watch takes as long as its client wants.
     if (series.labels["verb"] === "WATCH") return;
     metrics.observe("apiserver_request_duration_seconds", (clock.monotonic() - this.#began) / 1_000, series.labels);
@@ -139,12 +142,6 @@ class Counted implements CountedRequest {
     const applies = attributes?.verb === "patch" && this.#request.headers["content-type"]?.startsWith(APPLY_TYPE) === true;
     return this.#counting.placeOf(attributes).series(applies ? "APPLY" : (VERBS.get(attributes?.verb ?? "") ?? "other"));
   }
-}
-
-function labelsWith({ labels, byCode }: Series, code: number): MetricLabels {
-  let known = byCode.get(code);
-  if (known === undefined) byCode.set(code, (known = { ...labels, code: String(code) }));
-  return known;
 }
 
 /** Finds the series of a request. All unknown ones share one. */

@@ -55,7 +55,14 @@ export function createMetrics(help: Readonly<Record<string, string>> = {}): Metr
   return {
     count: (name, labels = NO_LABELS, by = 1) => void (at("counter", name, labels).value += by),
     gauge: (name, value, labels = NO_LABELS) => void (at("gauge", name, labels).value = value),
-    observe: (name, seconds, labels = NO_LABELS) => observeIn(at("histogram", name, labels), seconds),
+    observe(name, seconds, labels = NO_LABELS) {
+      const series = at("histogram", name, labels);
+      series.value += seconds;
+      series.count += 1;
+      let bucket = 0;
+      while (bucket < DURATION_BUCKETS.length && !(seconds <= DURATION_BUCKETS[bucket]!)) bucket += 1;
+      if (bucket < DURATION_BUCKETS.length) series.buckets[bucket]! += 1;
+    },
     beforeRead: (set) => void setters.push(set),
     text() {
       for (const set of setters) set();
@@ -88,14 +95,6 @@ interface Series {
   count: number;
   /** Counts by bucket; each value is in the first bucket that it fits. */
   readonly buckets: number[];
-}
-
-function observeIn(series: Series, seconds: number): void {
-  series.value += seconds;
-  series.count += 1;
-  let bucket = 0;
-  while (bucket < DURATION_BUCKETS.length && !(seconds <= DURATION_BUCKETS[bucket]!)) bucket += 1;
-  if (bucket < DURATION_BUCKETS.length) series.buckets[bucket]! += 1;
 }
 
 function helpLines(name: string, help: Readonly<Record<string, string>>): string[] {

@@ -1,9 +1,10 @@
 import { fieldPath, indexPath } from "./field.ts";
 import { isAbsent, keyStartOf, setOwn, startOf, textOf, toJson } from "./node.ts";
 import type { ListNode, MapNode, Node, ScalarNode } from "./node.ts";
-import type { Position, Report } from "./problem.ts";
+import { Report } from "./problem.ts";
+import type { Position } from "./problem.ts";
 import { defaultOf } from "./schema.ts";
-import type { Infer, ListSchema, MapSchema, NumberSchema, ObjectSchema, Schema, StringSchema } from "./schema.ts";
+import type { EitherSchema, Infer, ListSchema, MapSchema, NumberSchema, ObjectSchema, Schema, StringSchema } from "./schema.ts";
 import { suggest } from "../base/suggest.ts";
 
 /** The decoder's position and its surroundings. */
@@ -41,6 +42,8 @@ function decodeValue(schema: Schema, node: Node | undefined, context: Context): 
   switch (schema.type) {
     case "any":
       return toJson(node);
+    case "either":
+      return decodeEither(schema, node, context);
     case "object":
       return node.kind === "map" ? decodeObject(schema, node, context) : wrongType(schema, node, context);
     case "map":
@@ -126,12 +129,22 @@ function decodeList(schema: ListSchema, node: ListNode, context: Context): unkno
   return values.filter((value) => value !== undefined);
 }
 
+/** By the first shape that fits. */
+function decodeEither(schema: EitherSchema, node: Node, context: Context): unknown {
+  for (const option of schema.options) {
+    const report = new Report();
+    const value = decodeValue(option, node, { ...context, report });
+    if (!report.failed) return value;
+  }
+  return wrongType(schema, node, context);
+}
+
 /** Where the author chose the place, in a list or under a key, a null is no absent value. */
 function decodeMember(schema: Schema, node: Node, context: Context): unknown {
   return isAbsent(node) && !acceptsNull(schema) ? wrongType(schema, node, context) : decodeValue(schema, node, context);
 }
 
-type ScalarSchema = Exclude<Schema, { type: "any" | "object" | "map" | "list" }>;
+type ScalarSchema = Exclude<Schema, { type: "any" | "either" | "object" | "map" | "list" }>;
 
 function decodeScalar(schema: ScalarSchema, node: ScalarNode, outer: Context): unknown {
   const { value } = node;
@@ -186,11 +199,13 @@ const WANTED = {
   list: "a list",
   map: "a map",
   object: "a map",
+  either: "a value",
   any: "a value",
 } as const;
 
 function wrongType(schema: Schema, node: Node, { report, field }: Context): undefined {
-  const message = `Expected ${WANTED[schema.type]}, found ${describe(node)}`;
+  const wanted = schema.type === "either" ? orList(schema.options.map(({ type }) => WANTED[type])) : WANTED[schema.type];
+  const message = `Expected ${wanted}, found ${describe(node)}`;
   report.error({ code: "CONFIG_TYPE", message, at: startOf(node), field, hint: typeHint(schema, node) });
 }
 

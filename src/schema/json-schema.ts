@@ -31,6 +31,8 @@ function keywords(schema: Schema): JsonObject {
   switch (schema.type) {
     case "any":
       return {};
+    case "either":
+      return { anyOf: schema.options.map(shape) };
     case "literals":
       return { type: "string", enum: schema.values };
     case "list":
@@ -59,7 +61,7 @@ function objectKeywords(schema: ObjectSchema): JsonObject {
 }
 
 function withNull(schema: Schema, keys: JsonObject): JsonObject {
-  if (schema.nullable !== true || schema.type === "any") return keys;
+  if (schema.nullable !== true || schema.type === "any" || schema.type === "either") return keys;
   return schema.type === "literals"
     ? { ...keys, type: ["string", "null"], enum: [...schema.values, null] }
     : { ...keys, type: [keys["type"], "null"] };

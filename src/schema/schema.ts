@@ -1,6 +1,6 @@
 /**
- * One description of a shape, as plain data. From it come the decoder (`decode.ts`), the JSON schema (`json-schema.ts`) and,
- * by {@link Infer}, the TypeScript type, so that the three cannot disagree.
+ * The one description of a shape, as plain data. From it come the decoder (`decode.ts`), the JSON schema (`json-schema.ts`), lints of
+ * patches, values that laws try and, by {@link Infer}, the TypeScript type, so that they cannot disagree.
  *
  * Rules that hold everywhere: an optional value that is null counts as absent (as in Kubernetes), and an absent value takes
  * its default.
@@ -10,10 +10,12 @@
 import type { JsonObject } from "../base/json.ts";
 
 interface Common {
-  /** Human-readable meaning of the value, with its unit. Shown by editors and by `explain`. */
+  /** Human-readable meaning of the value, with its unit. Shown by editors and by `explain`; empty where no one is shown it. */
   readonly description: string;
-  /** Absent is an error. Such a field has no default. */
+  /** Absent is an error. Such a field has no default. Of an object in a cluster: the API server never leaves it out. */
   readonly required?: true;
+  /** Every value to try has the field, although objects can be without it. */
+  readonly typical?: true;
   /** Null is a value of its own, and the default where `default` is null. */
   readonly nullable?: true;
   /** Null is a wrong type, where authors who leave a value empty mean something. */
@@ -22,10 +24,16 @@ interface Common {
   readonly jsonSchema?: JsonObject;
 }
 
+/** Form of a text in a Kubernetes object. */
+export type TextFormat =
+  "annotation" | "annotationKey" | "label" | "labelKey" | "ip" | "name" | "namespace" | "dnsLabel" | "portName" | "protocolName" | "text";
+
 /** Text. `pattern` is a regular expression (flag u) that must run in linear time; `patternHint` says it in words. */
 export interface StringSchema extends Common {
   readonly type: "string";
   readonly default?: string | null;
+  /** Values to try have this form; the decoder looks at `pattern`. Default: any text. */
+  readonly format?: TextFormat;
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly pattern?: string;
@@ -87,8 +95,16 @@ export interface AnySchema extends Common {
   readonly default?: unknown;
 }
 
+/** A value of any of these shapes. */
+export interface EitherSchema extends Common {
+  readonly type: "either";
+  readonly options: readonly Schema[];
+  readonly default?: unknown;
+}
+
 /** A shape. */
-export type Schema = StringSchema | NumberSchema | BooleanSchema | LiteralsSchema | ListSchema | MapSchema | ObjectSchema | AnySchema;
+export type Schema =
+  StringSchema | NumberSchema | BooleanSchema | LiteralsSchema | ListSchema | MapSchema | ObjectSchema | EitherSchema | AnySchema;
 
 /**
  * The type that a schema decodes to; `unknown` for an untyped schema. Write the schema with

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { Code } from "../base/codes.ts";
 import { isEngineError } from "../base/errors.ts";
 import type { EngineError } from "../base/errors.ts";
 import { isRecord } from "../base/json.ts";
@@ -18,23 +19,31 @@ import { createServices } from "../cluster/kinds/services.ts";
 import type { Outcome } from "../engine/patch/types.ts";
 import type { Patched } from "../engine/patcher.ts";
 import { compilePath } from "../engine/path/path.ts";
+import type { SyncedKind } from "../engine/reconcile/rules/rules.ts";
+import type { ResourceType } from "../kube/object/resource.ts";
 import type { KubeObject } from "../kube/object/types.ts";
+import { decode } from "../schema/decode.ts";
+import { objectToNode } from "../schema/object-node.ts";
+import { Report } from "../schema/problem.ts";
+import type { ObjectSchema } from "../schema/schema.ts";
 
 /** Nothing is allocated while an object is only validated, so no randomness is used. */
 const services = createServices({ fraction: () => 0 });
-/** The kinds that a syncer writes. */
+/** The kinds that a syncer writes, as far as an embedded cluster knows them. */
 const DEFINITIONS: readonly ResourceDefinition[] = [endpoints, endpointSlices, services, secrets, configMaps];
 
 /**
  * Errors for which an API server would refuse an object: one entry per field, none if it accepts the object, or the kind is not known here. A
- * value of a wrong type is the only entry then, without an index in its field, as API servers report it.
+ * value of a wrong type is the only entry then, without an index in its field, as API servers report it. Of a kind of `kinds` that no
+ * embedded cluster has, the body is held to the schema of its entry.
  *
  * @example
  * refusalsOf(endpointsWithHostname("DB-0"))[0]?.field; // "subsets[0].addresses[0].hostname"
  */
-export function refusalsOf(object: KubeObject): readonly FieldError[] {
-  const definition = DEFINITIONS.find(({ type }) => type.kind === object.kind && type.apiVersion === object.apiVersion);
-  if (definition === undefined) return [];
+export function refusalsOf(object: KubeObject, kinds: readonly DescribedKind[] = []): readonly FieldError[] {
+  const isMeant = (type: Pick<ResourceType, "apiVersion" | "kind">) => type.kind === object.kind && type.apiVersion === object.apiVersion;
+  const definition = DEFINITIONS.find(({ type }) => isMeant(type));
+  if (definition === undefined) return bodyErrors(object, kinds.find(({ resource }) => isMeant(resource))?.schema);
   try {
     return checkCreation(definition, object);
   } catch (error) {
@@ -43,6 +52,23 @@ export function refusalsOf(object: KubeObject): readonly FieldError[] {
     const message = found === undefined ? error.message : `Invalid type: found ${found}, expected ${wanted}`;
     return [{ reason: "FieldValueTypeInvalid", field, message }];
   }
+}
+
+/** A kind with the schema of its objects. A synced kind is one. */
+type DescribedKind = Pick<SyncedKind, "resource" | "schema">;
+
+/** Metadata are as for all kinds, and an API server adds to them. */
+function bodyErrors(
+  { apiVersion: _apiVersion, kind: _kind, metadata: _metadata, ...body }: KubeObject,
+  schema?: ObjectSchema,
+): FieldError[] {
+  if (schema === undefined) return [];
+  const { metadata: _all, ...fields } = schema.fields;
+  const report = new Report();
+  decode({ ...schema, fields }, objectToNode(body, { file: "", report }), { report });
+  const errors = report.problems.filter(({ severity }) => severity === "error");
+  const reasonOf = (code: Code) => (code === "CONFIG_REQUIRED" ? "FieldValueRequired" : "FieldValueInvalid");
+  return errors.map(({ code, field, message }) => ({ reason: reasonOf(code), field, message }));
 }
 
 /**

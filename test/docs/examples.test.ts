@@ -10,7 +10,7 @@ import { isEngineError } from "../../src/base/errors.ts";
 import { resolveConfig } from "../../src/engine/config/config.ts";
 import { DEFAULT_SETTINGS, resolveSettings } from "../../src/engine/config/settings.ts";
 import type { KubeObject } from "../../src/kube/object/types.ts";
-import { OBJECT_LIMITS } from "../../src/engine/patch/budget.ts";
+import { OBJECT_LIMITS } from "../../src/engine/patch/apply.ts";
 import { createPatcher } from "../../src/engine/patcher.ts";
 import { compilePath, PATH_LENGTH_MAX, PATH_SEGMENTS_MAX } from "../../src/engine/path/path.ts";
 import { createSandbox } from "../../src/engine/sandbox/sandbox.ts";

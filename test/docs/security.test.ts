@@ -52,7 +52,7 @@ describe("the numbers of the management API", () => {
     "characters of a key that you choose, at least without a warning": [of("access/keys/access-keys.ts", "KEY_LENGTH_STRONG")],
     "keys in a chain, including the first": [of("access/keys/key-permit.ts", "KEY_CHAIN_MAX")],
     "bytes of an encryption key (AES-256-GCM)": [of("data/encryption.ts", "ENCRYPTION_KEY_BYTES")],
-    "bytes of the secret for digests of keys": [of("access/keys/pepper.ts", "PEPPER_BYTES")],
+    "bytes of the secret for digests of keys": [of("access/keys/key-digest.ts", "PEPPER_BYTES")],
     "cost of a password hash (scrypt: N)": [of("access/users/password.ts", "N")],
     "bytes of the salt of a password": [of("access/users/password.ts", "SALT_BYTES")],
     "seconds that a login lasts": [of("config/schema/auth-schema.ts", "LOGIN_TTL_SECONDS")],

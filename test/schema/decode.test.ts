@@ -48,6 +48,21 @@ describe("decode", () => {
     expect(defaultOf({ ...HOUSE, default: {} })).toEqual({ ...want, name: undefined });
   });
 
+  test("takes a value by the first of several shapes that fits, and names them all where none does", () => {
+    const port: Schema = {
+      ...{ type: "either", description: "A port." },
+      options: [
+        { type: "integer", description: "Its number.", minimum: 1 },
+        { type: "string", description: "Its name.", minLength: 1 },
+      ],
+    };
+    expect(read("80\n", port)).toMatchObject({ value: 80, problems: [] });
+    expect(read("http\n", port)).toMatchObject({ value: "http", problems: [] });
+    expect(read("[80]\n", port).problems).toEqual([
+      { what: "1:1 error CONFIG_TYPE ", message: "Expected a whole number or text, found a list", hint: "" },
+    ]);
+  });
+
   test("keeps what is written", () => {
     const text =
       "name: b\nnote: x\nfloors: 2\nheight: 3.5\nlit: false\nstyle: fancy\ntags: [t]\nrooms: {hall: 9}\ngarden: {trees: 0, pond: {deep: [1]}, gnome: null}\n";

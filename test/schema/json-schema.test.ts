@@ -11,6 +11,13 @@ const SCHEMA = {
     mode: { type: "literals", description: "Its mode.", values: ["a", "b"], nullable: true, default: "a" },
     parts: { type: "list", description: "Its parts.", items: { type: "any", description: "A part." }, maxItems: 2 },
     labels: { type: "map", description: "Its labels.", values: { type: "string", description: "A label." } },
+    port: {
+      ...{ type: "either", description: "A port." },
+      options: [
+        { type: "integer", description: "Its number." },
+        { type: "string", description: "Its name." },
+      ],
+    },
     limits: {
       type: "object",
       description: "Limits.",
@@ -37,6 +44,13 @@ describe("toJsonSchema", () => {
         size: { description: "Its size.", type: ["integer", "null"], minimum: 1, default: null },
         mode: { description: "Its mode.", type: ["string", "null"], enum: ["a", "b", null], default: "a" },
         parts: { description: "Its parts.", type: "array", items: { description: "A part." }, maxItems: 2 },
+        port: {
+          description: "A port.",
+          anyOf: [
+            { description: "Its number.", type: "integer" },
+            { description: "Its name.", type: "string" },
+          ],
+        },
         labels: { description: "Its labels.", type: "object", additionalProperties: { description: "A label.", type: "string" } },
         limits: {
           description: "Limits.",

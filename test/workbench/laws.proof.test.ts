@@ -3,14 +3,14 @@
  */
 import { describe, expect, test } from "vitest";
 import { provePair } from "../../src/workbench/laws/checks/proof.ts";
-import type { SampleShape } from "../../src/kube/object/value-shape.ts";
+import { wholeNumber, textAs, textsBy } from "../../src/schema/builders.ts";
+import type { Schema } from "../../src/schema/schema.ts";
 
-const TEXT: SampleShape = { type: "text", format: "text" };
-const PORT: SampleShape = { type: "integer", minimum: 1, maximum: 65_535 };
-const LABELS: SampleShape = { type: "map", keys: "labelKey", values: TEXT };
+const TEXT = textAs();
+const PORT = wholeNumber(1, 65_535);
+const LABELS = textsBy("labelKey", "text");
 
-const prove = (expression: string, reverseExpression: string, shape: SampleShape = TEXT) =>
-  provePair({ expression, reverseExpression }, shape);
+const prove = (expression: string, reverseExpression: string, shape: Schema = TEXT) => provePair({ expression, reverseExpression }, shape);
 
 describe("a proof", () => {
   test.each([

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { checkLaws } from "../../src/workbench/laws/check-laws.ts";
 import { FORMATS, isWellFormed } from "../../src/workbench/laws/samples/formats.ts";
-import type { TextFormat } from "../../src/kube/object/value-shape.ts";
+import type { TextFormat } from "../../src/schema/schema.ts";
 import { samplePattern } from "../../src/workbench/laws/samples/pattern-sample.ts";
 import { simplerThan, sizeOf } from "../../src/workbench/laws/samples/simpler.ts";
 import { createRandom } from "../../src/workbench/simulator/model/random.ts";

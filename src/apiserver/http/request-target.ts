@@ -16,6 +16,9 @@ export interface ResourceTarget {
   readonly watch: boolean;
 }
 
+/** Parts of a namespace itself; every other third segment is a collection in it. */
+const NAMESPACE_PARTS = new Set(["status", "finalize"]);
+
 /**
  * Takes a path apart; undefined when it names no resource. `/namespaces/x` is the object, `/namespaces/x/services` a collection in it.
  *
@@ -33,8 +36,11 @@ export function parseTarget(path: string): ResourceTarget | undefined {
   const watch = segments[begin] === "watch";
   const below = segments.slice(watch ? begin + 1 : begin);
   if (apiVersion === undefined || below.length === 0 || below.includes("")) return undefined;
-  const target = parseSegments(below);
-  return target && { apiVersion, ...target, watch };
+  const inNamespace = below[0] === "namespaces" && below.length > 2 && !(below.length === 3 && NAMESPACE_PARTS.has(below[2]!));
+  const [plural = "", name = "", subresource, ...more] = inNamespace ? below.slice(2) : below;
+  if (more.length > 0) return undefined;
+  const namespace = inNamespace ? below[1]! : "";
+  return { apiVersion, plural, namespace, name, ...(subresource !== undefined && { subresource }), watch };
 }
 
 /** The same, with the error as a value: only known callers learn what is wrong with a path. */
@@ -45,16 +51,6 @@ export function targetOrFault(path: string): ResourceTarget | EngineError | unde
     if (isEngineError(error)) return error;
     throw error;
   }
-}
-
-/** Parts of a namespace itself; every other third segment is a collection in it. */
-const NAMESPACE_PARTS = new Set(["status", "finalize"]);
-
-function parseSegments(segments: readonly string[]): Omit<ResourceTarget, "apiVersion" | "watch"> | undefined {
-  const inNamespace = segments[0] === "namespaces" && segments.length > 2 && !(segments.length === 3 && NAMESPACE_PARTS.has(segments[2]!));
-  const [plural = "", name = "", subresource, ...more] = inNamespace ? segments.slice(2) : segments;
-  if (more.length > 0) return undefined;
-  return { plural, namespace: inNamespace ? segments[1]! : "", name, ...(subresource !== undefined && { subresource }) };
 }
 
 function decodeSegment(segment: string): string {

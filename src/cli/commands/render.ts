@@ -13,7 +13,7 @@ import type { CommandContext } from "../process/command.ts";
 import { EXIT_FAILED } from "../process/exit-codes.ts";
 import { endsEmpty, formatRefusals, patchOfRefusal, refusalsOf } from "../../workbench/host-api.ts";
 import { loadConfiguration } from "../input/configuration.ts";
-import type { ConfigurationOptions } from "../input/configuration.ts";
+import type { ConfigurationOptions, LoadedConfiguration } from "../input/configuration.ts";
 import { tellFailure, tellWarning } from "../output/messages.ts";
 import { displayName, readObject, readObjects } from "../input/objects.ts";
 import { addVclusterOptions, configOption, settingsOption } from "../input/options.ts";
@@ -64,7 +64,7 @@ async function render(context: CommandContext, options: RenderOptions): Promise<
       toHost ? patcher.toHost(object, host && { host }) : patcher.toTenant(object, tenant && { tenant });
     const toHost = options.direction === "toHost";
     const rejection = toHost ? "would not be written" : "is shown with the body that the tenant has";
-    const results = objects.flatMap((object) => patched(context, { patcher, object, apply, rejection, toHost }));
+    const results = objects.flatMap((object) => patched(context, { patcher, kinds: loaded.kinds, object, apply, rejection, toHost }));
     terminal.out(formatObjects(results, options.output));
   } finally {
     patcher.dispose();
@@ -74,6 +74,7 @@ async function render(context: CommandContext, options: RenderOptions): Promise<
 /** One object to render. */
 interface Rendering {
   readonly patcher: Patcher;
+  readonly kinds: LoadedConfiguration["kinds"];
   readonly object: KubeObject;
   readonly apply: (object: KubeObject) => Patched;
   /** Consequence of a rejected result. */
@@ -82,7 +83,7 @@ interface Rendering {
 }
 
 /** The patched object, or nothing if it is not synced, which is reported. One that no cluster would accept fails, but is still shown. */
-function patched({ terminal, exit }: CommandContext, { patcher, object, apply, rejection, toHost }: Rendering): KubeObject[] {
+function patched({ terminal, exit }: CommandContext, { patcher, kinds, object, apply, rejection, toHost }: Rendering): KubeObject[] {
   if (!patcher.knows(object)) {
     tellWarning(terminal, `${displayName(object)} is left out: objects of this kind are not synced`);
     return [];
@@ -92,7 +93,7 @@ function patched({ terminal, exit }: CommandContext, { patcher, object, apply, r
     const result = apply(object);
     tellTrouble(terminal, object, result);
     // On the way back, the tenant's API server has already accepted the tenant's object.
-    const refusals = toHost ? refusalsOf(result.object) : [];
+    const refusals = toHost ? refusalsOf(result.object, kinds) : [];
     for (const refusal of refusals) tellRefusal(terminal, displayName(object), refusal, patchOfRefusal(refusal, result));
     if (refusals.length > 0) exit(EXIT_FAILED);
     if (endsEmpty(object, result)) tellWarning(terminal, `ADDRESS_REFUSED: ${displayName(object)} has no address left on the host`);

@@ -8,7 +8,7 @@ import { EXIT_USAGE } from "../process/exit-codes.ts";
 import { syncOf } from "../../engine/config/config.ts";
 import type { Config } from "../../engine/config/config.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
-import { saysNothing } from "../../schema/says-nothing.ts";
+import { saysNothing } from "../../schema/yaml.ts";
 import { checkConfiguration, NO_SETTINGS, problemText, withKinds } from "../input/configuration.ts";
 import type { ConfigurationOptions, LoadedConfiguration } from "../input/configuration.ts";
 import { tellProblem } from "../output/messages.ts";

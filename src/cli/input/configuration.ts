@@ -8,7 +8,7 @@ import type { Settings, SettingsResult } from "../../engine/config/settings.ts";
 import { SYNCED_KINDS } from "../../engine/kinds/synced-kinds.ts";
 import type { SyncedKind } from "../../engine/reconcile/rules/rules.ts";
 import type { Problem } from "../../schema/problem.ts";
-import { saysNothing } from "../../schema/says-nothing.ts";
+import { saysNothing } from "../../schema/yaml.ts";
 import type { VCluster } from "../../engine/translate/name.ts";
 import type { CommandContext } from "../process/command.ts";
 import { EXIT_USAGE } from "../process/exit-codes.ts";

@@ -18,7 +18,7 @@ import { createClusterReads } from "../../engine/sync/inspect/cluster-reads.ts";
 import type { ClusterReads } from "../../engine/sync/inspect/cluster-reads.ts";
 import { createClusterView } from "../../engine/sync/inspect/cluster-view.ts";
 import type { ClusterView } from "../../engine/sync/inspect/cluster-view.ts";
-import { createDeleteConfirmation } from "../../engine/sync/state/delete-confirmation.ts";
+import { createDeleteConfirmation } from "../../engine/sync/guards/delete-brake.ts";
 import { reasonOf } from "../../engine/sync/report/events.ts";
 import { checkIdentity, readClusterUid } from "../../engine/sync/cluster/identity.ts";
 import { checkOtherSyncers } from "../../engine/sync/cluster/other-syncers.ts";

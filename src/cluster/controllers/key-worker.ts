@@ -1,5 +1,15 @@
+/**
+ * The controllers of an embedded cluster on the controller runtime that the syncer has, without its timers: a key is tried again at once
+ * or with its next event, which makes them fit for simulated time.
+ *
+ * @module
+ */
+import type { Chance } from "../../base/chance.ts";
+import type { Clock } from "../../base/clock.ts";
 import { isEngineError } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
+import { createController } from "../../kube/runtime/controller.ts";
+import { createWorkQueue } from "../../kube/runtime/queue/work-queue.ts";
 
 /** Works off keys one after the other, each once however often it was added meanwhile. */
 export interface KeyWorker {
@@ -20,49 +30,45 @@ export interface KeyWorkerOptions {
 /** Conflicts with other writers that one key may meet in a row before it is given up until its next event. */
 const CONFLICTS_MAX = 100;
 
-/**
- * A worker without timers: it runs as soon as there is something to do, which makes it fit for simulated time.
- */
-export function createKeyWorker({ name, logger, reconcile }: KeyWorkerOptions): KeyWorker {
-  const waiting = new Set<string>();
-  const conflicts = new Map<string, number>();
-  let running: Promise<void> | undefined;
-  let stopped = false;
+/** Nothing here waits, and nothing is slow, late or random. */
+const NO_TIME: Clock = { now: () => 0, monotonic: () => 0, schedule: () => ({ cancel() {} }) };
+const NO_CHANCE: Chance = { fraction: () => 0, uuid: () => "", bytes: (count) => new Uint8Array(count) };
 
-  const attempt = async (key: string) => {
-    try {
-      await reconcile(key);
-      conflicts.delete(key);
-    } catch (error) {
-      const count = (conflicts.get(key) ?? 0) + 1;
-      conflicts.set(key, count);
-      const again = isEngineError(error, "API_CONFLICT", "API_ALREADY_EXISTS") && count < CONFLICTS_MAX;
-      if (again) waiting.add(key);
-      // A worker that was stopped in the middle may find the store closed.
-      else if (!stopped) logger.error("Cannot reconcile", { controller: name, key, error });
-    }
-  };
-  const run = async () => {
-    while (waiting.size > 0 && !stopped) {
-      const [key] = waiting;
-      waiting.delete(key!);
-      await attempt(key!);
-    }
-    running = undefined;
-  };
+/** A controller with one worker. */
+export function createKeyWorker({ name, logger, reconcile }: KeyWorkerOptions): KeyWorker {
+  const conflicts = new Map<string, number>();
+  const queue = createWorkQueue({ name, clock: NO_TIME });
+  let stopped = false;
+  const controller = createController({
+    ...{ name, queue, workers: 1, clock: NO_TIME, chance: NO_CHANCE },
+    async reconcile(key) {
+      try {
+        await reconcile(key);
+        conflicts.delete(key);
+      } catch (error) {
+        const count = (conflicts.get(key) ?? 0) + 1;
+        conflicts.set(key, count);
+        if (isEngineError(error, "API_CONFLICT", "API_ALREADY_EXISTS") && count < CONFLICTS_MAX) return { requeueAfterMs: 0 };
+        // A worker that was stopped in the middle may find the store closed.
+        if (!stopped) logger.error("Cannot reconcile", { controller: name, key, error });
+      }
+      return undefined;
+    },
+  });
+  controller.start();
   return {
     add(key) {
-      if (stopped) return;
-      waiting.add(key);
-      // The first step is not taken inside the event that brought the key.
-      running ??= Promise.resolve().then(run);
+      // What one event adds is worked on when the event is over, each key once.
+      if (queue.underway === 0) {
+        queue.pause();
+        void Promise.resolve().then(() => queue.resume());
+      }
+      queue.add(key);
     },
-    async settled() {
-      while (running !== undefined) await running;
-    },
+    settled: () => controller.settled(),
     stop() {
       stopped = true;
-      waiting.clear();
+      void controller.stop();
     },
   };
 }

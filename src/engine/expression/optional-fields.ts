@@ -11,12 +11,26 @@ import { placesOfOffsets } from "./excerpt.ts";
 import { FINDINGS_MAX } from "./lints/finding.ts";
 import { declaredNames } from "./names.ts";
 import { memberName } from "./reads.ts";
-import type { KnownField, KnownShapes, KnownShape } from "./shape.ts";
 import { childrenOf, parseExpression, walk } from "./syntax.ts";
 import type { Offset, SyntaxStep } from "./syntax.ts";
 import type { ExpressionWarning } from "./check.ts";
+import { ANY } from "../../schema/builders.ts";
+import type { Schema } from "../../schema/schema.ts";
 
-const UNKNOWN: KnownShape = { kind: "scalar" };
+/** A value that may be absent. */
+interface KnownValue {
+  readonly schema: Schema;
+  readonly optional: boolean;
+}
+
+/** Values that an expression starts from. */
+export interface KnownValues {
+  readonly value: Schema;
+  /** `context.virtualObject`, which is present. */
+  readonly virtualObject: Schema;
+  /** `context.hostObject`. */
+  readonly hostObject: KnownValue;
+}
 
 /** Methods of a list that call a function with its elements. */
 const OVER_ELEMENTS: ReadonlySet<string> = new Set([
@@ -33,9 +47,9 @@ const OVER_ELEMENTS: ReadonlySet<string> = new Set([
 
 /** Knowledge at one place of the tree. */
 interface Around {
-  readonly shapes: KnownShapes;
+  readonly start: KnownValues;
   /** Parameters of callbacks. */
-  readonly names: ReadonlyMap<string, KnownShape>;
+  readonly names: ReadonlyMap<string, Schema>;
   /** Tests that precede this place, the outermost first. */
   readonly tests: readonly Stretch[];
 }
@@ -74,7 +88,7 @@ const WORDS: Readonly<Record<Use["use"], { readonly what: string; readonly write
  * @example
  * // For an address: value.nodeName.startsWith("a") → `value.nodeName` can be absent. Write value.nodeName?.startsWith("a")
  */
-export function warnOfOptionalFields(text: string, shapes: KnownShapes): ExpressionWarning[] {
+export function warnOfOptionalFields(text: string, start: KnownValues): ExpressionWarning[] {
   const parsed = parseExpression(text);
   if ("message" in parsed) return [];
   const steps = walk(parsed.root);
@@ -82,7 +96,7 @@ export function warnOfOptionalFields(text: string, shapes: KnownShapes): Express
   // With names that mean something else in places, nothing is plain.
   if (declared.has("value") || declared.has("context")) return [];
   const uses: Use[] = [];
-  visit(parsed.root, { shapes, names: new Map(), tests: [] }, { uses, places: placesOfNames(steps), isResult: true });
+  visit(parsed.root, { start, names: new Map(), tests: [] }, { uses, places: placesOfNames(steps), isResult: true });
   const sourceOf = ({ start, end }: AnyNode) => parsed.text.slice(start, end);
   const found = uses.slice(0, FINDINGS_MAX).sort((left, right) => left.offset - right.offset);
   const places = placesOfOffsets(
@@ -174,23 +188,25 @@ function visitMember(node: MemberExpression, around: Around, found: Search & { r
 }
 
 /** The field that a chain reaches; undefined when nothing is known of it. */
-function fieldOf(node: AnyNode, around: Around): KnownField | undefined {
+function fieldOf(node: AnyNode, around: Around): KnownValue | undefined {
   if (node.type === "ChainExpression") return fieldOf(node.expression, around);
-  if (node.type === "Identifier") return present(node.name === "value" ? around.shapes.value : around.names.get(node.name));
+  if (node.type === "Identifier") return present(node.name === "value" ? around.start.value : around.names.get(node.name));
   if (node.type !== "MemberExpression") return undefined;
   const name = memberName(node);
   if (node.object.type === "Identifier" && node.object.name === "context") {
-    if (name === "virtualObject") return present(around.shapes.virtualObject);
-    return name === "hostObject" ? around.shapes.hostObject : undefined;
+    if (name === "virtualObject") return present(around.start.virtualObject);
+    return name === "hostObject" ? around.start.hostObject : undefined;
   }
-  const owner = fieldOf(node.object, around)?.shape;
-  if (owner?.kind === "list") return /^\d+$/.test(name ?? "x") ? present(owner.items) : undefined;
-  if (owner?.kind === "map") return { shape: owner.entries, optional: true };
-  return owner?.kind === "object" && name !== undefined && Object.hasOwn(owner.fields, name) ? owner.fields[name] : undefined;
+  const owner = fieldOf(node.object, around)?.schema;
+  if (owner?.type === "list") return /^\d+$/.test(name ?? "x") ? present(owner.items) : undefined;
+  if (owner?.type === "map") return { schema: owner.values, optional: true };
+  if (owner?.type !== "object" || name === undefined || !Object.hasOwn(owner.fields, name)) return undefined;
+  const schema = owner.fields[name]!;
+  return { schema, optional: schema.required !== true };
 }
 
-function present(shape: KnownShape | undefined): KnownField | undefined {
-  return shape && { shape, optional: false };
+function present(schema: Schema | undefined): KnownValue | undefined {
+  return schema && { schema, optional: false };
 }
 
 /** Knowledge inside a function that a list's method calls with its elements. */
@@ -198,8 +214,8 @@ function insideCallback(callee: AnyNode, argument: AnyNode, around: Around): Aro
   if (argument.type !== "ArrowFunctionExpression" || argument.params[0]?.type !== "Identifier") return around;
   const names = new Map(around.names);
   const list =
-    callee.type === "MemberExpression" && OVER_ELEMENTS.has(memberName(callee) ?? "") ? fieldOf(callee.object, around)?.shape : undefined;
-  names.set(argument.params[0].name, list?.kind === "list" ? list.items : UNKNOWN);
+    callee.type === "MemberExpression" && OVER_ELEMENTS.has(memberName(callee) ?? "") ? fieldOf(callee.object, around)?.schema : undefined;
+  names.set(argument.params[0].name, list?.type === "list" ? list.items : ANY);
   // `filter(x => x.y).map(x => x.y.z)`: a field that an earlier callback tested is present.
   return { ...around, names, tests: [...around.tests, { start: callee.start, end: callee.end }] };
 }

@@ -3,44 +3,25 @@ import { isRecord } from "../../base/json.ts";
 import { ENDPOINT_SLICES, SERVICES } from "../../kube/object/resource.ts";
 import { sliceFingerprint } from "../../kube/object/endpoints/slices.ts";
 import type { EndpointSlice, KubeObject, SliceEndpoint, SlicePort } from "../../kube/object/types.ts";
-import {
-  BOOLEAN_SHAPE,
-  listShape,
-  METADATA_SHAPE,
-  objectShape,
-  PORT_FIELDS,
-  TARGET_SHAPE,
-  textShape,
-  wordShape,
-} from "../../kube/object/value-shape.ts";
+import { ANY, BOOLEAN, listOf, objectOf, oneOf, textAs } from "../../schema/builders.ts";
 import type { Translator } from "../translate/translator.ts";
 import { admitEndpoints } from "../reconcile/rules/address-policy.ts";
 import type { AllowedBody, LabelSurroundings, Rules, SyncedKind } from "../reconcile/rules/rules.ts";
 import { remembered } from "../reconcile/rules/remembered.ts";
-import { listOf, maybe, METADATA, POD_REFERENCE, certain, SCALAR, TEXT_MAP, fieldsOf } from "./known-fields.ts";
+import { METADATA, POD_REFERENCE, portFields } from "./common-fields.ts";
 import { SAMPLE_PORTS, sampleAddresses, sampleMetadata, samplePod } from "./sample-parts.ts";
 import { controllerOf, SERVICE_NAME, serviceOfSlice, SLICE_MANAGER, sliceManager } from "./slice-labels.ts";
 import { tenantTargets, toHostTarget } from "./target-references.ts";
 
-const ENDPOINT = fieldsOf({
-  addresses: certain(listOf(SCALAR)),
-  conditions: maybe(fieldsOf({ ready: maybe(), serving: maybe(), terminating: maybe() })),
-  hostname: maybe(),
-  targetRef: maybe(POD_REFERENCE),
-  nodeName: maybe(),
-  zone: maybe(),
-  deprecatedTopology: maybe(TEXT_MAP),
-  hints: maybe(),
-});
-
-/** What an endpoint may hold. Source, as for all values here: the API reference. */
-const ENDPOINT_VALUES = objectShape({
-  "addresses!": listShape(textShape("ip")),
-  conditions: objectShape({ ready: BOOLEAN_SHAPE, serving: BOOLEAN_SHAPE, terminating: BOOLEAN_SHAPE }),
-  hostname: textShape("dnsLabel"),
-  nodeName: textShape("name"),
-  zone: textShape("dnsLabel"),
-  targetRef: TARGET_SHAPE,
+const ENDPOINT = objectOf({
+  "addresses!": listOf(textAs("ip")),
+  conditions: objectOf({ ready: BOOLEAN, serving: BOOLEAN, terminating: BOOLEAN }),
+  hostname: textAs("dnsLabel"),
+  nodeName: textAs("name"),
+  zone: textAs("dnsLabel"),
+  targetRef: POD_REFERENCE,
+  deprecatedTopology: { type: "map", description: "", values: ANY },
+  hints: ANY,
 });
 
 const SAMPLE = {
@@ -66,17 +47,11 @@ export const ENDPOINT_SLICES_KIND: SyncedKind = {
   byDefault: false,
   whyNotSynced: "They are synced once sync.toHost.endpointSlices is configured",
   bodyInWords: "endpoints and ports",
-  fields: fieldsOf({
-    metadata: certain(METADATA),
-    addressType: certain(),
-    endpoints: certain(listOf(ENDPOINT)),
-    ports: certain(listOf(fieldsOf({ name: maybe(), port: maybe(), protocol: maybe(), appProtocol: maybe() }))),
-  }),
-  values: objectShape({
-    "metadata!": METADATA_SHAPE,
-    "addressType!": wordShape("IPv4", "IPv6", "FQDN"),
-    "endpoints!": listShape(ENDPOINT_VALUES),
-    "ports!": listShape(objectShape(PORT_FIELDS)),
+  schema: objectOf({
+    "metadata!": METADATA,
+    "addressType!": oneOf("IPv4", "IPv6", "FQDN"),
+    "endpoints!": listOf(ENDPOINT),
+    "ports!": listOf(objectOf(portFields("port?"))),
   }),
   sample: SAMPLE,
   addresses: {

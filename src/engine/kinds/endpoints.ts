@@ -3,10 +3,10 @@ import { isRecord } from "../../base/json.ts";
 import { ENDPOINTS } from "../../kube/object/resource.ts";
 import { subsetsFingerprint } from "../../kube/object/endpoints/subsets.ts";
 import type { EndpointAddress, Endpoints, EndpointSubset, KubeObject } from "../../kube/object/types.ts";
-import { listShape, METADATA_SHAPE, objectShape, PORT_FIELDS, TARGET_SHAPE, textShape } from "../../kube/object/value-shape.ts";
+import { listOf, objectOf, textAs } from "../../schema/builders.ts";
 import type { Translator } from "../translate/translator.ts";
 import { admitAddresses } from "../reconcile/rules/address-policy.ts";
-import { listOf, maybe, METADATA, POD_REFERENCE, certain, fieldsOf } from "./known-fields.ts";
+import { METADATA, POD_REFERENCE, portFields } from "./common-fields.ts";
 import { PLAIN_KIND } from "./plain-kind.ts";
 import { remembered } from "../reconcile/rules/remembered.ts";
 import type { AllowedBody, LabelSurroundings, Rules, SyncedKind } from "../reconcile/rules/rules.ts";
@@ -14,15 +14,12 @@ import { SAMPLE_PORTS, sampleAddresses, sampleMetadata, samplePod } from "./samp
 import { replacesMirror, SKIP_MIRROR } from "./slice-labels.ts";
 import { tenantTargets, toHostTarget } from "./target-references.ts";
 
-const ADDRESS = fieldsOf({ ip: certain(), hostname: maybe(), nodeName: maybe(), targetRef: maybe(POD_REFERENCE) });
-const PORT = fieldsOf({ name: maybe(), port: certain(), protocol: maybe(), appProtocol: maybe() });
-
-/** What an address may hold. Source, as for all values here: the API reference. */
-const ADDRESS_VALUES = objectShape({
-  "ip!": textShape("ip"),
-  hostname: textShape("dnsLabel"),
-  nodeName: textShape("name"),
-  targetRef: TARGET_SHAPE,
+/** Source, as for the fields of all kinds here: the API reference. */
+const ADDRESS = objectOf({ "ip!": textAs("ip"), hostname: textAs("dnsLabel"), nodeName: textAs("name"), targetRef: POD_REFERENCE });
+const SUBSET = objectOf({
+  "addresses?": listOf(ADDRESS),
+  notReadyAddresses: listOf(ADDRESS),
+  "ports?": listOf(objectOf(portFields("port!"))),
 });
 
 const SAMPLE = {
@@ -52,22 +49,7 @@ export const ENDPOINTS_KIND: SyncedKind = {
   byDefault: true,
   whyNotSynced: "The setting backends: slices writes none",
   bodyInWords: "subsets",
-  fields: fieldsOf({
-    metadata: certain(METADATA),
-    subsets: maybe(
-      listOf(fieldsOf({ addresses: maybe(listOf(ADDRESS)), notReadyAddresses: maybe(listOf(ADDRESS)), ports: maybe(listOf(PORT)) })),
-    ),
-  }),
-  values: objectShape({
-    "metadata!": METADATA_SHAPE,
-    subsets: listShape(
-      objectShape({
-        "addresses!": listShape(ADDRESS_VALUES),
-        notReadyAddresses: listShape(ADDRESS_VALUES),
-        "ports!": listShape(objectShape(PORT_FIELDS)),
-      }),
-    ),
-  }),
+  schema: objectOf({ "metadata!": METADATA, subsets: listOf(SUBSET) }),
   sample: SAMPLE,
   addresses: {
     first: "subsets[0].addresses[0].ip",
@@ -108,19 +90,15 @@ function subsetsOf(object: KubeObject): readonly EndpointSubset[] {
 function admitBody(object: KubeObject, rules: Rules): AllowedBody {
   const subsets = object["subsets"] ?? [];
   if (!wellFormed(subsets)) return { object, refusedAddresses: [], rejected: "subsets is no list of address lists after the patches" };
-  const admitted = admitAddresses(withoutEmpty(subsets), rules.settings.addressPolicy.check);
+  // Patches can take every address out of a subset, and the API server refuses one without any.
+  const filled = subsets.filter(({ addresses = [], notReadyAddresses = [] }) => addresses.length + notReadyAddresses.length > 0);
+  const admitted = admitAddresses(filled.length === subsets.length ? subsets : filled, rules.settings.addressPolicy.check);
   const reject = admitted.refused.length > 0 && rules.settings.addressPolicy.action === "reject-object";
   return {
     object: admitted.subsets === object["subsets"] ? object : { ...object, subsets: admitted.subsets },
     refusedAddresses: admitted.refused,
     ...(reject && { rejected: "an address is refused and addressPolicy.action is reject-object" }),
   };
-}
-
-/** Patches can take every address out of a subset, and the API server refuses one without any. */
-function withoutEmpty(subsets: readonly EndpointSubset[]): readonly EndpointSubset[] {
-  const filled = subsets.filter(({ addresses = [], notReadyAddresses = [] }) => addresses.length + notReadyAddresses.length > 0);
-  return filled.length === subsets.length ? subsets : filled;
 }
 
 /** An expression can return anything; the address policy must never be handed something it cannot read. */

@@ -2,18 +2,8 @@ import { sha256Hex } from "../../base/digest.ts";
 import { canonicalJson, isRecord } from "../../base/json.ts";
 import { SERVICES } from "../../kube/object/resource.ts";
 import type { KubeObject, Service, ServicePort } from "../../kube/object/types.ts";
-import {
-  BOOLEAN_SHAPE,
-  LABELS_SHAPE,
-  listShape,
-  METADATA_SHAPE,
-  objectShape,
-  PORT_FIELDS,
-  PORT_SHAPE,
-  textShape,
-  wordShape,
-} from "../../kube/object/value-shape.ts";
-import { certain, listOf, maybe, METADATA, SCALAR, TEXT_MAP, fieldsOf } from "./known-fields.ts";
+import { ANY, BOOLEAN, either, listOf, objectOf, oneOf, textAs } from "../../schema/builders.ts";
+import { LABEL_MAP, METADATA, PORT_NUMBER, portFields } from "./common-fields.ts";
 import { PLAIN_KIND } from "./plain-kind.ts";
 import { remembered } from "../reconcile/rules/remembered.ts";
 import type { SyncedKind } from "../reconcile/rules/rules.ts";
@@ -22,27 +12,25 @@ import { allowedByType } from "./service-type.ts";
 
 type Spec = NonNullable<Service["spec"]>;
 
-const PORT = fieldsOf({
-  ...{ name: maybe(), port: certain(), protocol: maybe(), targetPort: maybe(), appProtocol: maybe(), nodePort: maybe() },
-});
-
-/** Fields of a Service that nothing more is known of here. */
+/** Fields of a spec that nothing more is known of here. */
 const OTHER_FIELDS = [
-  ...["clusterIPs", "ipFamilies", "ipFamilyPolicy", "externalTrafficPolicy", "internalTrafficPolicy", "trafficDistribution"],
-  ...["healthCheckNodePort", "publishNotReadyAddresses", "sessionAffinityConfig", "allocateLoadBalancerNodePorts"],
-  ...["loadBalancerSourceRanges"],
+  ...["loadBalancerIP", "loadBalancerClass", "clusterIPs", "ipFamilies", "ipFamilyPolicy", "externalTrafficPolicy"],
+  ...["trafficDistribution", "healthCheckNodePort", "sessionAffinityConfig", "allocateLoadBalancerNodePorts", "loadBalancerSourceRanges"],
 ] as const;
 
-/** What a spec may hold. Source: the API reference. */
-const SPEC_VALUES = objectShape({
-  "type!": wordShape("ClusterIP", "NodePort", "LoadBalancer", "ExternalName"),
-  "ports!": listShape(objectShape({ ...PORT_FIELDS, targetPort: { type: "either", shapes: [PORT_SHAPE, textShape("portName")] } })),
-  selector: LABELS_SHAPE,
-  clusterIP: textShape("ip"),
-  sessionAffinity: wordShape("None", "ClientIP"),
-  externalName: textShape("name"),
-  internalTrafficPolicy: wordShape("Cluster", "Local"),
-  publishNotReadyAddresses: BOOLEAN_SHAPE,
+const PORT = objectOf({ ...portFields("port!"), targetPort: either(PORT_NUMBER, textAs("portName")), nodePort: ANY });
+
+const SPEC = objectOf({
+  "type!": oneOf("ClusterIP", "NodePort", "LoadBalancer", "ExternalName"),
+  "ports?": listOf(PORT),
+  selector: LABEL_MAP,
+  clusterIP: textAs("ip"),
+  sessionAffinity: oneOf("None", "ClientIP"),
+  externalName: textAs("name"),
+  internalTrafficPolicy: oneOf("Cluster", "Local"),
+  publishNotReadyAddresses: BOOLEAN,
+  externalIPs: listOf(ANY),
+  ...Object.fromEntries(OTHER_FIELDS.map((name) => [name, ANY])),
 });
 
 /**
@@ -61,25 +49,7 @@ export const SERVICES_KIND: SyncedKind = {
   byDefault: true,
   whyNotSynced: "With --services external another syncer makes them",
   bodyInWords: "spec",
-  fields: fieldsOf({
-    metadata: certain(METADATA),
-    spec: certain(
-      fieldsOf({
-        type: certain(),
-        clusterIP: maybe(),
-        selector: maybe(TEXT_MAP),
-        ports: maybe(listOf(PORT)),
-        externalName: maybe(),
-        externalIPs: maybe(listOf(SCALAR)),
-        loadBalancerIP: maybe(),
-        loadBalancerClass: maybe(),
-        sessionAffinity: maybe(),
-        ...Object.fromEntries(OTHER_FIELDS.map((name) => [name, maybe()])),
-      }),
-    ),
-    status: maybe(),
-  }),
-  values: objectShape({ "metadata!": METADATA_SHAPE, "spec!": SPEC_VALUES }),
+  schema: objectOf({ "metadata!": METADATA, "spec!": SPEC, status: ANY }),
   sample: {
     ...{ apiVersion: "v1", kind: "Service", metadata: sampleMetadata("web") },
     spec: { type: "ClusterIP", ports: [{ name: "http", port: 80, protocol: "TCP", targetPort: 8080 }] },

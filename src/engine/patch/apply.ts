@@ -12,25 +12,32 @@
  *
  * @module
  */
-import { isEngineError } from "../../base/errors.ts";
+import { isEngineError, EngineError } from "../../base/errors.ts";
 import { jsonEqual } from "../../base/json.ts";
 import type { Direction } from "./patch-definition.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 import { REMOVE } from "../path/path.ts";
-import type { Budget, ObjectLimits } from "./budget.ts";
-import { createBudget } from "./budget.ts";
 import type { CompiledPatch } from "./compile.ts";
 import type { LastWritten } from "./containment.ts";
 import { containFailure, dropLeftOut, keepLast, LEFT_OUT } from "./containment.ts";
 import { guardResult } from "./guard.ts";
 import { closeObject, openObject } from "./opened.ts";
-import type { Tally } from "./outcome.ts";
-import { closeTally, patchFailureOf, noExpression, openTally } from "./outcome.ts";
 import type { MetadataPlace, ValueRole } from "./place.ts";
 import { placesOf } from "./place.ts";
 import type { RewrittenReference } from "./reference.ts";
 import { rewriteReference } from "./reference.ts";
-import type { CompiledExpression, FoundReference, NameRules, OnError, Outcome, PatchContext, PatchEngine, PricedValue } from "./types.ts";
+import type {
+  CompiledExpression,
+  FoundReference,
+  NameRules,
+  OnError,
+  Outcome,
+  PatchContext,
+  PatchEngine,
+  PricedValue,
+  OutcomeKind,
+  PatchFailure,
+} from "./types.ts";
 
 /** How to apply patches. */
 export interface ApplyPatchesOptions extends ObjectLimits {
@@ -65,8 +72,11 @@ export interface PatchedObject {
 }
 
 /** One call of {@link applyPatches} on its way. */
-interface Run extends Required<Omit<ApplyPatchesOptions, keyof ObjectLimits>> {
-  readonly budget: Budget;
+interface Run extends Required<ApplyPatchesOptions> {
+  /** Fuel of all evaluations so far, failed or not. */
+  fuelSpent: number;
+  /** Characters of all results so far. */
+  resultLength: number;
   /** Namespace of the object as it came. */
   readonly sourceNamespace: string;
   readonly references: FoundReference[];
@@ -131,7 +141,18 @@ interface Work {
 }
 
 function startWork(object: KubeObject, options: ApplyPatchesOptions): Work {
-  const run = startRun(object, options);
+  const run: Run = {
+    onError: "keep-last",
+    lastWritten: () => undefined,
+    ...OBJECT_LIMITS,
+    ...options,
+    fuelSpent: 0,
+    resultLength: 0,
+    sourceNamespace: options.direction === "toHost" ? options.namespace : (object.metadata.namespace ?? ""),
+    references: [],
+    failed: [],
+    contextPaid: undefined,
+  };
   const opened = openObject(object, run.markerPrefix);
   return { run, opened, outcomes: [], current: opened.object };
 }
@@ -150,19 +171,6 @@ function endWork({ run, opened, outcomes, current }: Work): PatchedObject {
   };
 }
 
-function startRun(object: KubeObject, options: ApplyPatchesOptions): Run {
-  return {
-    onError: "keep-last",
-    lastWritten: () => undefined,
-    ...options,
-    budget: createBudget(options),
-    sourceNamespace: options.direction === "toHost" ? options.namespace : (object.metadata.namespace ?? ""),
-    references: [],
-    failed: [],
-    contextPaid: undefined,
-  };
-}
-
 /** One patch on its way. */
 interface PatchStep {
   readonly tally: Tally;
@@ -173,7 +181,7 @@ interface PatchStep {
 
 /** Undefined when the patch does nothing in this direction. */
 function beginPatch(patch: CompiledPatch, run: Run): PatchStep | undefined {
-  const tally = openTally();
+  const tally: Tally = { matches: 0, changed: 0, fuel: 0, errors: [], denied: [] };
   const rewrite = rewriteOf(patch, run, tally);
   if (rewrite === undefined) return undefined;
   const placeOf = placesOf(patch.path.segments);
@@ -209,10 +217,12 @@ function rewriteOf({ reference, expression, reverseExpression }: CompiledPatch, 
 }
 
 function evaluate(expression: CompiledExpression, { value, path }: { value: unknown; path: string }, run: Run, tally: Tally): unknown {
-  run.budget.checkFuel();
+  const { fuelMax, resultMax } = run;
+  if (run.fuelSpent >= fuelMax)
+    throw new EngineError("EXPRESSION_FUEL", `Cannot evaluate: the patches of this object have used up its ${fuelMax} fuel`);
   const spend = ({ fuel = 0, charged = fuel, contextCharged }: Partial<PricedValue>) => {
     tally.fuel += fuel;
-    run.budget.spendFuel(charged + (run.contextPaid === expression ? 0 : (contextCharged ?? 0)));
+    run.fuelSpent += charged + (run.contextPaid === expression ? 0 : (contextCharged ?? 0));
     // A stopped engine has lost the context.
     run.contextPaid = contextCharged === undefined ? undefined : expression;
   };
@@ -224,7 +234,10 @@ function evaluate(expression: CompiledExpression, { value, path }: { value: unkn
     throw error;
   }
   spend(evaluated);
-  run.budget.takeResult(evaluated.value);
+  const length = lengthOf(evaluated.value);
+  if (run.resultLength + length > resultMax)
+    throw new EngineError("EXPRESSION_RESULT", `Cannot use the result: those of this object have over ${resultMax} characters together`);
+  run.resultLength += length;
   return evaluated.value;
 }
 
@@ -247,4 +260,72 @@ function applyToValue(rewrite: Rewrite, { value, place }: { value: unknown; plac
     if (kept !== value && (place.role === "map" || place.role === "entry")) run.failed.push(place);
     return kept;
   }
+}
+
+/** A patch's record while it runs. */
+interface Tally {
+  matches: number;
+  changed: number;
+  fuel: number;
+  readonly errors: PatchFailure[];
+  readonly denied: PatchFailure[];
+}
+
+/** A thrown text can be as long as the expression's memory; a record is for people. */
+const MESSAGE_LENGTH_MAX = 1000;
+
+/** The record of an error at `place`. A broken invariant, or anything but an EngineError, is a bug and rethrown. */
+function patchFailureOf(error: unknown, place: string): PatchFailure {
+  if (!isEngineError(error) || error.code === "INTERNAL") throw error;
+  const { code, message } = error;
+  const text = message.length > MESSAGE_LENGTH_MAX ? `${message.slice(0, MESSAGE_LENGTH_MAX)}…` : message;
+  return { place, code, message: text };
+}
+
+/** The finished record. */
+function closeTally(patch: CompiledPatch, tally: Tally): Outcome {
+  const failures = [...tally.errors, ...tally.denied];
+  const { code, message, place } = failures[0] ?? {};
+  return {
+    ...noExpression(patch),
+    outcome: outcomeOf(tally),
+    matches: tally.matches,
+    changed: tally.changed,
+    fuel: tally.fuel,
+    ...(code !== undefined && message !== undefined && place !== undefined && { code, message, place, failures }),
+  };
+}
+
+function outcomeOf({ errors, denied, matches, changed }: Tally): OutcomeKind {
+  if (errors.length > 0) return "error";
+  if (denied.length > 0) return "denied";
+  if (matches === 0) return "noMatch";
+  return changed > 0 ? "applied" : "noChange";
+}
+
+/** The record of a patch that has nothing for this direction. */
+function noExpression(patch: CompiledPatch): Outcome {
+  return { patch: patch.index, path: patch.path.canonical, outcome: "noExpression", matches: 0, changed: 0, fuel: 0 };
+}
+
+/** Cost limits of all evaluations for one object, over all its patches and matches. */
+export interface ObjectLimits {
+  /** Once this much fuel is spent, further evaluations are EXPRESSION_FUEL. Default 30 million. */
+  readonly fuelMax?: number;
+  /**
+   * Once results hold this many characters together (every value that is no text counts as one), further results are
+   * EXPRESSION_RESULT. Default 8 Mi, several times what an API server stores: a tenant must not be able to fill the memory with
+   * a thousand addresses and an expression that makes each of them long.
+   */
+  readonly resultMax?: number;
+}
+
+/** The defaults of {@link ObjectLimits}. */
+export const OBJECT_LIMITS: Required<ObjectLimits> = { fuelMax: 30_000_000, resultMax: 8 * 1024 * 1024 };
+
+function lengthOf(value: unknown): number {
+  if (typeof value === "string") return value.length;
+  if (typeof value !== "object" || value === null) return 1;
+  if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + lengthOf(item), 1);
+  return Object.entries(value).reduce((sum, [key, item]) => sum + key.length + lengthOf(item), 1);
 }

@@ -113,17 +113,15 @@ function asText(value: unknown): string {
 
 function checkEntry(field: MapField, key: string, value: unknown): void {
   const one = field === "labels" ? "label" : "annotation";
-  if (!isKey(field === "labels" ? key : key.toLowerCase())) throw unwritable(field, key, `this is no valid ${one} key`);
+  const written = field === "labels" ? key : key.toLowerCase();
+  const slash = written.indexOf("/");
+  const isKey = NAME.test(written.slice(slash + 1)) && (slash < 0 || PREFIX.test(written.slice(0, slash)));
+  if (!isKey) throw unwritable(field, key, `this is no valid ${one} key`);
   if (typeof value !== "string")
     throw unwritable(field, key, `${one} values must be strings, found ${typeInWords(value)}; ${asText(value)}`);
   if (field === "labels" && value !== "" && !NAME.test(value)) {
     throw unwritable(field, key, "label values have at most 63 letters, digits, '-', '_' and '.', with a letter or digit at both ends");
   }
-}
-
-function isKey(key: string): boolean {
-  const slash = key.indexOf("/");
-  return slash < 0 ? NAME.test(key) : PREFIX.test(key.slice(0, slash)) && NAME.test(key.slice(slash + 1));
 }
 
 function unwritable(field: MapField, key: string, why: string): EngineError {

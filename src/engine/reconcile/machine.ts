@@ -310,20 +310,17 @@ function writeAnswered(rules: Rules, state: ReconcileState, response: Response):
       if (response.type === "object" && isUnchanged(operation, response.object)) return report({ ...state, unstored: true });
       const complete =
         state.refused === undefined && response.type === "object" && isStoredAsPlanned(rules, state.planned, response.object);
-      return operate({ ...state, index: state.index + 1, written: after(state.written, operation, response), complete });
+      const { host } = state.written;
+      const isHostGone =
+        response.type === "absent" && operation.action === "delete" && host !== undefined && sameKey(operation.key, keyOf(host));
+      const changed = response.type === "object" ? { [operation.side]: response.object } : isHostGone ? { host: undefined } : {};
+      return operate({ ...state, index: state.index + 1, written: { ...state.written, ...changed }, complete });
     }
   }
 }
 
 function withNote(state: ReconcileState, note: Note): ReconcileState {
   return { ...state, notes: [...state.notes, note] };
-}
-
-/** State of both sides after a write. */
-function after(input: PlanInput, operation: Operation, response: Response): PlanInput {
-  if (response.type === "object") return { ...input, [operation.side]: response.object };
-  const isHost = operation.action === "delete" && input.host !== undefined && sameKey(operation.key, keyOf(input.host));
-  return isHost ? { ...input, host: undefined } : input;
 }
 
 function report(state: ReconcileState): Step {
@@ -337,12 +334,10 @@ function settled(state: ReconcileState): Ending {
   if (slowedMs(state) > 0) return { result: "settled", requeueAfterMs: slowedMs(state) };
   if (state.unstored === true) return { result: "settled", requeueAfterMs: UNSTORED_RETRY_MS };
   const refused = state.notes.some(({ code }) => LOOKED_AT_AGAIN.has(code));
-  return { result: "settled", ...((refused || hasUnseenService(state)) && { requeueAfterMs: UNSEEN_RETRY_MS }) };
-}
-
-/** A cache reports no deletion of a Service that it has never had; a list may have left it out. */
-function hasUnseenService({ start, input, servicesRead }: ReconcileState): boolean {
-  return servicesRead.some((side) => serviceIn(start.input, side) === undefined && serviceIn(input, side) !== undefined);
+  const { start, input, servicesRead } = state;
+  // A cache reports no deletion of a Service that it has never had; a list may have left it out.
+  const unseen = servicesRead.some((side) => serviceIn(start.input, side) === undefined && serviceIn(input, side) !== undefined);
+  return { result: "settled", ...((refused || unseen) && { requeueAfterMs: UNSEEN_RETRY_MS }) };
 }
 
 function serviceIn({ hostService, tenantService }: PlanInput, side: "host" | "tenant"): Service | undefined {

@@ -15,14 +15,14 @@ import type { KubeObject, OwnerReference } from "../../kube/object/types.ts";
 import { DEFAULT_DELETE_BRAKE_LIMITS } from "../reconcile/delete-brake-limits.ts";
 import type { DeleteBrakeLimits } from "../reconcile/delete-brake-limits.ts";
 import { CONTRADICTIONS_TOLD, createMachine, sourceVersion } from "../reconcile/machine.ts";
-import type { Planner, Request } from "../reconcile/machine.ts";
+import type { Planner } from "../reconcile/machine.ts";
 import type { Note } from "../reconcile/plan-types.ts";
 import type { ReferenceKind, ReferenceRules } from "../reconcile/references/reference-rules.ts";
 import type { Rules } from "../reconcile/rules/rules.ts";
 import type { ClusterAccess, ClusterCaches } from "./cluster/access.ts";
 import { createDeleteBrake } from "./guards/delete-brake.ts";
-import { createDeleteConfirmation } from "./state/delete-confirmation.ts";
-import type { DeleteConfirmation } from "./state/delete-confirmation.ts";
+import { createDeleteConfirmation } from "./guards/delete-brake.ts";
+import type { DeleteConfirmation } from "./guards/delete-brake.ts";
 import { createHandBack } from "./backends/hand-back.ts";
 import type { HandBack } from "./backends/hand-back.ts";
 import { createServiceBackends } from "./backends/service-backends.ts";
@@ -96,10 +96,6 @@ export interface TurnContext {
   readonly logger?: Logger | undefined;
   /** Called with the reconcile's time on the thread, in milliseconds. */
   readonly charge?: ((costMs: number) => void) | undefined;
-}
-
-function nothingToDo(requeueAfterMs: number | undefined): Request {
-  return { type: "done", ending: { result: "settled", ...(requeueAfterMs !== undefined && { requeueAfterMs }) } };
 }
 
 /** Without decisions, slices made from Endpoints may be left over from earlier. */
@@ -204,7 +200,9 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
     const input = vanished ? { ...seen, vanished } : seen;
     if (records.settled(id, input)) {
       shared.outdated.delete(id);
-      return { resource: side.rules.kind.resource, request: nothingToDo(writeLimiter.rests(id)), *answer() {} };
+      const requeueAfterMs = writeLimiter.rests(id);
+      const request = { type: "done", ending: { result: "settled", ...(requeueAfterMs !== undefined && { requeueAfterMs }) } } as const;
+      return { resource: side.rules.kind.resource, request, *answer() {} };
     }
     router.claim(side.rules, key);
     const fights = { stoppedAt: guard.stoppedAt(id), recreationWaitMs: guard.recreationWaitMs(id, version) };

@@ -84,32 +84,24 @@ export function createPieces({ clock, logger, metrics, breathe = nextMacrotask }
     });
   }
 
-  function run<Result>({ id, charge }: PieceOf, work: () => Result): Result {
-    const begunMs = clock.monotonic();
-    try {
-      return work();
-    } finally {
-      const tookMs = clock.monotonic() - begunMs;
-      workedMs += tookMs;
-      waiting.charge(namespaceOfId(id), tookMs);
-      charge?.(tookMs);
-      if (tookMs > LONG_PIECE_MS) tell(id, tookMs);
-      taken = false;
-      void handOn();
-    }
-  }
-
   return {
-    async runAll(of, work) {
-      const untilTired = () => {
-        const begunMs = clock.monotonic();
-        let step = work.next();
-        while (!step.done && clock.monotonic() - begunMs < BREATH_MS) step = work.next();
-        return step;
-      };
+    async runAll({ id, charge }, work) {
       for (;;) {
-        await turnOf(of.id);
-        const step = run(of, untilTired);
+        await turnOf(id);
+        const begunMs = clock.monotonic();
+        let step;
+        try {
+          do step = work.next();
+          while (!step.done && clock.monotonic() - begunMs < BREATH_MS);
+        } finally {
+          const tookMs = clock.monotonic() - begunMs;
+          workedMs += tookMs;
+          waiting.charge(namespaceOfId(id), tookMs);
+          charge?.(tookMs);
+          if (tookMs > LONG_PIECE_MS) tell(id, tookMs);
+          taken = false;
+          void handOn();
+        }
         if (step.done) return step.value;
       }
     },

@@ -18,7 +18,7 @@ import type { VCluster } from "../translate/name.ts";
 import type { Translator } from "../translate/translator.ts";
 import type { ClusterAccess } from "./cluster/access.ts";
 import type { SyncCoreOptions } from "./core.ts";
-import { createDeleteConfirmation } from "./state/delete-confirmation.ts";
+import { createDeleteConfirmation } from "./guards/delete-brake.ts";
 import { checkIdentity, readClusterUid } from "./cluster/identity.ts";
 import type { LoopGuardLimits } from "./guards/loop-guard.ts";
 import { checkLeftEndpoints } from "./cluster/left-endpoints.ts";

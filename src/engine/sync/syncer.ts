@@ -4,9 +4,8 @@
  *
  * @module
  */
-import type { ResourceType } from "../../kube/object/resource.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
-import type { Ending, Request, Response } from "../reconcile/machine.ts";
+import type { Response } from "../reconcile/machine.ts";
 import type { Operation } from "../reconcile/plan-types.ts";
 import type { ClusterAccess } from "./cluster/access.ts";
 import { send } from "./run/apply.ts";
@@ -54,17 +53,6 @@ export function createSyncLoop(options: SyncLoopOptions): SyncLoop {
   if (references !== undefined) options.enqueue(FIND_COPIES);
   if (core.handBack !== undefined) options.enqueue(HAND_BACK);
 
-  async function answerTo(request: OpenRequest, resource: ResourceType, context: TurnContext): Promise<Response> {
-    if (request.type !== "report") {
-      const response = await send(request, resource, writers);
-      if (request.type === "write" && request.operation.side === "host") noteNamespace(request.operation, response);
-      return response;
-    }
-    // The reconcile continues meanwhile: the result of the report does not matter.
-    void events.record(request.object, request.notes, context);
-    return REPORTED;
-  }
-
   /** Events are in the tenant cluster; those who can create host namespaces read the log. */
   function noteNamespace(operation: Operation, response: Response): void {
     if (operation.action !== "create") return;
@@ -91,10 +79,17 @@ export function createSyncLoop(options: SyncLoopOptions): SyncLoop {
       const of = { id, charge: context.charge };
       const reconcile = await pieces.runAll(of, core.begin(id, context));
       while (reconcile.request.type !== "done") {
-        const response = await answerTo(reconcile.request, reconcile.resource, context);
+        const request = reconcile.request;
+        let response: Response = { type: "absent" };
+        // The reconcile continues while an Event is written: what comes of it does not matter.
+        if (request.type === "report") void events.record(request.object, request.notes, context);
+        else response = await send(request, reconcile.resource, writers);
+        if (request.type === "write" && request.operation.side === "host") noteNamespace(request.operation, response);
         await pieces.runAll(of, reconcile.answer(response));
       }
-      return outcomeOf(reconcile.request.ending);
+      const { ending } = reconcile.request;
+      if (ending.result === "failed") throw ending.error;
+      return ending.requeueAfterMs === undefined ? {} : { requeueAfterMs: ending.requeueAfterMs };
     },
     get synced() {
       return core.synced;
@@ -109,13 +104,4 @@ export function createSyncLoop(options: SyncLoopOptions): SyncLoop {
 function virtualCluster({ rules }: SyncLoopOptions): KubeObject {
   const { name, namespace } = rules[0]!.translator.vcluster;
   return { apiVersion: "v1", kind: "Service", metadata: { namespace, name } };
-}
-
-type OpenRequest = Exclude<Request, { type: "done" }>;
-
-const REPORTED: Response = { type: "absent" };
-
-function outcomeOf(ending: Ending): { requeueAfterMs?: number } {
-  if (ending.result === "failed") throw ending.error;
-  return ending.requeueAfterMs === undefined ? {} : { requeueAfterMs: ending.requeueAfterMs };
 }

@@ -2,13 +2,12 @@ import { EngineError } from "../../base/errors.ts";
 import type { ObjectKey } from "../../kube/object/key.ts";
 import type { ResourceType } from "../../kube/object/resource.ts";
 import { invalidDns, parseServiceDns } from "./dns.ts";
-import type { LabelRules } from "./labels.ts";
-import { createLabelRules } from "./labels.ts";
-import { DEFAULT_MARKER_PREFIX } from "./markers.ts";
+import { DEFAULT_MARKER_PREFIX, isMarkerKey } from "./markers.ts";
 import type { VCluster } from "./name.ts";
-import { sharedName } from "./name.ts";
-import type { NamespaceRules } from "./namespaces.ts";
-import { compileNamespaces, NO_NAMESPACES } from "./namespaces.ts";
+import { sharedName, safeConcat } from "./name.ts";
+import { sha256Hex } from "../../base/digest.ts";
+import { isRecord } from "../../base/json.ts";
+import type { StringMap } from "../../kube/object/types.ts";
 
 /** How tenant objects are spread over host namespaces. */
 export type NamespaceMode = "single-namespace" | "multi-namespace";
@@ -115,4 +114,142 @@ function translateDns(name: string, toHost: Translator["toHost"], defaultDomain:
   const host = toHost(service);
   if (host === undefined) throw invalidDns(name, `expected a mapped namespace, and "${service.namespace}" is not mapped`);
   return `${host.name}.${host.namespace}.svc.${domain ?? defaultDomain}`;
+}
+
+/**
+ * Look-up of mapped namespaces in multi-namespace mode. Both sides of a mapping are exact, or both end in one `*` that matches the same
+ * text; `${name}` on the host side is the name of the virtual cluster. The configuration checks all that.
+ */
+interface NamespaceRules {
+  /** The mapped host namespace; undefined for a tenant namespace that no entry covers. */
+  toHost(tenantNamespace: string): string | undefined;
+  /** Every host namespace that can result, or "all" when a pattern leaves that open. */
+  readonly targets: readonly string[] | "all";
+}
+
+interface Pattern {
+  readonly tenantPrefix: string;
+  readonly hostPrefix: string;
+}
+
+/** The rules of single-namespace mode: no namespace is mapped. */
+const NO_NAMESPACES: NamespaceRules = { toHost: () => undefined, targets: [] };
+
+/**
+ * Compiles the `byName` mappings. An exact entry goes before a pattern, a longer pattern before a shorter one.
+ *
+ * @example
+ * const rules = compileNamespaces({ "team-a-*": "h-team-a-*" }, { name: "blue", namespace: "vc-blue" });
+ * rules.toHost("team-a-dev"); // "h-team-a-dev"
+ */
+export function compileNamespaces(byName: Readonly<Record<string, string>>, vcluster: VCluster): NamespaceRules {
+  const exact = new Map<string, string>();
+  const patterns: Pattern[] = [];
+  for (const [tenant, template] of Object.entries(byName)) {
+    const host = template.replace("${name}", () => vcluster.name);
+    if (tenant.endsWith("*")) patterns.push({ tenantPrefix: tenant.slice(0, -1), hostPrefix: host.slice(0, -1) });
+    else exact.set(tenant, host);
+  }
+  // Of two patterns that match, the longer says more; the order of keys in a file must not matter.
+  patterns.sort((left, right) => right.tenantPrefix.length - left.tenantPrefix.length);
+  return {
+    toHost(namespace) {
+      const host = exact.get(namespace) ?? expand(patterns, namespace);
+      // A pattern can reach the virtual cluster's own namespace, where objects must not keep their tenant names.
+      return host === vcluster.namespace ? undefined : host;
+    },
+    targets: patterns.length > 0 ? "all" : [...exact.values()],
+  };
+}
+
+function expand(patterns: readonly Pattern[], namespace: string): string | undefined {
+  const match = patterns.find(({ tenantPrefix }) => namespace.length > tenantPrefix.length && namespace.startsWith(tenantPrefix));
+  return match && match.hostPrefix + namespace.slice(match.tenantPrefix.length);
+}
+
+/**
+ * Label keys and selectors in both directions.
+ *
+ * Most keys are the same on both sides. Four keys mean something else on the host: `release` (there it is the release of the
+ * virtual cluster itself, whose Service may select by it) and the three marker labels of the engine. These get a key of
+ * their own, made of the virtual cluster's name and a digest, so that nested virtual clusters stay separate.
+ *
+ * Guarantees: `labelKey` is one-to-one where it is defined, and `tenantLabelKey` is its exact inverse. A tenant can put no
+ * key below the marker prefix onto the host but those.
+ */
+interface LabelRules {
+  /** Tenant key → host key; undefined for a key that has no place on the host: a translated key, or another marker. */
+  labelKey(key: string): string | undefined;
+  /** Host key → tenant key; undefined for a key that has no place in the tenant: a marker, or an untranslated special key. */
+  tenantLabelKey(key: string): string | undefined;
+  /** Tenant labels as the host carries them, without the engine's own markers. */
+  labels(labels: StringMap): Record<string, string>;
+  /** Host labels as the tenant knows them. */
+  tenantLabels(labels: StringMap): Record<string, string>;
+  /** A tenant label selector as the host understands it. */
+  labelSelector(selector: unknown): unknown;
+  /** A host label selector as the tenant understands it. */
+  tenantLabelSelector(selector: unknown): unknown;
+}
+
+/** Marker labels that a tenant object can carry itself, when the tenant hosts virtual clusters of its own. */
+const NESTED = ["managed-by", "namespace", "controlled-by"];
+
+/**
+ * The rules for one virtual cluster. `translateRelease` is false in multi-namespace mode, where tenant objects do not share a
+ * namespace with the virtual cluster's own.
+ *
+ * @example
+ * const rules = createLabelRules({ vcluster: "blue", prefix: "sync.platform/", translateRelease: true });
+ * rules.labelKey("release"); // "sync.platform/label-blue-x-a4d451ec23"
+ */
+export function createLabelRules(options: { vcluster: string; prefix: string; translateRelease: boolean }): LabelRules {
+  const { vcluster, prefix } = options;
+  const special = [...(options.translateRelease ? ["release"] : []), ...NESTED.map((name) => prefix + name)];
+  const hostKeys = new Map(special.map((key) => [key, translatedKey(prefix, vcluster, key)]));
+  const tenantKeys = new Map([...hostKeys].map(([tenant, host]) => [host, tenant]));
+
+  const labelKey = (key: string) => hostKeys.get(key) ?? (tenantKeys.has(key) || isMarkerKey(prefix, key) ? undefined : key);
+  const tenantLabelKey = (key: string) => tenantKeys.get(key) ?? (hostKeys.has(key) || isMarkerKey(prefix, key) ? undefined : key);
+  return {
+    labelKey,
+    tenantLabelKey,
+    labels: (labels) => renameKeys(labels, labelKey),
+    tenantLabels: (labels) => renameKeys(labels, tenantLabelKey),
+    labelSelector: (selector) => renameSelector(selector, labelKey),
+    tenantLabelSelector: (selector) => renameSelector(selector, tenantLabelKey),
+  };
+}
+
+function translatedKey(prefix: string, vcluster: string, key: string): string {
+  return safeConcat(`${prefix}label`, vcluster, "x", sha256Hex(key).slice(0, 10));
+}
+
+type Rename = (key: string) => string | undefined;
+
+function renameKeys<Value>(map: Readonly<Record<string, Value>>, rename: Rename): Record<string, Value> {
+  const renamed: [string, Value][] = [];
+  for (const [key, value] of Object.entries(map)) {
+    const other = rename(key);
+    if (other !== undefined) renamed.push([other, value]);
+  }
+  return Object.fromEntries(renamed);
+}
+
+/** A structured selector, or a plain map of labels as Services have it. Anything else comes back as it is. */
+function renameSelector(selector: unknown, rename: Rename): unknown {
+  if (!isRecord(selector)) return selector;
+  // A condition without a counterpart stays: leaving it out would make the selector match more.
+  const keep: Rename = (key) => rename(key) ?? key;
+  const { matchLabels, matchExpressions } = selector;
+  if (!isRecord(matchLabels) && !Array.isArray(matchExpressions)) return renameKeys(selector, keep);
+  return {
+    ...selector,
+    ...(isRecord(matchLabels) && { matchLabels: renameKeys(matchLabels, keep) }),
+    ...(Array.isArray(matchExpressions) && { matchExpressions: matchExpressions.map((entry) => renameExpression(entry, keep)) }),
+  };
+}
+
+function renameExpression(entry: unknown, rename: Rename): unknown {
+  return isRecord(entry) && typeof entry["key"] === "string" ? { ...entry, key: rename(entry["key"]) } : entry;
 }

@@ -53,6 +53,8 @@ export interface Controller {
    */
   pause(): Promise<void>;
   resume(): void;
+  /** Resolves when no key waits, and none is reconciled. Keys that come later by themselves do not count. */
+  settled(): Promise<void>;
   /**
    * Hands out no more keys and resolves when the reconciles that run are done, or after `graceMs` (default 30 s) at the latest.
    * Keys that wait are dropped: the next leader finds them again from the state of the clusters.
@@ -104,6 +106,8 @@ class WorkerPool implements Controller {
   /** Called when no reconcile runs any more. */
   readonly #whenIdle: (() => void)[] = [];
   readonly #failures = new Failures();
+  /** Called when a reconcile is over. */
+  readonly #whenDone: (() => void)[] = [];
   /** The code that was reported last for a key that has not succeeded since. */
   readonly #reported = new Map<string, string>();
   /** Those that work or wait for a key. */
@@ -149,6 +153,10 @@ class WorkerPool implements Controller {
     this.#options.queue.resume();
   }
 
+  async settled(): Promise<void> {
+    while (this.#options.queue.underway > 0) await new Promise<void>((resolve) => this.#whenDone.push(resolve));
+  }
+
   async stop({ graceMs = 30_000 }: { readonly graceMs?: number } = {}): Promise<void> {
     const { queue, clock, name } = this.#options;
     this.#interruption.abort();
@@ -164,6 +172,7 @@ class WorkerPool implements Controller {
     for (let key = await queue.take(); key !== undefined; key = await queue.take()) {
       const replacing = this.#replaceWhenSlow();
       queue.done(key, await this.#runOne(key));
+      for (const done of this.#whenDone.splice(0)) done();
       if (replacing.over()) return;
     }
   }

@@ -121,7 +121,10 @@ export function createKeyAuthentication(options: KeyAuthenticationOptions): KeyA
       // Done here and not for each permission check: the same objects answer those until something is written.
       await upToDate();
       const key = keyIn(request);
-      activity.touch(key.metadata.uid!, storedEveryMs(specOf<KeySpec>(key)));
+      // The idle time that a key has left must not shrink because a use was not stored: by a tenth at most.
+      const { ttl = 0, ttlAfterLastActivity } = specOf<KeySpec>(key);
+      const isIdleTime = ttlAfterLastActivity === true && ttl > 0;
+      activity.touch(key.metadata.uid!, isIdleTime ? Math.min(STORED_EVERY_MS, ttl * 100) : STORED_EVERY_MS);
       return userOf(key);
     },
   };
@@ -136,11 +139,6 @@ function losesGroups(object: KubeObject | undefined, previous: KubeObject | unde
 
 function withGroups(user: UserInfo, more: readonly string[]): UserInfo {
   return more.length === 0 ? user : { ...user, groups: [...new Set([...user.groups, ...more])] };
-}
-
-/** The idle time that a key has left must not shrink because a use was not stored: by a tenth at most. */
-function storedEveryMs({ ttl = 0, ttlAfterLastActivity }: KeySpec): number {
-  return ttlAfterLastActivity === true && ttl > 0 ? Math.min(STORED_EVERY_MS, ttl * 100) : STORED_EVERY_MS;
 }
 
 /** Schemes are case-insensitive. Source: RFC 9110, section 11.1. */

@@ -31,7 +31,7 @@ import { createKeyLives } from "../access/keys/key-lives.ts";
 import { followManagedObjects } from "../access/managed-objects.ts";
 import { createMembership } from "../access/membership.ts";
 import { createNameIndex } from "../access/rights/name-index.ts";
-import { followPepper } from "../access/keys/pepper.ts";
+import { followPepper } from "../access/keys/key-digest.ts";
 import type { PasswordChangeOptions } from "../access/users/password-change.ts";
 import { createRights } from "../access/rights/rights.ts";
 import type { Rights } from "../access/rights/rights.ts";

@@ -5,7 +5,7 @@ import { jsonEqual } from "../../base/json.ts";
 import type { Problem } from "../../schema/problem.ts";
 import { parseManagementConfig } from "./config.ts";
 import type { ManagementConfigOptions } from "./config.ts";
-import { saysNothing } from "../../schema/says-nothing.ts";
+import { saysNothing } from "../../schema/yaml.ts";
 import type { ManagementConfig } from "./effective.ts";
 
 /** How often the file is read again, in milliseconds. Mounted files send no reliable events. */

@@ -37,9 +37,10 @@ const NAMES: ReadonlyMap<ObjectSchema, string> = new Map<ObjectSchema, string>([
  * @example
  * Object.keys(CONFIG_STATUS.fields)[0]; // "auth"
  */
-export const CONFIG_STATUS: ObjectShape = objectShape(MANAGEMENT_SCHEMA);
+export const CONFIG_STATUS: ObjectShape = statusShape(MANAGEMENT_SCHEMA);
 
-function objectShape(schema: ObjectSchema): ObjectShape {
+/** An object of the configuration as a published shape. */
+export function statusShape(schema: ObjectSchema): ObjectShape {
   const name = NAMES.get(schema);
   const fields = Object.entries(schema.fields).map(([field, member]): [string, Field] => {
     return [field, { ...optional(shapeOf(member)), description: describe(member) }];
@@ -55,7 +56,7 @@ function describe(schema: Schema): string {
 function shapeOf(schema: Schema): Shape {
   switch (schema.type) {
     case "object":
-      return objectShape(schema);
+      return statusShape(schema);
     case "list":
       return list(shapeOf(schema.items));
     case "map":
@@ -70,6 +71,7 @@ function shapeOf(schema: Schema): Shape {
     case "number":
       return { type: "number" };
     case "any":
+    case "either":
       // The schema leaves only amounts open.
       return quantity;
   }

@@ -5,10 +5,10 @@
  */
 import { isRecord, typeInWords } from "../../base/json.ts";
 import { suggest } from "../../base/suggest.ts";
-import type { KnownShape } from "../../engine/expression/shape.ts";
 import { SYNCED_KINDS } from "../../engine/kinds/synced-kinds.ts";
 import { formatSteps } from "../../engine/path/path.ts";
 import type { Segment, PathStep } from "../../engine/path/path.ts";
+import type { ObjectSchema, Schema } from "../../schema/schema.ts";
 
 /** Every object has them, and no patch reaches them. */
 const OF_ALL_KINDS = ["apiVersion", "kind"];
@@ -20,15 +20,15 @@ const OF_ALL_KINDS = ["apiVersion", "kind"];
  * misspelling("Endpoints", compilePath("subsets[*].adresses[*].ip").segments); // 'Endpoints have no "adresses" there; did you mean "addresses"?'
  */
 export function misspelling(kind: unknown, segments: readonly Segment[]): string | undefined {
-  let shape = shapeOf(kind);
+  let schema = schemaOf(kind);
   for (const segment of segments) {
-    if (shape?.kind === "list") shape = segment.kind === "key" ? undefined : shape.items;
-    else if (shape?.kind === "map") shape = shape.entries;
-    else if (shape?.kind === "object" && segment.kind === "key") {
-      const meant = nearly(shape, segment.key);
+    if (schema?.type === "list") schema = segment.kind === "key" ? undefined : schema.items;
+    else if (schema?.type === "map") schema = schema.values;
+    else if (schema?.type === "object" && segment.kind === "key") {
+      const meant = nearly(schema, segment.key);
       if (meant !== undefined)
         return `${String(kind)} have no ${JSON.stringify(segment.key)} there; did you mean ${JSON.stringify(meant)}?`;
-      shape = fieldOf(shape, segment.key);
+      schema = fieldOf(schema, segment.key);
     } else return undefined;
   }
   return undefined;
@@ -43,24 +43,25 @@ export function misspelling(kind: unknown, segments: readonly Segment[]): string
  */
 export function misfitOf(object: unknown): string | undefined {
   const kind = isRecord(object) ? object["kind"] : undefined;
-  const shape = shapeOf(kind);
-  return shape && misfitAt(object, shape, []);
+  const schema = schemaOf(kind);
+  return schema && misfitAt(object, schema, []);
 }
 
-function misfitAt(value: unknown, shape: KnownShape, steps: readonly PathStep[]): string | undefined {
-  if (shape.kind === "scalar" || value === undefined) return undefined;
+function misfitAt(value: unknown, schema: Schema, steps: readonly PathStep[]): string | undefined {
+  if (value === undefined) return undefined;
   const wrong = (wanted: string) => `${formatSteps(steps)} is ${typeInWords(value)} in place of ${wanted}`;
-  if (shape.kind === "list") {
-    if (Array.isArray(value)) return firstOf(value.entries(), ([index, item]) => misfitAt(item, shape.items, [...steps, index]));
+  if (schema.type === "list") {
+    if (Array.isArray(value)) return firstOf(value.entries(), ([index, item]) => misfitAt(item, schema.items, [...steps, index]));
     // Lists that are null count as absent.
     return value === null ? undefined : wrong("a list");
   }
+  if (schema.type !== "map" && schema.type !== "object") return undefined;
   if (!isRecord(value)) return value === null && !isItem(steps) ? undefined : wrong("a map");
-  if (shape.kind === "map") return undefined;
+  if (schema.type === "map") return undefined;
   return firstOf(Object.entries(value), ([name, inner]) => {
-    const meant = nearly(shape, name);
+    const meant = nearly(schema, name);
     if (meant !== undefined) return `${formatSteps([...steps, name])} is no field of the kind; did you mean ${JSON.stringify(meant)}?`;
-    const field = fieldOf(shape, name);
+    const field = fieldOf(schema, name);
     return field && misfitAt(inner, field, [...steps, name]);
   });
 }
@@ -78,15 +79,15 @@ function firstOf<Item>(items: Iterable<Item>, find: (item: Item) => string | und
   return undefined;
 }
 
-function shapeOf(kind: unknown): KnownShape | undefined {
-  return SYNCED_KINDS.find(({ resource }) => resource.kind === kind)?.fields;
+function schemaOf(kind: unknown): Schema | undefined {
+  return SYNCED_KINDS.find(({ resource }) => resource.kind === kind)?.schema;
 }
 
-function fieldOf({ fields }: Extract<KnownShape, { kind: "object" }>, name: string): KnownShape | undefined {
-  return Object.hasOwn(fields, name) ? fields[name]!.shape : undefined;
+function fieldOf({ fields }: ObjectSchema, name: string): Schema | undefined {
+  return Object.hasOwn(fields, name) ? fields[name]! : undefined;
 }
 
 /** The field that a name was probably meant to be; undefined for a name that the kind has, and for one like no other. */
-function nearly({ fields }: Extract<KnownShape, { kind: "object" }>, name: string): string | undefined {
+function nearly({ fields }: ObjectSchema, name: string): string | undefined {
   return Object.hasOwn(fields, name) || OF_ALL_KINDS.includes(name) ? undefined : suggest(name, Object.keys(fields));
 }

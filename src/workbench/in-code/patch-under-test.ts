@@ -166,7 +166,7 @@ interface Placed {
 
 /** Where wildcards leave a choice, the value stands where the path finds the first one, or where it would. */
 function place({ rules, patch }: PatchParts, direction: Direction, given: JsonObject, value: unknown): Placed {
-  const { resource, values: shape } = rules.kind;
+  const { resource, schema: shape } = rules.kind;
   const { apiVersion, kind } = resource;
   const tenant = completeObject({ apiVersion, kind, ...given }, { name: "web", namespace: "shop" });
   const { name = "", namespace = "" } = tenant.metadata;

@@ -13,7 +13,7 @@ import { createRandom } from "../simulator/model/random.ts";
  */
 export function sampleValues(
   patch: CompiledPatch,
-  { kind, count, seed }: { readonly kind: Pick<KindDescription, "values">; readonly count: number; readonly seed: number },
+  { kind, count, seed }: { readonly kind: Pick<KindDescription, "schema">; readonly count: number; readonly seed: number },
 ): readonly unknown[] {
   const { expression, reverseExpression } = patch.definition;
   const words = findWords([expression, reverseExpression].filter((text) => text !== undefined));

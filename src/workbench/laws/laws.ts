@@ -4,7 +4,7 @@
  * @module
  */
 import { isRecord, jsonEqual } from "../../base/json.ts";
-import type { SampleShape } from "../../kube/object/value-shape.ts";
+import type { Schema } from "../../schema/schema.ts";
 import { alternate, stepOf } from "./trips/alternate.ts";
 import type { LawName, LawStep } from "./report.ts";
 import { accepts } from "./samples/shapes.ts";
@@ -24,7 +24,7 @@ export interface LawContext {
   /** Journeys that may change something before it rests. */
   readonly rounds: number;
   /** Shape of tenant values; undefined if unknown. */
-  readonly shape: SampleShape | undefined;
+  readonly shape: Schema | undefined;
   /** A failure for lack of fuel proves nothing: the limit is lower than the real one. */
   readonly forgiveFuel: boolean;
 }

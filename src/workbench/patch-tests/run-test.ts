@@ -153,9 +153,10 @@ function patch(rules: readonly Rules[], { test, input }: { test: SuiteTest; inpu
  */
 function judged(patched: Patched, from: { test: SuiteTest; input: KubeObject; unpatched: readonly Rules[] }): Patched {
   if (patched.rejected !== undefined) return patched;
-  const refusals = refusalsOf(patched.object);
+  const kinds = from.unpatched.map(({ kind }) => kind);
+  const refusals = refusalsOf(patched.object, kinds);
   if (refusals.length === 0) return patched;
-  const before = new Set(refusalsOf(baselineOf(from.unpatched, from)).map(({ field, message }) => field + message));
+  const before = new Set(refusalsOf(baselineOf(from.unpatched, from), kinds).map(({ field, message }) => field + message));
   const made = refusals.filter(({ field, message }) => !before.has(field + message));
   const side = from.test.direction === "toHost" ? "host" : "tenant";
   return made.length === 0 ? patched : { ...patched, rejected: `the ${side}'s API server would refuse it: ${formatRefusals(made)}` };

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { parseConfig } from "../../../src/engine/config/config.ts";
 import { sharedNamespace } from "../../../src/engine/config/shared-namespaces.ts";
-import { compileNamespaces } from "../../../src/engine/translate/namespaces.ts";
+import { compileNamespaces } from "../../../src/engine/translate/translator.ts";
 
 const VCLUSTER = { name: "blue", namespace: "vc-blue" };
 

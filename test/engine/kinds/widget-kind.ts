@@ -3,13 +3,13 @@
  */
 import { sha256Hex } from "../../../src/base/digest.ts";
 import { canonicalJson } from "../../../src/base/json.ts";
-import { certain, fieldsOf, listOf, maybe, METADATA } from "../../../src/engine/kinds/known-fields.ts";
+import { METADATA } from "../../../src/engine/kinds/common-fields.ts";
 import { PLAIN_KIND } from "../../../src/engine/kinds/plain-kind.ts";
 import { sampleMetadata } from "../../../src/engine/kinds/sample-parts.ts";
 import type { SyncedKind } from "../../../src/engine/reconcile/rules/rules.ts";
 import type { ResourceType } from "../../../src/kube/object/resource.ts";
 import type { KubeObject } from "../../../src/kube/object/types.ts";
-import { listShape, METADATA_SHAPE, objectShape, textShape, wordShape } from "../../../src/kube/object/value-shape.ts";
+import { wholeNumber, listOf, objectOf, oneOf, textAs } from "../../../src/schema/builders.ts";
 
 export const WIDGETS: ResourceType = { apiVersion: "example.com/v1", kind: "Widget", plural: "widgets", namespaced: true };
 
@@ -35,17 +35,11 @@ export const WIDGETS_KIND: SyncedKind = {
   byDefault: false,
   whyNotSynced: "They are synced once sync.toHost.widgets is configured",
   bodyInWords: "size, colour and parts",
-  fields: fieldsOf({
-    metadata: certain(METADATA),
-    size: certain(),
-    colour: maybe(),
-    parts: maybe(listOf(fieldsOf({ name: certain(), maker: maybe() }))),
-  }),
-  values: objectShape({
-    "metadata!": METADATA_SHAPE,
-    "size!": { type: "integer", minimum: 1, maximum: 100 },
-    colour: wordShape("red", "green", "blue"),
-    parts: listShape(objectShape({ "name!": textShape("dnsLabel"), maker: textShape("text") })),
+  schema: objectOf({
+    "metadata!": METADATA,
+    "size!": wholeNumber(1, 100),
+    colour: oneOf("red", "green", "blue"),
+    parts: listOf(objectOf({ "name!": textAs("dnsLabel"), maker: textAs() })),
   }),
   sample: {
     ...{ apiVersion: "example.com/v1", kind: "Widget", metadata: sampleMetadata("web") },

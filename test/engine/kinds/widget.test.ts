@@ -26,6 +26,8 @@ const PREFIX = { path: "parts[*].maker", expression: '"host-" + value', reverseE
 const PATCHED = { sync: { toHost: { widgets: { patches: [PREFIX] } } } };
 const TYPO = { sync: { toHost: { widgets: { patches: [{ path: "colur", expression: "value" }] } } } };
 
+const PURPLE = { sync: { toHost: { widgets: { patches: [{ path: "colour", expression: '"purple"' }] } } } };
+
 const widget = (name: string, namespace: string, body: object = { size: 3, parts: [{ name: "wheel", maker: "acme" }] }): KubeObject => ({
   apiVersion: "example.com/v1",
   kind: "Widget",
@@ -36,8 +38,9 @@ const widget = (name: string, namespace: string, body: object = { size: 3, parts
 const FILES = {
   "vcluster.yaml": JSON.stringify(PATCHED),
   "typo.yaml": JSON.stringify(TYPO),
+  "purple.yaml": JSON.stringify(PURPLE),
   "none.yaml": "{}",
-  "widget.yaml": JSON.stringify(widget("web", "shop")),
+  "widget.yaml": JSON.stringify(widget("web", "shop", { size: 3, colour: "red", parts: [{ name: "wheel", maker: "acme" }] })),
 };
 
 /** Runs a command that knows of Widgets, or of what is given. */
@@ -63,6 +66,13 @@ describe("without a cluster", () => {
       size: 3,
       parts: [{ maker: "host-acme" }],
     });
+  });
+
+  test("render and validate refuse what its schema does not allow", async () => {
+    const { code, err } = await cli(["render", "--config", "purple.yaml", "-f", "widget.yaml", "--name", "blue", "-o", "json"]);
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('colour: Expected "red", "green" or "blue", found "purple"') });
+    const validated = await cli(["validate", "purple.yaml", "-f", "widget.yaml"]);
+    expect(validated).toMatchObject({ code: 2, err: expect.stringContaining('Expected "red", "green" or "blue", found "purple"') });
   });
 
   test("no other command line knows of it", async () => {

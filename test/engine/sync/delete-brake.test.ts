@@ -10,7 +10,7 @@ import type { KubeObject } from "../../../src/kube/object/types.ts";
 import type { Operation } from "../../../src/engine/reconcile/plan-types.ts";
 import { plan } from "../../../src/engine/reconcile/plan.ts";
 import { createDeleteBrake } from "../../../src/engine/sync/guards/delete-brake.ts";
-import { createDeleteConfirmation } from "../../../src/engine/sync/state/delete-confirmation.ts";
+import { createDeleteConfirmation } from "../../../src/engine/sync/guards/delete-brake.ts";
 import { syncId } from "../../../src/engine/sync/state/sync-id.ts";
 import { stored, tenantEndpoints, testRules } from "../../support/rules.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { KubeObject } from "../../../src/kube/object/types.ts";
-import { createOrphans } from "../../../src/engine/sync/state/orphans.ts";
+import { createOrphans } from "../../../src/engine/sync/run/event-handlers.ts";
 import { formatKind, writeMarkers } from "../../../src/engine/translate/markers.ts";
 import type { CopySource } from "../../../src/engine/translate/markers.ts";
 import { testRules } from "../../support/rules.ts";

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { matchesSelector, selectorOf } from "../../../src/kube/object/selector.ts";
 import type { LabelSelector } from "../../../src/kube/object/selector.ts";
-import { createLabelRules } from "../../../src/engine/translate/labels.ts";
+import { createLabelRules } from "../../../src/engine/translate/translator.ts";
 import { writeMarkers } from "../../../src/engine/translate/markers.ts";
 import type { CopySource } from "../../../src/engine/translate/markers.ts";
 import { labelKey, labelMap } from "./arbitrary.ts";

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { formatKey, type ObjectKey } from "../../../src/kube/object/key.ts";
-import { KeyMap } from "../../../src/kube/object/key-map.ts";
+import { KeyMap } from "../../../src/kube/runtime/informer/object-cache.ts";
 
 const part = fc.constantFrom("", "a", "b", "__proto__", "constructor");
 const key: fc.Arbitrary<ObjectKey> = fc.record({ namespace: part, name: part });

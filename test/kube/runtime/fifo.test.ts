@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { Fifo } from "../../../src/kube/runtime/queue/fifo.ts";
+import { Fifo } from "../../../src/kube/runtime/queue/fair-queue.ts";
 
 const step = fc.oneof(
   fc.record({ do: fc.constant("push" as const), key: fc.constantFrom(..."abcdefgh") }),

@@ -32,15 +32,6 @@ function parseRange(text: string): MediaRange {
 const REMEMBERED_MAX = 100;
 const remembered = new Map<string, readonly MediaRange[]>();
 
-function rangesOf(header: string): readonly MediaRange[] {
-  const known = remembered.get(header);
-  if (known !== undefined) return known;
-  const ranges = parseAccept(header);
-  if (remembered.size >= REMEMBERED_MAX) remembered.clear();
-  remembered.set(header, ranges);
-  return ranges;
-}
-
 /** A form of answer that a handler can give. */
 export interface Offer<T> {
   readonly type: string;
@@ -58,7 +49,13 @@ export interface Offer<T> {
 export function negotiate<T>(header: string | undefined, offers: readonly Offer<T>[]): T {
   const plain = offers.find(({ as }) => as === undefined)!;
   if (header === undefined || header.trim() === "") return plain.value;
-  for (const range of rangesOf(header)) {
+  let ranges = remembered.get(header);
+  if (ranges === undefined) {
+    ranges = parseAccept(header);
+    if (remembered.size >= REMEMBERED_MAX) remembered.clear();
+    remembered.set(header, ranges);
+  }
+  for (const range of ranges) {
     const offer = offers.find((candidate) => suits(range, candidate));
     if (offer !== undefined) return offer.value;
   }

@@ -28,11 +28,6 @@ export function createConnections(max: number, metrics: Metrics): Connections {
   const all = new Map<string, Connection>();
   // By the socket of its requests, which is looked up once.
   const bySocket = new WeakMap<Socket, Connection>();
-  const connectionOf = (socket: Socket) => {
-    const connection = bySocket.get(socket) ?? all.get(idOf(socket));
-    if (connection !== undefined) bySocket.set(socket, connection);
-    return connection;
-  };
   const makeRoom = () => {
     const counts = new Map<string, number>();
     for (const { address } of all.values()) counts.set(address, (counts.get(address) ?? 0) + 1);
@@ -55,8 +50,9 @@ export function createConnections(max: number, metrics: Metrics): Connections {
       });
     },
     use(socket) {
-      const connection = connectionOf(socket);
+      const connection = bySocket.get(socket) ?? all.get(idOf(socket));
       if (connection === undefined) return () => {};
+      bySocket.set(socket, connection);
       connection.busy += 1;
       return () => {
         connection.busy -= 1;

@@ -2,8 +2,36 @@ import type { ObjectKey } from "../../../kube/object/key.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import { readStored } from "../resource-context.ts";
 import type { ResourceContext, WriteOptions } from "../resource-context.ts";
-import { notFound } from "../../types/status.ts";
-import { demandReached } from "./revision.ts";
+import { notFound, invalidObject, tooNewVersion } from "../../types/status.ts";
+import { parseRevision } from "../../types/objects/metadata.ts";
+import { invalid } from "../../types/field-error.ts";
+import type { Store } from "../../store/store.ts";
+
+/** The kind under which faults of list options are reported. */
+export const LIST_OPTIONS = { apiVersion: "meta.k8s.io/v1", kind: "ListOptions" };
+
+/**
+ * The revision that a request names; 0 when it names none or any.
+ *
+ * @throws API_INVALID when the text is no revision.
+ */
+export function requestedRevision(resourceVersion: string | undefined): number {
+  const revision = parseRevision(resourceVersion);
+  if (revision !== undefined) return revision;
+  throw invalidObject(LIST_OPTIONS, "", [invalid("resourceVersion", resourceVersion, "must be a decimal number")]);
+}
+
+/**
+ * Requires that the store has reached `resourceVersion`; returns the revision, 0 for none or any.
+ *
+ * @throws API_UNAVAILABLE when the state is of the future; API_INVALID when the text is no revision.
+ */
+export async function demandReached(store: Store, resourceVersion: string | undefined): Promise<number> {
+  const requested = requestedRevision(resourceVersion);
+  const current = requested === 0 ? 0 : await store.revision();
+  if (requested > current) throw tooNewVersion(requested, current);
+  return requested;
+}
 
 /** How an object is read. */
 export interface GetOptions extends Pick<WriteOptions, "judge"> {

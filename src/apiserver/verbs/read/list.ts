@@ -11,7 +11,7 @@ import { both, compileSelection } from "../../types/selection.ts";
 import type { Matches } from "../../types/selection.ts";
 import { badRequest, expiredPage, invalidObject, tooOldVersion } from "../../types/status.ts";
 import type { Store, StoredObject } from "../../store/store.ts";
-import { demandReached, LIST_OPTIONS } from "./revision.ts";
+import { demandReached, LIST_OPTIONS } from "./get.ts";
 
 /** Options of a list request. */
 export interface ListRequest extends ListOptions {

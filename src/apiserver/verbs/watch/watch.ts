@@ -10,7 +10,7 @@ import { invalidObject, tooOldVersion, statusOf } from "../../types/status.ts";
 import type { Store, StoredObject, StoreEvent, StoreWatch } from "../../store/store.ts";
 import { createWatchQueue } from "./watch-queue.ts";
 import type { WatchQueue, WatchRecord } from "./watch-queue.ts";
-import { demandReached, LIST_OPTIONS, requestedRevision } from "../read/revision.ts";
+import { demandReached, LIST_OPTIONS, requestedRevision } from "../read/get.ts";
 import { recordSelected, recordVisible } from "./watch-records.ts";
 import type { Recorder } from "./watch-records.ts";
 

@@ -48,8 +48,11 @@ export async function sampleProblems(
   try {
     const report = new Findings(files);
     for (const tried of triedObjects(loaded, patcher, objects)) {
-      const known = new Set(refusalsOf(toHost(plain, tried.object)?.object ?? tried.object).map(({ field, message }) => field + message));
-      const refusals = refusalsOf(tried.patched.object).filter(({ field, message }) => tried.isGiven || !known.has(field + message));
+      const { kinds } = loaded;
+      const known = new Set(
+        refusalsOf(toHost(plain, tried.object)?.object ?? tried.object, kinds).map(({ field, message }) => field + message),
+      );
+      const refusals = refusalsOf(tried.patched.object, kinds).filter(({ field, message }) => tried.isGiven || !known.has(field + message));
       for (const refusal of refusals) report.refused(tried, refusal);
       for (const outcome of tried.patched.outcomes) if (isUnwritable(outcome)) report.unwritable(tried, outcome);
       if (tried.isGiven && endsEmpty(tried.object, tried.patched)) report.empty(tried);

@@ -6,25 +6,24 @@
  */
 import { checkExpression } from "../../expression/check.ts";
 import { warnOfOptionalFields } from "../../expression/optional-fields.ts";
-import type { KnownShapes, KnownShape } from "../../expression/shape.ts";
+import type { KnownValues } from "../../expression/optional-fields.ts";
 import { compilePath } from "../../path/path.ts";
-import type { Path } from "../../path/path.ts";
+import type { Path, Segment } from "../../path/path.ts";
 import type { SyncedKind } from "../../reconcile/rules/rules.ts";
+import { ANY } from "../../../schema/builders.ts";
 import { fieldPath, indexPath } from "../../../schema/field.ts";
 import { keyStartOf, positionInside, startOf, textOf, valueAt } from "../../../schema/node.ts";
 import type { MapNode, Node } from "../../../schema/node.ts";
 import type { Position, Report } from "../../../schema/problem.ts";
+import type { Schema } from "../../../schema/schema.ts";
 import { suggest } from "../../../base/suggest.ts";
 import { compileText } from "./compile-text.ts";
-import { kindShapeAt } from "./kind-shapes.ts";
 import type { PatchRules } from "./patch-rules.ts";
 import { PATCH } from "./patch-schema.ts";
 import { warnOfForeignReading } from "./portable-paths.ts";
 import { protectedReason } from "./protected-paths.ts";
 import { checkReference } from "./reference.ts";
 import { warnOfUnknownField } from "./unknown-paths.ts";
-
-const UNKNOWN: KnownShape = { kind: "scalar" };
 
 /** One patch of a checked list. */
 export interface CheckedPatch {
@@ -53,16 +52,28 @@ export function checkPatches(list: Node | undefined, options: { field: string; k
 function checkPatch(patch: CheckedPatch, { kind, rules }: { kind: SyncedKind; rules: PatchRules }): CheckedPatch {
   checkMode(patch, rules.report);
   const path = checkPath(patch, kind, rules);
-  const shape = kind.fields;
-  const value = path === undefined ? UNKNOWN : kindShapeAt(shape, path.segments);
+  const { schema } = kind;
+  const value = path === undefined ? ANY : schemaAt(schema, path.segments);
   for (const name of ["expression", "reverseExpression"]) {
     // Before the first copy there is no host object.
-    const hostObject = { shape, optional: name === "expression" };
-    checkText(patch, name, rules, { value, virtualObject: shape, hostObject });
+    const hostObject = { schema, optional: name === "expression" };
+    checkText(patch, name, rules, { value, virtualObject: schema, hostObject });
   }
   const options = { field: fieldPath(patch.field, "reference"), rules, isSelector: patch.node.entries.has("labels") };
   checkReference(valueAt(patch.node, "reference"), options);
   return path === undefined ? patch : { ...patch, path };
+}
+
+/** The schema of the values that a path matches. Labels and annotations are always there while patches run. */
+function schemaAt(schema: Schema, segments: readonly Segment[]): Schema {
+  let at = schema;
+  for (const segment of segments) {
+    if (at.type === "list") at = segment.kind === "key" ? ANY : at.items;
+    else if (at.type === "map") at = at.values;
+    else if (at.type === "object" && segment.kind === "key" && Object.hasOwn(at.fields, segment.key)) at = at.fields[segment.key]!;
+    else return ANY;
+  }
+  return at;
 }
 
 /** The fields that make a patch do something, by mode. */
@@ -144,13 +155,13 @@ function checkDuplicates(patches: readonly CheckedPatch[], report: Report): void
   }
 }
 
-function checkText(patch: CheckedPatch, name: string, { report, settings }: PatchRules, shapes: KnownShapes): void {
+function checkText(patch: CheckedPatch, name: string, { report, settings }: PatchRules, start: KnownValues): void {
   const node = valueAt(patch.node, name);
   const text = textOf(node);
   if (node?.kind !== "scalar" || text === undefined) return;
   const field = fieldPath(patch.field, name);
   const result = compileText({ report, node, field }, () => checkExpression(text, { maximumBytes: settings.limits.sourceBytes }));
-  const warnings = result === undefined ? [] : [...result.warnings, ...warnOfOptionalFields(text, shapes)];
+  const warnings = result === undefined ? [] : [...result.warnings, ...warnOfOptionalFields(text, start)];
   for (const warning of warnings) {
     report.warning({ code: "CONFIG_VALUE", at: positionInside(node, warning), field, message: warning.message, hint: warning.hint });
   }

@@ -1,10 +1,10 @@
 import { suggest } from "../../../base/suggest.ts";
-import type { KnownShape } from "../../expression/shape.ts";
 import type { Path, Segment } from "../../path/path.ts";
 import type { SyncedKind } from "../../reconcile/rules/rules.ts";
 import { startOf } from "../../../schema/node.ts";
 import type { Node } from "../../../schema/node.ts";
 import type { Report } from "../../../schema/problem.ts";
+import type { ObjectSchema, Schema } from "../../../schema/schema.ts";
 
 /** Fault of a path, and its correction. */
 interface Misfit {
@@ -19,13 +19,13 @@ export function warnOfUnknownField(path: Path, at: { kind: SyncedKind; node: Nod
   if (misfit !== undefined) report.warning({ code: "CONFIG_VALUE", at: startOf(node), field, ...misfit });
 }
 
-function misfitOf(segments: readonly Segment[], { fields, resource }: SyncedKind): Misfit | undefined {
-  let shape: KnownShape | undefined = fields;
-  let name = resource.kind;
+function misfitOf(segments: readonly Segment[], kind: SyncedKind): Misfit | undefined {
+  let { schema }: { schema: Schema } = kind;
+  let name = kind.resource.kind;
   for (const [index, segment] of segments.entries()) {
-    const next = stepInto(shape, segment, { name, deeper: segments.slice(index) });
+    const next = stepInto(schema, segment, { name, deeper: segments.slice(index) });
     if (next === undefined || "message" in next) return next;
-    shape = next.shape;
+    schema = next.schema;
     if (segment.kind === "key") name = segment.key;
   }
   return undefined;
@@ -33,25 +33,29 @@ function misfitOf(segments: readonly Segment[], { fields, resource }: SyncedKind
 
 /** Undefined where nothing more is known. */
 function stepInto(
-  shape: KnownShape,
+  schema: Schema,
   segment: Segment,
   { name, deeper }: { name: string; deeper: readonly Segment[] },
-): Misfit | { readonly shape: KnownShape } | undefined {
-  switch (shape.kind) {
+): Misfit | { readonly schema: Schema } | undefined {
+  switch (schema.type) {
     case "list":
-      if (segment.kind !== "key") return { shape: shape.items };
+      if (segment.kind !== "key") return { schema: schema.items };
       return { message: `The path finds nothing: ${name} is a list`, hint: `Write ${name}[*] for all its elements` };
     case "map":
-      return deeper.length > 1 && shape.entries.kind === "scalar" ? belowText(name, deeper) : { shape: shape.entries };
+      return deeper.length > 1 && !isNested(schema.values) ? belowText(name, deeper) : { schema: schema.values };
     case "object":
-      return segment.kind === "key" ? memberOf(shape, segment.key, name) : undefined;
+      return segment.kind === "key" ? memberOf(schema, segment.key, name) : undefined;
     default:
       return undefined;
   }
 }
 
-function memberOf({ fields }: Extract<KnownShape, { kind: "object" }>, key: string, name: string): Misfit | { readonly shape: KnownShape } {
-  if (Object.hasOwn(fields, key)) return fields[key]!;
+function isNested({ type }: Schema): boolean {
+  return type === "list" || type === "map" || type === "object";
+}
+
+function memberOf({ fields }: ObjectSchema, key: string, name: string): Misfit | { readonly schema: Schema } {
+  if (Object.hasOwn(fields, key)) return { schema: fields[key]! };
   const names = Object.keys(fields);
   const meant = suggest(key, names);
   const hint = meant === undefined ? `Known there: ${names.join(", ")}` : `Did you mean ${JSON.stringify(meant)}?`;

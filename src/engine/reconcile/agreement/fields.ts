@@ -73,15 +73,13 @@ function mapUnits(
   const units: Unit[] = [];
   const add = (key: string) => {
     if (key === TRIGGER_TIME) return;
-    units.push({ id: `${field}/${key}`, tenant: ownAt(tenant, tenantKey(key)), desired: own(desired, key), host: own(host, key) });
+    const there = tenantKey(key);
+    const value = there === undefined ? undefined : own(tenant, there);
+    units.push({ id: `${field}/${key}`, tenant: value, desired: own(desired, key), host: own(host, key) });
   };
   for (const key of Object.keys(desired)) add(key);
   for (const key of Object.keys(host)) if (!Object.hasOwn(desired, key) && ours(key)) add(key);
   return units;
-}
-
-function ownAt(map: StringMap, key: string | undefined): string | undefined {
-  return key === undefined ? undefined : own(map, key);
 }
 
 function own(map: StringMap, key: string): string | undefined {

@@ -71,7 +71,8 @@ export function rememberPatched({ patch, patchInPieces }: PatchWays): PatchWays 
   function remember(rules: Rules, { tenant, host, hostKey }: PatchedFrom, made: PatchedBody): void {
     const recent = memoryOf(rules);
     recent.delete(tenant);
-    recent.set(tenant, { ...made, from: { tenant, host, hostKey }, forAnyHost: !seesHostObject(rules) && !hasFailed(made) });
+    const hasFailed = made.patched.outcomes.some(({ failures = [] }) => failures.length > 0);
+    recent.set(tenant, { ...made, from: { tenant, host, hostKey }, forAnyHost: !seesHostObject(rules) && !hasFailed });
     if (recent.size > REMEMBERED_MAX) recent.delete(recent.keys().next().value!);
   }
 
@@ -97,8 +98,4 @@ export function rememberPatched({ patch, patchInPieces }: PatchWays): PatchWays 
 
 function holdsFor({ from, forAnyHost }: Remembered, { host, hostKey }: PatchedFrom): boolean {
   return (forAnyHost || host === from.host) && sameKey(hostKey, from.hostKey);
-}
-
-function hasFailed({ patched }: PatchedBody): boolean {
-  return patched.outcomes.some(({ failures = [] }) => failures.length > 0);
 }

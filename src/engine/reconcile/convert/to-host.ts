@@ -1,6 +1,6 @@
 import type { Code } from "../../../base/codes.ts";
 import type { ObjectKey } from "../../../kube/object/key.ts";
-import type { KubeObject, StringMap } from "../../../kube/object/types.ts";
+import type { KubeObject } from "../../../kube/object/types.ts";
 import { parseConcrete } from "../../path/path.ts";
 import { applyPatches, applyPatchesInPieces } from "../../patch/apply.ts";
 import type { ApplyPatchesOptions } from "../../patch/apply.ts";
@@ -141,10 +141,13 @@ export function visibleHostObject(rules: Rules, host: KubeObject | undefined): K
 }
 
 /** Drops what a patch may have added under an excluded key, since such keys are never compared either. */
-function crossable(rules: Rules, object: KubeObject, input: ToHostInput): KubeObject {
+function crossable(rules: Rules, object: KubeObject, { tenant, hostService }: ToHostInput): KubeObject {
   const { labels, annotations } = object.metadata;
   const kept = labels && withoutKeys(labels, rules.settings.excluded);
-  const allowed = { ...kept, ...allowedProxyLabels(input) };
+  const ofTenant = tenant.metadata.labels ?? {};
+  const onService = hostService?.metadata.labels ?? {};
+  const proxy = PROXY_LABELS.filter((key) => ofTenant[key] !== undefined && ofTenant[key] === onService[key]);
+  const allowed = { ...kept, ...Object.fromEntries(proxy.map((key) => [key, ofTenant[key]!])) };
   return {
     ...object,
     metadata: { ...object.metadata, labels: allowed, annotations: withoutKeys(annotations ?? {}, neverCrosses(rules)) },
@@ -159,13 +162,6 @@ function withOwnLabels({ kind, translator }: Rules, object: KubeObject, input: T
   const own = Object.entries(kind.ownLabels(input.tenant, { ...input, translator }));
   if (kept === labels && own.length === 0) return object;
   return { ...object, metadata: { ...object.metadata, labels: { ...kept, ...Object.fromEntries(own) } } };
-}
-
-function allowedProxyLabels({ tenant, hostService }: ToHostInput): StringMap {
-  const labels = tenant.metadata.labels ?? {};
-  const onService = hostService?.metadata.labels ?? {};
-  const both = PROXY_LABELS.filter((key) => labels[key] !== undefined && labels[key] === onService[key]);
-  return Object.fromEntries(both.map((key) => [key, labels[key]!]));
 }
 
 /**

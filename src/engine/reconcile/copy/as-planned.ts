@@ -15,12 +15,10 @@ export function isStoredAsPlanned(rules: Rules, { state, operations, notes }: Pl
   if (operation === undefined || operation.action === "delete" || operation.side !== "host") return false;
   // Looking a reference up is noted for the way back, and that must not be left out.
   if (seesHostObject(rules) || rules.patches.some(({ reference }) => reference !== undefined)) return false;
-  return stored.metadata.deletionTimestamp === undefined && isSame(operation.object, stored);
-}
-
-/** Equal in all that a plan compares. */
-function isSame(planned: KubeObject, stored: KubeObject): boolean {
+  const { object: planned } = operation;
+  // Equal in all that a plan compares.
   return (
+    stored.metadata.deletionTimestamp === undefined &&
     jsonEqual(planned.metadata.labels, stored.metadata.labels) &&
     jsonEqual(planned.metadata.annotations, stored.metadata.annotations) &&
     jsonEqual({ ...planned, metadata: undefined }, { ...stored, metadata: undefined })

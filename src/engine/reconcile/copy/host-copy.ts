@@ -4,7 +4,6 @@ import type { CopySource } from "../../translate/markers.ts";
 import { isAsWritten, readBase, writeBase } from "../agreement/base.ts";
 import type { Base, Unit } from "../agreement/base.ts";
 import { MANAGED_BY_CONTROLLER, TRIGGER_TIME, withoutKeys } from "../rules/excluded-keys.ts";
-import { ownedBy } from "./owner.ts";
 import type { CopyInput } from "../plan-types.ts";
 import type { Rules } from "../rules/rules.ts";
 
@@ -71,20 +70,21 @@ export function updatedCopy({ rules, host, desired, changed, source, base, owner
     const kept = withoutKeys(body.metadata[name] ?? {}, (key) => removed.has(key));
     return { ...kept, ...Object.fromEntries(written.filter((entry): entry is [string, string] => entry[1] !== undefined)) };
   };
+  // It travels with a real change only.
+  const stamp = desired.metadata.annotations?.[TRIGGER_TIME];
   return {
     ...body,
     metadata: {
       ...body.metadata,
       labels: { ...field("labels"), ...markers.labels },
-      annotations: { ...field("annotations"), ...triggerTime(desired), ...markers.annotations, ...writeBase(prefix, base) },
+      annotations: {
+        ...field("annotations"),
+        ...(stamp !== undefined && { [TRIGGER_TIME]: stamp }),
+        ...markers.annotations,
+        ...writeBase(prefix, base),
+      },
     },
   };
-}
-
-/** The stamp travels with a real change only. */
-function triggerTime(desired: KubeObject): Record<string, string> {
-  const stamp = desired.metadata.annotations?.[TRIGGER_TIME];
-  return stamp === undefined ? {} : { [TRIGGER_TIME]: stamp };
 }
 
 /** The host object without the engine's marks; everything else stays. */
@@ -112,4 +112,25 @@ export function copySourceOf(rules: Rules, { tenant, key, hostKey }: CopyInput):
     configHash: rules.configHash,
     ...(rules.clusterUid !== undefined && { clusterUid: rules.clusterUid }),
   };
+}
+
+/**
+ * The owners of a copy with `owner` among them: an object of its kind and name was replaced by it, since an object without an owner is
+ * collected. Undefined if it is among them already, and if there is none.
+ *
+ * @example
+ * missingOwner(copy, { apiVersion: "v1", kind: "Service", name: "blue", uid: "new" });
+ */
+export function missingOwner({ metadata }: KubeObject, owner: OwnerReference | undefined): readonly OwnerReference[] | undefined {
+  const { ownerReferences = [] } = metadata;
+  if (owner === undefined || ownerReferences.some(({ uid }) => uid === owner.uid)) return undefined;
+  const isFormer = ({ apiVersion, kind, name }: OwnerReference) =>
+    apiVersion === owner.apiVersion && kind === owner.kind && name === owner.name;
+  return [...ownerReferences.filter((reference) => !isFormer(reference)), owner];
+}
+
+/** The copy with that owner; the same reference when it has it already. */
+export function ownedBy<T extends KubeObject>(copy: T, owner: OwnerReference | undefined): T {
+  const ownerReferences = missingOwner(copy, owner);
+  return ownerReferences === undefined ? copy : { ...copy, metadata: { ...copy.metadata, ownerReferences } };
 }

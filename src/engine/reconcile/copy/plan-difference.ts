@@ -14,7 +14,7 @@ import { toHostInPieces } from "../convert/to-host.ts";
 import type { HostBody } from "../convert/to-host.ts";
 import { readFlowed, stamped } from "../agreement/flow-stamp.ts";
 import { copySourceOf, updatedCopy } from "./host-copy.ts";
-import { missingOwner } from "./owner.ts";
+import { missingOwner } from "./host-copy.ts";
 import { rejection, reported } from "./plan-report.ts";
 import { recreation } from "../plan-types.ts";
 import type { MakePlan, CopyInput, Note, Operation, Plan } from "../plan-types.ts";

@@ -27,18 +27,16 @@ const OWN_SERVICE = "default/kubernetes";
 
 /** Decides whether a tenant object that exists is copied. The order of the rules is the order of their strength. */
 export function decideCopy(rules: Rules, key: ObjectKey, tenant: KubeObject, around: Surroundings): CopyDecision {
+  // A tenant Service that is being deleted has no copy any more, and nothing waits for one.
+  const { tenantService, ...others } = around;
+  const lasting = tenantService === undefined || isGoing(tenantService) ? others : around;
   return (
     ownRules(rules, key, tenant) ??
     (rules.kind.resource === SERVICES ? serviceItself(tenant) : undefined) ??
-    (rules.kind.besideService ? besideService(rules, { key, tenant }, lasting(around)) : undefined) ??
+    (rules.kind.besideService ? besideService(rules, { key, tenant }, lasting) : undefined) ??
     besideSource(around) ??
     COPY
   );
-}
-
-/** A tenant Service that is being deleted has no copy any more, and nothing waits for one. */
-function lasting({ tenantService, ...around }: Surroundings): Surroundings {
-  return tenantService === undefined || isGoing(tenantService) ? around : { ...around, tenantService };
 }
 
 function isGoing({ metadata }: KubeObject): boolean {

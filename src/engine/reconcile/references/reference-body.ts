@@ -10,7 +10,7 @@ import { formatKind, isMarkerKey, readMarkers, writeMarkers } from "../../transl
 import { agreement, readBase, writeBase } from "../agreement/base.ts";
 import type { Base, UnitId } from "../agreement/base.ts";
 import { withoutKeys } from "../rules/excluded-keys.ts";
-import { missingOwner, ownedBy } from "../copy/owner.ts";
+import { missingOwner, ownedBy } from "../copy/host-copy.ts";
 import type { ReferenceRules, SourcedInput } from "./reference-rules.ts";
 
 /** Content of a copy without markers. */

@@ -5,7 +5,7 @@
  * @module
  */
 import { EngineError } from "../../../base/errors.ts";
-import { embeddedIpv4 } from "../../../kube/object/endpoints/embedded-ipv4.ts";
+import { embeddedIpv4 } from "../../../kube/object/endpoints/ip.ts";
 import { cidrContains, formatIp, parseCidr, parseIp } from "../../../kube/object/endpoints/ip.ts";
 import type { Cidr, IpAddress } from "../../../kube/object/endpoints/ip.ts";
 import type { EndpointAddress, EndpointSubset, SliceEndpoint } from "../../../kube/object/types.ts";
@@ -81,7 +81,14 @@ export function compileAddressPolicy(policy: AddressPolicy): CompiledAddressPoli
   const check = (ip: string) => {
     const address = parseIp(ip);
     if (address === undefined) return "not an address in canonical text";
-    return judge(address) ?? firstRefused(embeddedIpv4(address), judge);
+    const refused = judge(address);
+    if (refused !== undefined) return refused;
+    // An IPv6 address that embeds an IPv4 one counts as that one: a translator on the way unwraps it.
+    for (const embedded of embeddedIpv4(address)) {
+      const reason = judge(embedded);
+      if (reason !== undefined) return `it stands for ${formatIp(embedded)}: ${reason}`;
+    }
+    return undefined;
   };
   const limited = allow.length + deny.length > 0;
   const checkName = (name: string) => {
@@ -90,15 +97,6 @@ export function compileAddressPolicy(policy: AddressPolicy): CompiledAddressPoli
     return "a host name, whose address addressPolicy cannot check";
   };
   return { check, checkName, action: policy.action };
-}
-
-/** An IPv6 address that embeds an IPv4 one counts as that one: a translator on the way unwraps it. */
-function firstRefused(embedded: readonly IpAddress[], judge: (address: IpAddress) => string | undefined): string | undefined {
-  for (const address of embedded) {
-    const reason = judge(address);
-    if (reason !== undefined) return `it stands for ${formatIp(address)}: ${reason}`;
-  }
-  return undefined;
 }
 
 /** Refuses names that are an address in disguise, or the machine itself; what other names resolve to is unknown. */

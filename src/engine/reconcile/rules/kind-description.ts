@@ -1,6 +1,5 @@
 import type { KubeObject } from "../../../kube/object/types.ts";
-import type { SampleObjectShape } from "../../../kube/object/value-shape.ts";
-import type { KnownShape } from "../../expression/shape.ts";
+import type { ObjectSchema } from "../../../schema/schema.ts";
 
 /**
  * What is known of a synced kind outside of the plans: how people name it, what its objects look like, and examples of them. Plain values
@@ -21,10 +20,11 @@ export interface KindDescription {
   readonly whyNotSynced: string;
   /** What of an object makes one value that host edits bring back: `endpoints and ports`. */
   readonly bodyInWords: string;
-  /** Its fields as the tenant's API server answers them. The fields beside `metadata` and `status` are the body. */
-  readonly fields: Extract<KnownShape, { kind: "object" }>;
-  /** What the fields may hold: laws try such values. */
-  readonly values: SampleObjectShape;
+  /**
+   * Its fields as the tenant's API server answers them, and what they may hold: lints read it, and laws try such values. The fields beside
+   * `metadata` and `status` are the body.
+   */
+  readonly schema: ObjectSchema;
   /** An object in namespace `shop` with most fields that patches speak of. */
   readonly sample: KubeObject;
   /** Of kinds that hold addresses: where the first address of the sample stands, and a sample with so many, at most 65,536. */
@@ -34,6 +34,6 @@ export interface KindDescription {
 }
 
 /** The fields that make the body of a kind's objects. */
-export function bodyFields({ fields: { fields } }: Pick<KindDescription, "fields">): readonly string[] {
-  return Object.keys(fields).filter((name) => name !== "metadata" && name !== "status");
+export function bodyFields({ schema }: Pick<KindDescription, "schema">): readonly string[] {
+  return Object.keys(schema.fields).filter((name) => name !== "metadata" && name !== "status");
 }

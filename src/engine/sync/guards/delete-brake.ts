@@ -10,7 +10,6 @@ import type { Note } from "../../reconcile/plan-types.ts";
 import type { Rules } from "../../reconcile/rules/rules.ts";
 import { ourMarkers } from "../../translate/identity.ts";
 import type { ClusterCaches } from "../cluster/access.ts";
-import type { DeleteConfirmation } from "../state/delete-confirmation.ts";
 import { syncId } from "../state/sync-id.ts";
 
 /** Holds deletions back while suspiciously many tenant objects are missing. */
@@ -230,4 +229,35 @@ function sourceOf(rule: Rules, host: ClusterCaches, hostKey: ObjectKey): string 
   const object = host.source(rule.kind.resource).get(hostKey);
   const key = object && sourceKey(rule, object);
   return key && syncId(rule.kind.resource.plural, key);
+}
+
+/** Deletions that were confirmed although the delete brake would hold them. Outlives a change of the configuration. */
+export interface DeleteConfirmation {
+  /** Confirms all of these, if enough confirmations are left; else none. */
+  confirm(ids: readonly string[]): boolean;
+  has(id: string): boolean;
+  /** The object exists again: if it is deleted again, that is another deletion. */
+  forget(id: string): void;
+}
+
+/**
+ * A confirmation of at most `count` deletions, once. Default none.
+ *
+ * @example
+ * const confirmation = createDeleteConfirmation(25);
+ * confirmation.confirm(idsOf24); // true, and one more may be confirmed later
+ */
+export function createDeleteConfirmation(count = 0): DeleteConfirmation {
+  const confirmed = new Set<string>();
+  let left = count;
+  return {
+    confirm(ids) {
+      if (ids.length > left) return false;
+      left -= ids.length;
+      for (const id of ids) confirmed.add(id);
+      return true;
+    },
+    has: (id) => confirmed.has(id),
+    forget: (id) => void confirmed.delete(id),
+  };
 }

@@ -16,7 +16,7 @@ import type { Rules } from "../../reconcile/rules/rules.ts";
 import type { Writer } from "../cluster/access.ts";
 import { HAND_BACK } from "../backends/hand-back.ts";
 import type { ClusterView } from "./cluster-view.ts";
-import type { DeleteConfirmation } from "../state/delete-confirmation.ts";
+import type { DeleteConfirmation } from "../guards/delete-brake.ts";
 import type { EngineParts } from "../reconciler.ts";
 import type { SyncRecord } from "../state/status-records.ts";
 import { BACKENDS, parseSyncId, syncId } from "../state/sync-id.ts";

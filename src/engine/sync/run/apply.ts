@@ -17,24 +17,19 @@ export interface Writers {
 /** Sends one request and says what came of it. Never throws. */
 export async function send(request: ClusterRequest, resource: ResourceType, writers: Writers): Promise<Response> {
   try {
-    return request.type === "get"
-      ? found(await writers[request.side].get(request.resource ?? resource, request.key))
-      : await write(request.operation, resource, writers);
+    if (request.type === "get") {
+      const object = await writers[request.side].get(request.resource ?? resource, request.key);
+      return object === undefined ? { type: "absent" } : { type: "object", object };
+    }
+    const { operation } = request;
+    const writer = writers[operation.side];
+    if (operation.action !== "delete") return { type: "object", object: await writer[operation.action](resource, operation.object) };
+    // Deleted now or before: either way it is as planned.
+    await writer.delete(resource, operation.key, operation.preconditions);
+    return { type: "absent" };
   } catch (error) {
     return responseTo(request, error);
   }
-}
-
-function found(object: Awaited<ReturnType<Writer["get"]>>): Response {
-  return object === undefined ? { type: "absent" } : { type: "object", object };
-}
-
-async function write(operation: Operation, resource: ResourceType, writers: Writers): Promise<Response> {
-  const writer = writers[operation.side];
-  if (operation.action !== "delete") return { type: "object", object: await writer[operation.action](resource, operation.object) };
-  // Deleted now or before: either way it is as planned.
-  await writer.delete(resource, operation.key, operation.preconditions);
-  return { type: "absent" };
 }
 
 /**

@@ -67,17 +67,14 @@ export function createGather(options: GatherOptions): Gather {
     return countSlices(rules, hostKey, pairs);
   }
 
-  function hostService({ services }: Rules, key: ObjectKey): Pick<PlanInput, "hostService" | "ownsHostService"> {
-    const owns = services === "external" ? ownsHostService?.(key) : undefined;
-    return owns === false ? {} : { hostService: service("host", key), ...(owns === true && { ownsHostService: true }) };
-  }
-
   return (id, side, key) => {
     const hostKey = side.rules.translator.toHost(key, side.rules.kind.resource);
     const tenantObject = side.tenant.get(key);
     const serviceKey = tenantObject && side.rules.kind.serviceOf(key, tenantObject);
     const hostServiceKey = serviceKey && side.rules.translator.toHost(serviceKey, SERVICES);
     const hostObject = hostKey && side.host.get(hostKey);
+    // Where another syncer makes Services, an embedder may say which of them are meant.
+    const owns = hostServiceKey && side.rules.services === "external" ? ownsHostService?.(hostServiceKey) : undefined;
     const slices = slicesOf(side.rules, key, hostKey);
     const decided = backends?.around(id, side.rules, { key, tenant: tenantObject, host: hostObject, slices });
     return {
@@ -85,7 +82,8 @@ export function createGather(options: GatherOptions): Gather {
       tenant: tenantObject,
       host: hostObject,
       tenantService: serviceKey && service("tenant", serviceKey),
-      ...(hostServiceKey && hostService(side.rules, hostServiceKey)),
+      ...(hostServiceKey && owns !== false && { hostService: service("host", hostServiceKey) }),
+      ...(owns === true && { ownsHostService: true }),
       slices,
       ...(decided && { backends: decided }),
       owner: ownerReference(ownerService && host.source(SERVICES).get(ownerService)),

@@ -6,7 +6,6 @@ import { keyOf } from "../../../kube/object/key.ts";
 import type { ObjectKey } from "../../../kube/object/key.ts";
 import { qualifiedPlural } from "../../../kube/object/resource.ts";
 import type { ResourceType } from "../../../kube/object/resource.ts";
-import type { KubeObject } from "../../../kube/object/types.ts";
 import { CONTRADICTIONS_TOLD, isCopying, isRestoration, sourceVersion } from "../../reconcile/machine.ts";
 import type { Ending, Machine, ReconcileState, Request, Response, Start, Step } from "../../reconcile/machine.ts";
 import type { Operation, Plan, PlanInput } from "../../reconcile/plan-types.ts";
@@ -124,12 +123,8 @@ class RunningTurn implements ReconcileRun {
   *answer(response: Response): Generator<undefined, void> {
     this.#noteAnswer?.(response);
     const { machine, tracked } = this.#options;
-    this.#follow(yield* machine.next(tracked.rules, this.#state, response));
-  }
-
-  #follow(step: Step): void {
-    const before = this.#state;
-    if (step.state.planned !== before.planned) this.#planned(step.state.planned);
+    const step = yield* machine.next(tracked.rules, this.#state, response);
+    if (step.state.planned !== this.#state.planned) this.#planned(step.state.planned);
     this.#take(step);
   }
 
@@ -166,19 +161,15 @@ class RunningTurn implements ReconcileRun {
     const operation = this.#options.hooks.beforeWrite?.(planned) ?? planned;
     if (operation === "refuse") return finish(this.answer({ type: "refused" }));
     this.#request = { type: "write", operation };
-    const tell = this.#announce(operation);
+    // Announced, so that its answer counts before the caches have it.
+    const latest = this.#options.tracked[operation.side];
+    const stored = operation.action === "delete" ? undefined : latest.writing(keyOf(operation.object));
+    const before = operation.action === "delete" ? latest.get(operation.key) : undefined;
     this.#noteAnswer = (response) => {
-      tell(response.type === "object" ? response.object : undefined, response.type === "absent");
+      stored?.(response.type === "object" ? response.object : undefined);
+      if (response.type === "absent" && before !== undefined) latest.removed(before);
       this.#noteWrite(operation, response);
     };
-  }
-
-  /** Announces a write, so that its answer counts before the caches have it. */
-  #announce(operation: Operation): (stored: KubeObject | undefined, gone: boolean) => void {
-    const latest = this.#options.tracked[operation.side];
-    if (operation.action !== "delete") return latest.writing(keyOf(operation.object));
-    const before = latest.get(operation.key);
-    return (_stored, gone) => void (gone && before !== undefined && latest.removed(before));
   }
 
   #noteWrite(operation: Operation, response: Response): void {

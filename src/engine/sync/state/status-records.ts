@@ -53,20 +53,16 @@ export function createStatusRecords(clock: Clock): StatusRecords {
   const records = new Map<string, SyncRecord & { readonly fingerprint: string }>();
   const changedAt = new Map<string, number>();
 
-  function lag(id: string, planned: Plan): number | undefined {
-    const wrote = planned.operations.some(({ side }) => side === "host");
-    const since = changedAt.get(id);
-    // The wait for something else, a Service for example, is part of the lag.
-    if (planned.state !== "waiting" && planned.state !== "stale") changedAt.delete(id);
-    return wrote && since !== undefined ? clock.monotonic() - since : undefined;
-  }
-
   return {
     changed(id) {
       if (!changedAt.has(id)) changedAt.set(id, clock.monotonic());
     },
     record(id, { resource, input, planned, notes, complete, failed = false }) {
-      const lagMs = failed ? undefined : lag(id, planned);
+      const since = failed ? undefined : changedAt.get(id);
+      // The wait for something else, a Service for example, is part of the lag.
+      if (!failed && planned.state !== "waiting" && planned.state !== "stale") changedAt.delete(id);
+      const wrote = planned.operations.some(({ side }) => side === "host");
+      const lagMs = wrote && since !== undefined ? clock.monotonic() - since : undefined;
       records.set(id, {
         resource,
         tenantKey: parseSyncId(id).key,

@@ -1,10 +1,59 @@
 import { jsonEqual } from "../../../base/json.ts";
-import { formatKey, keyOf, type ObjectKey } from "../../object/key.ts";
+import { formatKey, keyOf } from "../../object/key.ts";
+import type { ObjectKey } from "../../object/key.ts";
 import type { Written } from "../../object/object-source.ts";
-import { KeyMap } from "../../object/key-map.ts";
 import { compareResourceVersions } from "../../object/resource-version.ts";
 import type { KubeObject } from "../../object/types.ts";
 import type { WatchEvent } from "../../object/cluster-client.ts";
+
+/**
+ * Values by key. Both parts of a key are looked up one after the other: a text put together of both would have to be copied and
+ * hashed for each look-up.
+ *
+ * @example
+ * const objects = new KeyMap<KubeObject>();
+ * objects.set({ namespace: "shop", name: "db" }, endpoints);
+ * objects.get({ namespace: "shop", name: "db" }); // endpoints
+ */
+export class KeyMap<Value> {
+  readonly #byNamespace = new Map<string, Map<string, Value>>();
+  #size = 0;
+
+  /** Keys that have a value. */
+  get size(): number {
+    return this.#size;
+  }
+
+  get(key: ObjectKey): Value | undefined {
+    return this.#byNamespace.get(key.namespace)?.get(key.name);
+  }
+
+  has(key: ObjectKey): boolean {
+    return this.#byNamespace.get(key.namespace)?.has(key.name) === true;
+  }
+
+  set(key: ObjectKey, value: Value): void {
+    let names = this.#byNamespace.get(key.namespace);
+    if (names === undefined) this.#byNamespace.set(key.namespace, (names = new Map()));
+    const before = names.size;
+    names.set(key.name, value);
+    this.#size += names.size - before;
+  }
+
+  /** Tells whether there was a value. Nothing stays of a namespace without values. */
+  delete(key: ObjectKey): boolean {
+    const names = this.#byNamespace.get(key.namespace);
+    if (names?.delete(key.name) !== true) return false;
+    if (names.size === 0) this.#byNamespace.delete(key.namespace);
+    this.#size -= 1;
+    return true;
+  }
+
+  /** Namespace by namespace, each in the order in which its keys were set first. */
+  *values(): Generator<Value, void, undefined> {
+    for (const names of this.#byNamespace.values()) yield* names.values();
+  }
+}
 
 /** Deletions remembered, so that a late event of the same life does not bring the object back. */
 const GRAVES_MAX = 1_024;
@@ -90,12 +139,6 @@ export class ObjectCache {
     return missed;
   }
 
-  #settle(key: ObjectKey): void {
-    if (this.#expected.size === 0) return;
-    const expectation = this.#expected.get(formatKey(key));
-    if (expectation !== undefined && !this.#isOpen(expectation)) this.#expected.delete(formatKey(key));
-  }
-
   /** Nothing of the expected write can be seen, and nothing that came later either. */
   #isOpen({ object, written }: Expectation): boolean {
     const known = this.#objects.get(keyOf(object));
@@ -121,7 +164,9 @@ export class ObjectCache {
     const known = this.#objects.get(key);
     if (known === undefined ? this.#isBuried(key, object) : !isNewer(object, known)) return false;
     this.#objects.set(key, known === undefined ? object : sharing(object, known));
-    this.#settle(key);
+    if (this.#expected.size === 0) return true;
+    const expectation = this.#expected.get(formatKey(key));
+    if (expectation !== undefined && !this.#isOpen(expectation)) this.#expected.delete(formatKey(key));
     return true;
   }
 

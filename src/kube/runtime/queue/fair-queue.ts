@@ -1,10 +1,62 @@
-import { Fifo } from "./fifo.ts";
-
 /** A flow that did something costly is passed over so often at most: time may have jumped while it worked. */
 const DEBT_MAX = 1_000;
 
 /** Maximum number of flows without keys that are kept. */
 const KEPT_MAX = 16;
+
+/**
+ * Keys in the order they came, each once. Taking is O(1) however many keys came and went before.
+ *
+ * @example
+ * const queue = new Fifo<number>();
+ * queue.push("shop/db", 1);
+ * queue.shift(); // ["shop/db", 1]
+ */
+export class Fifo<Value> {
+  readonly #entries = new Map<string, Value>();
+  // One iterator lives as long as the queue is not empty: a new one for each take would walk over the holes that the keys
+  // taken before left in the map, which is quadratic for a long queue.
+  #cursor: MapIterator<[string, Value]> | undefined;
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  has(key: string): boolean {
+    return this.#entries.has(key);
+  }
+
+  /** Appends a key that the queue does not hold. */
+  push(key: string, value: Value): void {
+    this.#entries.set(key, value);
+  }
+
+  /** Takes a key out of the middle; its value, or undefined when the queue does not hold it. */
+  remove(key: string): Value | undefined {
+    const value = this.#entries.get(key);
+    this.#entries.delete(key);
+    return value;
+  }
+
+  /** Takes the oldest key out. */
+  shift(): [key: string, value: Value] | undefined {
+    if (this.#entries.size === 0) {
+      this.#cursor = undefined;
+      return undefined;
+    }
+    this.#cursor ??= this.#entries.entries();
+    let step = this.#cursor.next();
+    if (step.done) step = (this.#cursor = this.#entries.entries()).next();
+    const [key, value] = step.value!;
+    this.#entries.delete(key);
+    return [key, value];
+  }
+
+  clear(): void {
+    this.#entries.clear();
+    this.#cursor = undefined;
+  }
+}
 
 interface Flow<Value> {
   readonly name: string;
@@ -71,11 +123,20 @@ export class FairQueue<Value> {
     for (;;) {
       let leastDebt = Infinity;
       for (let left = this.#ring.length - this.#head; left > 0; left -= 1) {
-        const flow = this.#next();
+        const flow = this.#ring[this.#head]!;
+        this.#head += 1;
+        if (this.#head * 2 > this.#ring.length) {
+          this.#ring.splice(0, this.#head);
+          this.#head = 0;
+        }
         const waits = flow.keys.size > 0 && mayTake(flow.name);
         if (flow.debt > 0) flow.debt -= 1;
-        else if (waits) return this.#take(flow);
-        else if (flow.keys.size === 0) {
+        else if (waits) {
+          const taken = flow.keys.shift()!;
+          this.#ring.push(flow);
+          this.#taken();
+          return taken;
+        } else if (flow.keys.size === 0) {
           this.#flows.delete(flow.name);
           continue;
         }
@@ -100,23 +161,6 @@ export class FairQueue<Value> {
     this.#ring = [];
     this.#head = 0;
     this.#size = 0;
-  }
-
-  #next(): Flow<Value> {
-    const flow = this.#ring[this.#head]!;
-    this.#head += 1;
-    if (this.#head * 2 > this.#ring.length) {
-      this.#ring.splice(0, this.#head);
-      this.#head = 0;
-    }
-    return flow;
-  }
-
-  #take(flow: Flow<Value>): [key: string, value: Value] {
-    const taken = flow.keys.shift()!;
-    this.#ring.push(flow);
-    this.#taken();
-    return taken;
   }
 
   #taken(): void {

@@ -17,8 +17,9 @@ import type { Clock, Timer } from "../../../base/clock.ts";
 import { assert } from "../../../base/errors.ts";
 import { noMetrics, type Metrics } from "../../../base/metrics.ts";
 import { FairQueue } from "./fair-queue.ts";
-import type { Priority } from "./fifo.ts";
-import { createQueueMetrics, type QueueMetrics } from "./queue-metrics.ts";
+
+/** `fresh`: something changed just now. `background`: initial sync and resync. */
+export type Priority = "fresh" | "background";
 
 /** Number of fresh keys in a row after which a waiting background key is taken. */
 export const FRESH_IN_A_ROW_MAX = 16;
@@ -72,6 +73,8 @@ export interface WorkQueue {
   shutDown(options?: { readonly dropWaiting?: boolean }): void;
   /** Keys that wait, without delayed ones. */
   readonly depth: number;
+  /** Keys that wait or run, without delayed ones. */
+  readonly underway: number;
   /** Keys of which anything is remembered: waiting, delayed, running or failed. For leak tests and metrics. */
   readonly remembered: number;
 }
@@ -137,8 +140,12 @@ class KeyedQueue implements WorkQueue {
     return this.#queues.fresh.size + this.#queues.background.size;
   }
 
+  get underway(): number {
+    return this.depth + this.#running.size;
+  }
+
   get remembered(): number {
-    return this.depth + this.#running.size + this.#delayed.size + this.#failures.size;
+    return this.underway + this.#delayed.size + this.#failures.size;
   }
 
   add(key: string, { priority = "fresh", afterMs = 0 }: AddOptions = {}): void {
@@ -219,7 +226,9 @@ class KeyedQueue implements WorkQueue {
 
   /** Hands out the next key that may run, if there is one. */
   #start(): string | undefined {
-    const first = this.#nextPriority();
+    const { fresh, background } = this.#queues;
+    const isFreshFirst = background.size === 0 ? fresh.size > 0 : fresh.size > 0 && this.#freshInARow < FRESH_IN_A_ROW_MAX;
+    const first = isFreshFirst ? "fresh" : "background";
     return this.#startOf(first) ?? this.#startOf(first === "fresh" ? "background" : "fresh");
   }
 
@@ -237,13 +246,6 @@ class KeyedQueue implements WorkQueue {
     return key;
   }
 
-  #nextPriority(): Priority {
-    const { fresh, background } = this.#queues;
-    if (fresh.size === 0) return "background";
-    if (background.size === 0) return "fresh";
-    return this.#freshInARow < FRESH_IN_A_ROW_MAX ? "fresh" : "background";
-  }
-
   #runs(flow: string): number {
     return this.#runningOf.get(flow) ?? 0;
   }
@@ -257,14 +259,9 @@ class KeyedQueue implements WorkQueue {
     else this.#runningOf.delete(running.flow);
     this.#queues[running.priority].charge(running.flow, cost);
     this.#metrics.finished(this.#clock.monotonic() - running.startedMs);
-    if (running.again !== undefined) this.#requeue(key, running.again);
-    else if (left + 1 >= this.#runningMax) this.#handOut();
-  }
-
-  /** The add was counted when it came. */
-  #requeue(key: string, priority: Priority): void {
-    this.#queues[priority].push(key, this.#clock.monotonic());
-    this.#handOut();
+    // The add was counted when it came.
+    if (running.again !== undefined) this.#queues[running.again].push(key, this.#clock.monotonic());
+    if (running.again !== undefined || left + 1 >= this.#runningMax) this.#handOut();
   }
 
   shutDown({ dropWaiting = false }: { readonly dropWaiting?: boolean } = {}): void {
@@ -296,4 +293,68 @@ class KeyedQueue implements WorkQueue {
   *#startTimes(): Iterable<number> {
     for (const { startedMs } of this.#running.values()) yield startedMs;
   }
+}
+
+/** How often the gauges of running work are brought up to date, in milliseconds. client-go does it twice a second. */
+const RUNNING_INTERVAL_MS = 500;
+
+/** Metrics of a queue. */
+interface QueueMetricsOptions {
+  /** Value of the labels `name` and `controller`. */
+  readonly name: string;
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+  /** Start of each key that a worker has now, in monotonic milliseconds. */
+  readonly running: () => Iterable<number>;
+}
+
+/** Records a queue's life under the names that controller-runtime's dashboards expect. */
+interface QueueMetrics {
+  added(): void;
+  retried(): void;
+  depth(priority: Priority, value: number): void;
+  taken(waitedMs: number): void;
+  finished(workedMs: number): void;
+}
+
+/**
+ * Metrics `workqueue_*` as client-go and controller-runtime name them.
+ *
+ * @example
+ * const recorder = createQueueMetrics({ name: "endpoints", clock, metrics, running: () => [] });
+ * recorder.added(); // workqueue_adds_total{name="endpoints",controller="endpoints"} 1
+ */
+function createQueueMetrics({ name, clock, metrics, running }: QueueMetricsOptions): QueueMetrics {
+  const labels = { name, controller: name };
+  const depths = new Map<Priority, number>();
+  const priorityLabels = { fresh: { ...labels, priority: "fresh" }, background: { ...labels, priority: "background" } };
+  let timer: Timer | undefined;
+
+  // A worker that hangs takes and finishes nothing, so these two gauges need a timer of their own while work is running.
+  function measureRunning(): void {
+    const ages = [...running()].map((start) => (clock.monotonic() - start) / 1000);
+    metrics.gauge("workqueue_unfinished_work_seconds", sum(ages), labels);
+    metrics.gauge("workqueue_longest_running_processor_seconds", Math.max(0, ...ages), labels);
+    timer = ages.length === 0 ? undefined : clock.schedule(RUNNING_INTERVAL_MS, measureRunning);
+  }
+
+  return {
+    added: () => metrics.count("workqueue_adds_total", labels),
+    retried: () => metrics.count("workqueue_retries_total", labels),
+    depth(priority, value) {
+      // Told several times for every key, mostly the same.
+      if (depths.get(priority) === value) return;
+      depths.set(priority, value);
+      metrics.gauge("workqueue_depth", value, priorityLabels[priority]);
+    },
+    taken(waitedMs) {
+      metrics.observe("workqueue_queue_duration_seconds", waitedMs / 1000, labels);
+      timer ??= clock.schedule(RUNNING_INTERVAL_MS, measureRunning);
+    },
+    finished: (workedMs) => metrics.observe("workqueue_work_duration_seconds", workedMs / 1000, labels),
+  };
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
 }

@@ -6,7 +6,7 @@
  */
 import { canonicalJson } from "../../../base/json.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
-import type { SampleShape } from "../../../kube/object/value-shape.ts";
+import type { Schema } from "../../../schema/schema.ts";
 import type { CompiledPatch } from "../../../engine/patch/compile.ts";
 import { parseConcrete } from "../../../engine/path/path.ts";
 import { createRandom } from "../../simulator/model/random.ts";
@@ -61,7 +61,7 @@ export function* checkList(patches: readonly CompiledPatch[], options: CheckList
 /** One patch with the values that it may meet. */
 interface Member {
   readonly patch: CompiledPatch;
-  readonly shape: SampleShape;
+  readonly shape: Schema;
   readonly edges: Iterator<unknown>;
   readonly situation: SituationOptions;
 }
@@ -99,12 +99,12 @@ class ListCheck {
     this.#members = patches.map((patch) => {
       const { shape } = domainOf(patch, rules.kind, valuesAt(patch, objects));
       const { segments } = patch.path;
-      const situation = { resource, shape: rules.kind.values, segments, sources: this.#sources, looksAtObject: true };
+      const situation = { resource, shape: rules.kind.schema, segments, sources: this.#sources, looksAtObject: true };
       return { patch, shape, edges: edgeValues(shape, this.#sources), situation };
     });
     // Broad paths are set before those inside them.
     this.#members = this.#members.toSorted((left, right) => left.patch.path.segments.length - right.patch.path.segments.length);
-    this.#place = plainSituation({ resource, shape: rules.kind.values, segments: [], sources: this.#sources, looksAtObject: false });
+    this.#place = plainSituation({ resource, shape: rules.kind.schema, segments: [], sources: this.#sources, looksAtObject: false });
     this.#context = { trip, rounds, shape: undefined, forgiveFuel };
     this.#findings = LAWS_KNOWN.flatMap((law) => {
       const verdict = OF_LISTS[law.name];

@@ -1,6 +1,6 @@
 import { canonicalJson, isRecord, jsonEqual } from "../../../base/json.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
-import type { SampleShape } from "../../../kube/object/value-shape.ts";
+import type { Schema } from "../../../schema/schema.ts";
 import type { CompiledPatch } from "../../../engine/patch/compile.ts";
 import { createRandom } from "../../simulator/model/random.ts";
 import type { Random } from "../../simulator/model/random.ts";
@@ -82,8 +82,8 @@ class PairCheck {
   readonly #context: LawContext;
   #random: Random;
   readonly #sources: Sources & { seen: unknown[] };
-  readonly #shape: SampleShape;
-  readonly #hostShape: SampleShape | undefined;
+  readonly #shape: Schema;
+  readonly #hostShape: Schema | undefined;
   readonly #edges: Iterator<unknown>;
   readonly #proof: PairProof | undefined;
   #situations: readonly Situation[];
@@ -119,7 +119,7 @@ class PairCheck {
   #makeSituations(looksAtObject: boolean): readonly Situation[] {
     const options: SituationOptions = {
       resource: this.#options.rules.kind.resource,
-      shape: this.#options.rules.kind.values,
+      shape: this.#options.rules.kind.schema,
       segments: this.#patch.path.segments,
       sources: this.#sources,
       looksAtObject,

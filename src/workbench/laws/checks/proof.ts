@@ -4,7 +4,7 @@
  * @module
  */
 import { memberName } from "../../../engine/expression/reads.ts";
-import type { SampleShape } from "../../../kube/object/value-shape.ts";
+import type { Schema } from "../../../schema/schema.ts";
 import { parseExpression } from "../../../engine/expression/syntax.ts";
 import type { SyntaxStep } from "../../../engine/expression/syntax.ts";
 
@@ -30,10 +30,10 @@ export type PairProof = { readonly kind: "inverse" } | { readonly kind: "excepti
  * provePair({ expression: '"x-" + value', reverseExpression: "value.slice(2)" }, { type: "text", format: "text" }); // { kind: "inverse" }
  * provePair({ expression: 'value === 80 ? 8080 : value', reverseExpression: "value" }, PORT); // { kind: "exceptions", values: [80, 8080] }
  */
-export function provePair({ expression, reverseExpression }: ExpressionPair, shape: SampleShape): PairProof | undefined {
+export function provePair({ expression, reverseExpression }: ExpressionPair, shape: Schema): PairProof | undefined {
   const [there, back] = [parseExpression(expression), parseExpression(reverseExpression)];
   if ("message" in there || "message" in back) return undefined;
-  const type = shape.type === "integer" ? "number" : shape.type === "text" ? "text" : undefined;
+  const type = shape.type === "integer" ? "number" : shape.type === "string" ? "text" : undefined;
   if (type !== undefined && undoes(stepsOf(there.root, type), stepsOf(back.root, type))) return { kind: "inverse" };
   const values = new Set<unknown>();
   return isPlainBut(there.root, values) && isPlainBut(back.root, values) ? { kind: "exceptions", values: [...values] } : undefined;

@@ -4,13 +4,13 @@
  * @module
  */
 import { isRecord } from "../../../base/json.ts";
-import type { SampleShape, TextFormat } from "../../../kube/object/value-shape.ts";
 import { createRandom } from "../../simulator/model/random.ts";
 import type { Random } from "../../simulator/model/random.ts";
-import { FORMATS } from "./formats.ts";
+import type { FormatRules } from "./formats.ts";
 import { samplePattern } from "./pattern-sample.ts";
-import { accepts } from "./shapes.ts";
+import { accepts, formatOf, isAlwaysTried, triedFields } from "./shapes.ts";
 import type { Words } from "./words.ts";
+import type { NumberSchema, ObjectSchema, Schema } from "../../../schema/schema.ts";
 
 /** Where values come from. */
 export interface Sources {
@@ -23,27 +23,30 @@ export interface Sources {
 const MEMBERS_MAX = 3;
 
 /** A random value that the shape allows; now and then one of those that were seen. */
-export function drawValue(shape: SampleShape, sources: Sources, random: Random): unknown {
+export function drawValue(shape: Schema, sources: Sources, random: Random): unknown {
   if (sources.seen.length > 0 && random.happens(0.15)) {
     const value = random.pick(sources.seen);
     if (accepts(shape, value)) return value;
   }
   switch (shape.type) {
-    case "text":
-      return drawText(shape.format, sources, random);
-    case "word":
+    case "any":
+      return undefined;
+    case "string":
+      return drawText(formatOf(shape), sources, random);
+    case "literals":
       return random.pick(shape.values);
     case "boolean":
       return random.happens(0.5);
     case "integer":
+    case "number":
       return drawInteger(shape, sources.words.numbers, random);
     case "either":
-      return drawValue(random.pick(shape.shapes), sources, random);
+      return drawValue(random.pick(shape.options), sources, random);
     case "list":
       return members(random, () => drawValue(shape.items, sources, random));
     case "map":
       return Object.fromEntries(
-        members(random, () => [drawKey(shape.keys, sources, random), drawValue(shape.values, sources, random)] as const),
+        members(random, () => [drawKey(formatOf(shape.keys), sources, random), drawValue(shape.values, sources, random)] as const),
       );
     case "object":
       return drawObject(shape, sources, random);
@@ -54,39 +57,40 @@ function members<Item>(random: Random, draw: () => Item): Item[] {
   return Array.from({ length: random.below(MEMBERS_MAX + 1) }, draw);
 }
 
-function drawObject(shape: Extract<SampleShape, { type: "object" }>, sources: Sources, random: Random): unknown {
-  const present = Object.entries(shape.fields).filter(([name]) => shape.required.includes(name) || random.happens(0.5));
+function drawObject(shape: ObjectSchema, sources: Sources, random: Random): unknown {
+  const present = triedFields(shape).filter(([, field]) => isAlwaysTried(field) || random.happens(0.5));
   // Values seen at the place itself do not fit its fields.
   const inner = { ...sources, seen: [] };
   return Object.fromEntries(present.map(([name, field]) => [name, drawValue(field, inner, random)]));
 }
 
-function drawInteger({ minimum, maximum }: { minimum: number; maximum: number }, numbers: readonly number[], random: Random): number {
+/** Limits where the schema has none. */
+const WIDE = 2_147_483_647;
+
+function drawInteger({ minimum = -WIDE, maximum = WIDE }: NumberSchema, numbers: readonly number[], random: Random): number {
   const near = numbers.flatMap((value) => [value - 1, value, value + 1]).filter((value) => Number.isInteger(value));
   const edges = [minimum, maximum, minimum + 1, maximum - 1, 80, 443, ...near].filter((value) => value >= minimum && value <= maximum);
   return random.happens(0.6) ? random.pick(edges) : minimum + random.below(maximum - minimum + 1);
 }
 
 /** Half of the keys are those that an expression reads. */
-function drawKey(format: TextFormat, { words }: Sources, random: Random): string {
-  const known = [...words.keys, ...words.texts].filter((key) => FORMATS[format].accepts(key));
+function drawKey(rules: FormatRules, { words }: Sources, random: Random): string {
+  const known = [...words.keys, ...words.texts].filter((key) => rules.accepts(key));
   if (known.length > 0 && random.happens(0.5)) return random.pick(known);
-  return random.happens(0.5) ? random.pick(FORMATS[format].samples) : FORMATS[format].draw(random);
+  return random.happens(0.5) ? random.pick(rules.samples) : rules.draw(random);
 }
 
 const TRIES = 4;
 
-function drawText(format: TextFormat, sources: Sources, random: Random): string {
-  const rules = FORMATS[format];
+function drawText(rules: FormatRules, sources: Sources, random: Random): string {
   for (let tries = 0; tries < TRIES; tries += 1) {
-    const text = anyText(format, sources, random);
+    const text = anyText(rules, sources, random);
     if (rules.accepts(text)) return text;
   }
   return rules.draw(random);
 }
 
-function anyText(format: TextFormat, { words, seen }: Sources, random: Random): string {
-  const { samples, draw } = FORMATS[format];
+function anyText({ samples, draw }: FormatRules, { words, seen }: Sources, random: Random): string {
   const base = () => (random.happens(0.5) ? random.pick(samples) : draw(random));
   const dice = random.fraction();
   if (dice < 0.4 || (words.texts.length === 0 && words.patterns.length === 0)) return base();
@@ -119,29 +123,30 @@ function mutate(word: string, { base, other }: { base: string; other: string }, 
 }
 
 /** The values that are tried first: the plain ones, and each literal alone, doubled, in front of something and behind it. */
-export function* edgeValues(shape: SampleShape, { words, seen }: Sources): Generator<unknown> {
+export function* edgeValues(shape: Schema, { words, seen }: Sources): Generator<unknown> {
   yield* seen.filter((value) => accepts(shape, value));
   yield* edges(shape, words);
 }
 
-function* edges(shape: SampleShape, words: Words): Generator<unknown> {
+function* edges(shape: Schema, words: Words): Generator<unknown> {
   switch (shape.type) {
-    case "text":
-      yield* textEdges(shape.format, words);
+    case "string":
+      yield* textEdges(formatOf(shape), words);
       break;
-    case "word":
+    case "literals":
       yield* shape.values;
       break;
     case "boolean":
       yield* [true, false];
       break;
-    case "integer": {
+    case "integer":
+    case "number": {
       const near = words.numbers.flatMap((value) => [value, value - 1, value + 1]);
-      yield* [80, shape.minimum, shape.maximum, ...near].filter((value) => accepts(shape, value));
+      yield* [80, shape.minimum ?? -WIDE, shape.maximum ?? WIDE, ...near].filter((value) => accepts(shape, value));
       break;
     }
     case "either":
-      for (const one of shape.shapes) yield* edges(one, words);
+      for (const one of shape.options) yield* edges(one, words);
       break;
     case "list":
       yield [];
@@ -149,11 +154,17 @@ function* edges(shape: SampleShape, words: Words): Generator<unknown> {
       break;
     case "map":
       yield {};
-      for (const key of [...words.keys, ...words.texts, "a"].filter((name) => FORMATS[shape.keys].accepts(name)))
+      for (const key of [...words.keys, ...words.texts, "a"].filter((name) => formatOf(shape.keys).accepts(name)))
         for (const item of first(edges(shape.values, words), 2)) yield { [key]: item };
       break;
     case "object":
-      yield Object.fromEntries(shape.required.map((name) => [name, [...first(edges(shape.fields[name]!, words), 1)][0]]));
+      yield Object.fromEntries(
+        triedFields(shape)
+          .filter(([, field]) => isAlwaysTried(field))
+          .map(([name, field]) => [name, [...first(edges(field, words), 1)][0]]),
+      );
+      break;
+    case "any":
   }
 }
 
@@ -168,11 +179,11 @@ function* first(values: Iterable<unknown>, count: number): Generator<unknown> {
   }
 }
 
-function* textEdges(format: TextFormat, words: Words): Generator<string> {
-  const { samples, accepts: fits } = FORMATS[format];
+function* textEdges(rules: FormatRules, words: Words): Generator<string> {
+  const { samples, accepts: fits } = rules;
   const [plain = "a"] = samples;
   const withWord = words.texts.flatMap((word) => [word + plain, word, plain + word, word + word + plain, word.slice(0, -1), word.slice(1)]);
-  yield* new Set([plain, ...withWord, ...completions(format, words), ...samples.slice(1)].filter(fits));
+  yield* new Set([plain, ...withWord, ...completions(rules, words), ...samples.slice(1)].filter(fits));
 }
 
 /** Samples of one pattern. */
@@ -186,8 +197,7 @@ const TAIL_MAX = 70;
  * Texts that expressions look for, alone and as the beginning of a whole value of the format: an address that begins with "10.1." for example.
  * The same for every seed, since a pair is most often wrong just there.
  */
-function completions(format: TextFormat, { texts, numbers, patterns }: Words): string[] {
-  const { samples, accepts: fits } = FORMATS[format];
+function completions({ samples, accepts: fits }: FormatRules, { texts, numbers, patterns }: Words): string[] {
   const random = createRandom(1);
   const matching = patterns.flatMap((pattern) => Array.from({ length: PATTERN_SAMPLES }, () => samplePattern(pattern, random)));
   const few = numbers.slice(0, NUMBERED_MAX);

@@ -1,4 +1,4 @@
-import type { TextFormat } from "../../../kube/object/value-shape.ts";
+import type { TextFormat } from "../../../schema/schema.ts";
 import type { Random } from "../../simulator/model/random.ts";
 
 /** Tells whether a text can cross the wire, which is UTF-8 and has no halves of characters. */

@@ -1,59 +1,90 @@
 /**
- * Shapes of values that are tried: what lies where in them, and which values they allow. What the kinds look like, their entries say.
+ * Values that are tried, by the schema of a kind: what lies where, and which values are allowed. Where the schema knows nothing, none is
+ * tried.
  *
  * @module
  */
 import { isRecord } from "../../../base/json.ts";
 import type { Segment } from "../../../engine/path/path.ts";
-import type { SampleShape } from "../../../kube/object/value-shape.ts";
+import { either } from "../../../schema/builders.ts";
+import type { NumberSchema, ObjectSchema, Schema, StringSchema } from "../../../schema/schema.ts";
 import { FORMATS } from "./formats.ts";
+import type { FormatRules } from "./formats.ts";
 
-/** The shape of the values that a path selects; undefined if the kind has no such field. */
-export function sampleShapeAt(shape: SampleShape | undefined, segments: readonly Segment[]): SampleShape | undefined {
+/** The fields that values to try may have. */
+export function triedFields({ fields }: ObjectSchema): [string, Schema][] {
+  return Object.entries(fields).filter(([, schema]) => isKnown(schema));
+}
+
+/** Tells whether every value to try has a field. */
+export function isAlwaysTried({ required, typical }: Schema): boolean {
+  return required === true || typical === true;
+}
+
+function isKnown(schema: Schema): boolean {
+  if (schema.type === "list") return isKnown(schema.items);
+  return schema.type === "map" ? isKnown(schema.values) : schema.type !== "any";
+}
+
+/** The schema of the values that a path selects; undefined if the kind has no such field, or nothing is known of it. */
+export function schemaAt(schema: Schema | undefined, segments: readonly Segment[]): Schema | undefined {
+  if (schema === undefined || !isKnown(schema)) return undefined;
   const [segment, ...deeper] = segments;
-  if (segment === undefined || shape === undefined) return shape;
-  return sampleShapeAt(childShape(shape, segment), deeper);
+  return segment === undefined ? schema : schemaAt(childSchema(schema, segment), deeper);
 }
 
-function childShape(shape: SampleShape, segment: Segment): SampleShape | undefined {
-  if (shape.type === "list") return segment.kind === "key" ? undefined : shape.items;
-  if (shape.type === "map") return shape.values;
-  if (shape.type !== "object") return undefined;
-  if (segment.kind === "wildcard") return { type: "either", shapes: Object.values(shape.fields) };
+function childSchema(schema: Schema, segment: Segment): Schema | undefined {
+  if (schema.type === "list") return segment.kind === "key" ? undefined : schema.items;
+  if (schema.type === "map") return schema.values;
+  if (schema.type !== "object") return undefined;
+  if (segment.kind === "wildcard") return either(...triedFields(schema).map(([, field]) => field));
   const name = segment.kind === "key" ? segment.key : String(segment.index);
-  return Object.hasOwn(shape.fields, name) ? shape.fields[name] : undefined;
+  return Object.hasOwn(schema.fields, name) ? schema.fields[name] : undefined;
 }
 
-/** Every value of a shape that has few; undefined for all other shapes. */
-export function allValues(shape: SampleShape): readonly unknown[] | undefined {
-  if (shape.type === "boolean") return [true, false];
-  return shape.type === "word" ? shape.values : undefined;
+/** Every value of a schema that has few; undefined for all others. */
+export function allValues(schema: Schema): readonly unknown[] | undefined {
+  if (schema.type === "boolean") return [true, false];
+  return schema.type === "literals" ? schema.values : undefined;
 }
 
-/** Tells whether the shape allows a value. */
-export function accepts(shape: SampleShape, value: unknown): boolean {
-  switch (shape.type) {
-    case "text":
-      return typeof value === "string" && FORMATS[shape.format].accepts(value);
-    case "word":
-      return shape.values.includes(value as string);
+/** The rules of texts of a schema. */
+export function formatOf({ format = "text" }: Pick<StringSchema, "format"> = {}): FormatRules {
+  return FORMATS[format];
+}
+
+/** Tells whether a value is one to try. */
+export function accepts(schema: Schema, value: unknown): boolean {
+  switch (schema.type) {
+    case "any":
+      return false;
+    case "string":
+      return typeof value === "string" && formatOf(schema).accepts(value);
+    case "literals":
+      return schema.values.includes(value as string);
     case "integer":
-      return Number.isInteger(value) && (value as number) >= shape.minimum && (value as number) <= shape.maximum;
+    case "number":
+      return isWithin(schema, value);
     case "boolean":
       return typeof value === "boolean";
     case "list":
-      return Array.isArray(value) && value.every((item) => accepts(shape.items, item));
+      return Array.isArray(value) && value.every((item) => accepts(schema.items, item));
     case "map":
       return (
-        isRecord(value) && Object.entries(value).every(([key, item]) => FORMATS[shape.keys].accepts(key) && accepts(shape.values, item))
+        isRecord(value) && Object.entries(value).every(([key, item]) => formatOf(schema.keys).accepts(key) && accepts(schema.values, item))
       );
     case "either":
-      return shape.shapes.some((one) => accepts(one, value));
+      return schema.options.some((one) => accepts(one, value));
     case "object":
-      return (
-        isRecord(value) &&
-        shape.required.every((name) => Object.hasOwn(value, name)) &&
-        Object.entries(value).every(([name, item]) => Object.hasOwn(shape.fields, name) && accepts(shape.fields[name]!, item))
-      );
+      return isRecord(value) && acceptsFields(new Map(triedFields(schema)), value);
   }
+}
+
+function isWithin({ type, minimum = -Infinity, maximum = Infinity }: NumberSchema, value: unknown): boolean {
+  return typeof value === "number" && (type === "number" || Number.isInteger(value)) && value >= minimum && value <= maximum;
+}
+
+function acceptsFields(fields: ReadonlyMap<string, Schema>, value: Readonly<Record<string, unknown>>): boolean {
+  const missing = [...fields].some(([name, field]) => isAlwaysTried(field) && !Object.hasOwn(value, name));
+  return !missing && Object.entries(value).every(([name, item]) => fields.has(name) && accepts(fields.get(name)!, item));
 }

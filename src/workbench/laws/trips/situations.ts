@@ -6,14 +6,14 @@
 import { isRecord } from "../../../base/json.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import type { ResourceType } from "../../../kube/object/resource.ts";
-import type { SampleObjectShape, SampleShape } from "../../../kube/object/value-shape.ts";
+import { textAs } from "../../../schema/builders.ts";
+import type { ObjectSchema } from "../../../schema/schema.ts";
 import { formatSteps } from "../../../engine/path/path.ts";
 import type { Segment, PathStep } from "../../../engine/path/path.ts";
 import type { Random } from "../../simulator/model/random.ts";
 import { drawValue } from "../samples/draw.ts";
 import type { Sources } from "../samples/draw.ts";
-import { FORMATS } from "../samples/formats.ts";
-import { sampleShapeAt } from "../samples/shapes.ts";
+import { formatOf, schemaAt } from "../samples/shapes.ts";
 
 /** The surroundings of one value. */
 export interface Situation {
@@ -27,7 +27,7 @@ export interface Situation {
 /** Options of situations. */
 export interface SituationOptions {
   readonly resource: ResourceType;
-  readonly shape: SampleObjectShape;
+  readonly shape: ObjectSchema;
   readonly segments: readonly Segment[];
   readonly sources: Sources;
   /** The path is the position of the value; the object is drawn only if an expression reads it. */
@@ -67,10 +67,10 @@ function concreteSteps({ shape, segments, sources }: SituationOptions, choose: (
   return segments.map((segment, at) => {
     if (segment.kind === "key") return segment.key;
     if (segment.kind === "index") return Math.max(0, segment.index);
-    const holder = sampleShapeAt(shape, segments.slice(0, at));
+    const holder = schemaAt(shape, segments.slice(0, at));
     if (holder?.type !== "map") return 0;
     const keys = ["a", "app", "example.com/a", ...sources.words.keys, ...sources.words.texts].filter((key) =>
-      FORMATS[holder.keys].accepts(key),
+      formatOf(holder.keys).accepts(key),
     );
     return keys[choose(keys.length)]!;
   });
@@ -85,13 +85,11 @@ function withAskedFor(object: KubeObject, { shape, sources }: SituationOptions, 
     if ((first !== "virtualObject" && first !== "hostObject") || path.length === 0) continue;
     if (["apiVersion", "kind"].includes(path[0]!) || (path[0] === "metadata" && ["name", "namespace"].includes(path[1] ?? ""))) continue;
     const segments = path.map((key) => ({ kind: "key", key }) as const);
-    const asked = random.happens(0.6) ? drawValue(sampleShapeAt(shape, segments) ?? ANY_TEXT, { ...sources, seen: [] }, random) : undefined;
+    const asked = random.happens(0.6) ? drawValue(schemaAt(shape, segments) ?? textAs(), { ...sources, seen: [] }, random) : undefined;
     result = placeValue(result, path, asked);
   }
   return result as KubeObject;
 }
-
-const ANY_TEXT: SampleShape = { type: "text", format: "text" };
 
 /**
  * The data with `value` at one place, creating missing parents; `undefined` removes the member.
