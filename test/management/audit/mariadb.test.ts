@@ -77,7 +77,7 @@ describe.runIf(hasMariadb)("audit lines in MariaDB", { timeout: 120_000 }, () =>
     const endpoint = dataStoreEndpoint(mariadb.endpoint) as Parameters<typeof openMysqlLines>[0];
     const store = createAuditStore({
       ...{ clock, random: () => 0, ttlHours: 0, logger: { debug() {}, info: tell, warn: tell, error: tell } },
-      open: async (signal) => openAuditDatabase(await openMysqlLines(endpoint, signal)),
+      open: async (signal) => openAuditDatabase(await openMysqlLines(endpoint, { signal })),
     });
     const processes = async (state: string) =>
       Number(await mariadb.run(`SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE ${state}`));
