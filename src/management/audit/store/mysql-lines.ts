@@ -45,7 +45,7 @@ export async function openMysqlLines(
   { signal, clock = systemClock }: MysqlLinesOptions = {},
 ): Promise<Sql> {
   const { host, port, user, password, database, tls } = endpoint;
-  const { createConnection } = await import("mysql2/promise");
+  const { createConnection } = await import("mysql2");
   // The client's own end waits for the server to close its side too.
   const socket = connect({ host, port, noDelay: true, keepAlive: true });
   const cut = () => void socket.destroy();
@@ -66,7 +66,7 @@ export async function openMysqlLines(
       timer.cancel();
     }
   };
-  const opened = createConnection({
+  const client = createConnection({
     stream: () => socket,
     ...{ host, port, user, password, database, charset: "utf8mb4", connectTimeout: 0 },
     // The server may not request local files: what it sends is data only.
@@ -74,12 +74,13 @@ export async function openMysqlLines(
     // The name is checked too: anyone can have a certificate of a known authority for another one.
     ...(tls !== "off" && { ssl: { rejectUnauthorized: tls === "verified", verifyIdentity: tls === "verified" } }),
   });
-  const connection = await within(CONNECT_MS, opened).catch((error: unknown) => {
+  // A connection may fail more than once, and whatever waits for an answer gets the failure.
+  client.on("error", () => {});
+  const connection = client.promise();
+  await within(CONNECT_MS, connection.connect()).catch((error: unknown) => {
     cut();
     throw error;
   });
-  // Callers that wait for an answer get the failure.
-  connection.on("error", () => {});
   const ask = async (how: "query" | "execute", sql: string, values: readonly (string | number)[]): Promise<unknown> => {
     try {
       const [result] = await within(STATEMENT_MS, connection[how]({ sql, values: [...values] }));
