@@ -115,9 +115,10 @@ export async function startVault({ namespace = "", now = () => Date.now() } = {}
 
   function ofToken(act: string, life: TokenLife | undefined, { send, errors }: Answering): void {
     const { renewable = false, period = 0, lastMs = Infinity } = life ?? {};
+    const timeOf = (ms: number) => new Date(ms).toISOString();
     const seconds = () => (life === undefined ? 0 : Math.floor((life.endMs - now()) / 1_000));
     if (act === "lookup-self")
-      return send(200, { data: { id: "hidden-id", ttl: seconds(), renewable, policies: ["default"] }, auth: null });
+      return send(200, { data: { id: "hidden-id", ttl: seconds(), expire_time: life && timeOf(life.endMs), renewable }, auth: null });
     if (life === undefined || !renewable) return errors(400, "lease is not renewable");
     life.endMs = Math.min(now() + period * 1_000, lastMs);
     send(200, { data: null, auth: { client_token: "hidden-id", lease_duration: seconds(), renewable } });
