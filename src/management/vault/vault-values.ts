@@ -91,7 +91,11 @@ function exactly(text: string, version: VaultSource["version"]): Readonly<Record
 /** A number that `JSON.stringify` writes as it is here. */
 const rawJson = (JSON as unknown as { readonly rawJSON: (text: string) => object }).rawJSON;
 
-function dataOf(values: Readonly<Record<string, unknown>>, exact: Readonly<Record<string, unknown>>, version: number | undefined): VaultResult {
+function dataOf(
+  values: Readonly<Record<string, unknown>>,
+  exact: Readonly<Record<string, unknown>>,
+  version: number | undefined,
+): VaultResult {
   const data = Object.create(null) as Record<string, string>;
   const leftOut: string[] = [];
   let bytes = 0;

@@ -32,7 +32,11 @@ interface Page {
 
 const withDatabase = (more: object = {}) => start({ level: 3, dataStoreEndpoint: `sqlite://${folder}/audit.db`, ...more });
 /** The events of a query, once there are this many: lines reach the database a moment after the answer. */
-async function eventually({ send, clock }: Pick<Awaited<ReturnType<typeof start>>, "send" | "clock">, query: string, count: number): Promise<Page> {
+async function eventually(
+  { send, clock }: Pick<Awaited<ReturnType<typeof start>>, "send" | "clock">,
+  query: string,
+  count: number,
+): Promise<Page> {
   const end = performance.now() + PATIENCE_MS;
   for (;;) {
     const page = pageOf(await send("GET", `${EVENTS}?${query}`));
@@ -92,8 +96,14 @@ test("between two queries other work proceeds", async () => {
 
 test("a row that holds no event is left out and logged, and does not hide the others", async () => {
   const told: string[] = [];
-  const logger = { ...silentLogger, warn: (message: string, fields: object = {}) => void told.push(`${message} ${JSON.stringify(fields)}`) };
-  const look = async () => ({ lines: ['{"kind":"Event","auditID":"a"}', '{"kind":"Ev', "7", "null", "", '{"auditID":"b"}'], next: undefined });
+  const logger = {
+    ...silentLogger,
+    warn: (message: string, fields: object = {}) => void told.push(`${message} ${JSON.stringify(fields)}`),
+  };
+  const look = async () => ({
+    lines: ['{"kind":"Event","auditID":"a"}', '{"kind":"Ev', "7", "null", "", '{"auditID":"b"}'],
+    next: undefined,
+  });
   const page = await createAuditEvents({ store: () => ({ look }), logger })(new URLSearchParams());
   expect(page).toMatchObject({ items: [{ auditID: "a" }, { auditID: "b" }], metadata: {} });
   expect(told).toEqual(['Rows of the audit database that hold no event are left out {"rows":4}']);

@@ -62,7 +62,9 @@ async function begin(more: object = {}): Promise<void> {
 }
 
 async function configure(more: object): Promise<void> {
-  const parsed = parseManagementConfig(JSON.stringify({ vault: { enabled: true, address: vault.url, auth: { tokenFile: FILE }, ...more } }));
+  const parsed = parseManagementConfig(
+    JSON.stringify({ vault: { enabled: true, address: vault.url, auth: { tokenFile: FILE }, ...more } }),
+  );
   await platform.management.configure(parsed.ok ? parsed.config : expect.fail("the configuration is good"));
 }
 

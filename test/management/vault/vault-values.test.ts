@@ -85,8 +85,13 @@ describe("a vault's answer", () => {
   });
 
   test.each(["kv1", "kv2"] as const)("of %s keeps numbers as they were written", (version) => {
-    const values = '{"id": 12345678901234567890, "rate": 1.10, "big": 1e400, "more": {"ids": [9007199254740993, -0]}, "__proto__": 9007199254740993}';
-    const result = read(200, version === "kv1" ? `{"data": ${values}}` : `{"data": {"data": ${values}, "metadata": {"version": 7}}}`, version);
+    const values =
+      '{"id": 12345678901234567890, "rate": 1.10, "big": 1e400, "more": {"ids": [9007199254740993, -0]}, "__proto__": 9007199254740993}';
+    const result = read(
+      200,
+      version === "kv1" ? `{"data": ${values}}` : `{"data": {"data": ${values}, "metadata": {"version": 7}}}`,
+      version,
+    );
     const texts = result.ok ? Object.entries(result.data).map(([name, text]) => [name, Buffer.from(text, "base64").toString()]) : [];
     expect(texts).toEqual([
       ["id", "12345678901234567890"],

@@ -14,6 +14,8 @@ export interface Sql {
   run(text: string, values: readonly (string | number)[]): Promise<number>;
   /** Runs one of few statements that return, which are prepared once. */
   runPrepared(text: string, values: readonly (string | number)[]): Promise<void>;
+  /** Whether an insertion failed because of a row that exists. */
+  meansExisting(error: unknown): boolean;
   /** Whether a failure is about the values of a statement, and comes again with them. */
   refusesValues(error: unknown): boolean;
   /** False once the connection is lost, or in an unknown state after a failure. */
@@ -22,7 +24,7 @@ export interface Sql {
   /** Differences between SQL dialects. */
   readonly words: {
     readonly createTable: string;
-    /** The end of an insertion that skips existing rows, and nothing else. */
+    /** The end of an insertion, which skips existing rows and nothing else where the dialect can. */
     readonly skipExisting: string;
     /** Deletes a limited number of rows before a moment. */
     readonly deleteBefore: string;
@@ -104,42 +106,31 @@ const ORDER = "ORDER BY at DESC, writer DESC, seq DESC";
 /** Creates the table if necessary. A database that is read-only can be read. */
 export async function openAuditDatabase(sql: Sql): Promise<AuditDatabase> {
   try {
-    if (!(await hasTable(sql))) await sql.run(sql.words.createTable, []);
+    await makeTable(sql);
   } catch (error) {
     await sql.close();
     throw error;
   }
-  const { text } = sql.words;
-  // Positions are spelled out, because not every database uses its index to compare rows.
-  const beforePlace = `at >= ? AND at <= ? AND (at < ? OR (at = ? AND (writer < ${text} OR (writer = ${text} AND seq < ?))))`;
-  const fromPlace = `at >= ? AND (at > ? OR (at = ? AND (writer > ${text} OR (writer = ${text} AND seq >= ?))))`;
   return {
     async insert(rows) {
       try {
         for (let from = 0; from < rows.length;) {
           const count = Math.min(INSERTED_MAX, 2 ** Math.floor(Math.log2(rows.length - from)));
-          await sql.runPrepared(insertionOf(count, sql), rows.slice(from, from + count).flatMap(valuesOf));
+          await insertIn(sql, rows.slice(from, from + count));
           from += count;
         }
       } catch (error) {
         throw sql.refusesValues(error) ? new RefusedRows(messageOf(error), { cause: error }) : error;
       }
     },
-    async look({ filter, before, since, scan, most }) {
-      const from = [since, before.at, before.at, before.at, before.writer, before.writer, before.seq];
-      const window = `FROM ${TABLE} WHERE ${beforePlace} ${ORDER}`;
-      const [end] = await sql.all(`SELECT at, writer, seq ${window} LIMIT 1 OFFSET ${scan - 1}`, from);
-      const wanted = (Object.keys(FILTERS) as (keyof AuditFilter)[]).filter((name) => filter[name] !== undefined);
-      const where = wanted.map((name) => `${FILTERS[name]} = ${name === "code" ? "?" : text}`);
-      const floor = end === undefined ? [] : [fromPlace];
-      const last = end === undefined ? undefined : placeOf(end);
-      const values = last === undefined ? [] : [last.at, last.at, last.at, last.writer, last.writer, last.seq];
-      const found = await sql.all(
-        `SELECT at, writer, seq, line FROM ${TABLE} WHERE ${[beforePlace, ...floor, ...where].join(" AND ")} ${ORDER} LIMIT ${most}`,
-        [...from, ...values, ...wanted.map((name) => filter[name]!)],
-      );
-      const next = found.length === most ? placeOf(found.at(-1)!) : last;
-      return { lines: found.map(({ line }) => String(line)), next };
+    async look(look) {
+      try {
+        return await lookIn(sql, look);
+      } catch (error) {
+        // Insertions that fail open the database again, and where nothing is written the table is missing until then.
+        if (sql.usable()) await makeTable(sql).catch(() => {});
+        throw error;
+      }
     },
     prune: (before, most) => sql.run(sql.words.deleteBefore, [before, most]),
     usable: () => sql.usable(),
@@ -147,13 +138,46 @@ export async function openAuditDatabase(sql: Sql): Promise<AuditDatabase> {
   };
 }
 
-async function hasTable(sql: Sql): Promise<boolean> {
+async function lookIn(sql: Sql, { filter, before, since, scan, most }: AuditLook): Promise<AuditFound> {
+  const { text } = sql.words;
+  // Positions are spelled out, because not every database uses its index to compare rows.
+  const beforePlace = `at >= ? AND at <= ? AND (at < ? OR (at = ? AND (writer < ${text} OR (writer = ${text} AND seq < ?))))`;
+  const fromPlace = `at >= ? AND (at > ? OR (at = ? AND (writer > ${text} OR (writer = ${text} AND seq >= ?))))`;
+  const from = [since, before.at, before.at, before.at, before.writer, before.writer, before.seq];
+  const window = `FROM ${TABLE} WHERE ${beforePlace} ${ORDER}`;
+  const [end] = await sql.all(`SELECT at, writer, seq ${window} LIMIT 1 OFFSET ${scan - 1}`, from);
+  const wanted = (Object.keys(FILTERS) as (keyof AuditFilter)[]).filter((name) => filter[name] !== undefined);
+  const where = wanted.map((name) => `${FILTERS[name]} = ${name === "code" ? "?" : text}`);
+  const floor = end === undefined ? [] : [fromPlace];
+  const last = end === undefined ? undefined : placeOf(end);
+  const values = last === undefined ? [] : [last.at, last.at, last.at, last.writer, last.writer, last.seq];
+  const found = await sql.all(
+    `SELECT at, writer, seq, line FROM ${TABLE} WHERE ${[beforePlace, ...floor, ...where].join(" AND ")} ${ORDER} LIMIT ${most}`,
+    [...from, ...values, ...wanted.map((name) => filter[name]!)],
+  );
+  const next = found.length === most ? placeOf(found.at(-1)!) : last;
+  return { lines: found.map(({ line }) => String(line)), next };
+}
+
+/** Only rows that are sent again exist: they are found by halves. */
+async function insertIn(sql: Sql, rows: readonly AuditRow[]): Promise<void> {
+  try {
+    await sql.runPrepared(insertionOf(rows.length, sql), rows.flatMap(valuesOf));
+  } catch (error) {
+    if (!sql.meansExisting(error)) throw error;
+    if (rows.length === 1) return;
+    await insertIn(sql, rows.slice(0, rows.length / 2));
+    await insertIn(sql, rows.slice(rows.length / 2));
+  }
+}
+
+/** Creates the table unless it can be read. */
+async function makeTable(sql: Sql): Promise<void> {
   try {
     await sql.all(`SELECT at FROM ${TABLE} LIMIT 0`, []);
-    return true;
   } catch {
     // The creation tells what is wrong, if anything is.
-    return false;
+    await sql.run(sql.words.createTable, []);
   }
 }
 

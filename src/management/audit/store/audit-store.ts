@@ -70,7 +70,7 @@ class QueuedStore implements AuditStore {
   /** Closing took too long. */
   readonly #givenUp = new AbortController();
   #ttlHours: number;
-  #database: Promise<AuditDatabase> | undefined;
+  #opened: Opened | undefined;
   #pending: AuditRow[] = [];
   #pendingLength = 0;
   #batchMax = BATCH_LINES_MAX;
@@ -121,7 +121,7 @@ class QueuedStore implements AuditStore {
     this.#ending.abort();
     this.#gathered();
     this.#timer?.cancel();
-    const done = Promise.all([this.#writing, this.#pruning]).then(() => this.#forget(this.#database));
+    const done = Promise.all([this.#writing, this.#pruning]).then(() => this.#forget(this.#opened));
     if (!(await this.#isWithinClosing(done))) {
       const fields = { seconds: AUDIT_CLOSING_MS / 1_000, lines: this.#pending.length };
       this.#options.logger.warn("The audit database does not answer and is left without waiting longer; the file has its lines", fields);
@@ -208,24 +208,37 @@ class QueuedStore implements AuditStore {
     this.#metrics.count("apiserver_audit_error_total", DATABASE_PLUGIN, count);
   }
 
-  /** `reopen`: after any failure; otherwise only if the database cannot go on. What the others are doing there would fail as well. */
+  /** `reopen`: after any failure; otherwise only if the database cannot go on. */
   async #with<Result>(work: (database: AuditDatabase) => Promise<Result>, { reopen = false } = {}): Promise<Result> {
-    const before = this.#database;
     // One that has ended meanwhile, as idle connections do, is no failure.
-    if (before !== undefined && (await isOver(before))) await this.#forget(before);
-    const opened = (this.#database ??= this.#options.open(this.#givenUp.signal));
+    if (this.#opened !== undefined && (await isOver(this.#opened))) await this.#forget(this.#opened);
+    const opened = (this.#opened ??= { database: this.#options.open(this.#givenUp.signal), users: 0 });
+    opened.users++;
+    let result: Result;
     try {
-      return await work(await opened);
+      result = await work(await opened.database);
     } catch (error) {
+      opened.users--;
       if ((await isOver(opened)) || (reopen && !(error instanceof RefusedRows))) await this.#forget(opened);
+      else await this.#closeUnused(opened);
       throw error;
     }
+    opened.users--;
+    await this.#closeUnused(opened);
+    return result;
   }
 
-  async #forget(opened: Promise<AuditDatabase> | undefined): Promise<void> {
-    if (this.#database === opened) this.#database = undefined;
+  /** The next use opens the database again; this one is closed with the end of its last use. */
+  async #forget(opened: Opened | undefined): Promise<void> {
+    if (opened === undefined) return;
+    if (this.#opened === opened) this.#opened = undefined;
+    await this.#closeUnused(opened);
+  }
+
+  async #closeUnused(opened: Opened): Promise<void> {
+    if (this.#opened === opened || opened.users > 0) return;
     // A database that never opened, or is closed already, needs nothing.
-    await opened?.then((database) => database.close()).catch(() => {});
+    await opened.database.then((database) => database.close()).catch(() => {});
   }
 
   async #isWithinClosing(work: Promise<unknown>): Promise<boolean> {
@@ -258,9 +271,15 @@ class QueuedStore implements AuditStore {
   }
 }
 
-async function isOver(opened: Promise<AuditDatabase>): Promise<boolean> {
-  return opened.then(
-    (database) => !database.usable(),
+/** A database with the number of its present uses. */
+interface Opened {
+  readonly database: Promise<AuditDatabase>;
+  users: number;
+}
+
+async function isOver({ database }: Opened): Promise<boolean> {
+  return database.then(
+    (it) => !it.usable(),
     () => true,
   );
 }

@@ -15,17 +15,17 @@ const WORDS: Sql["words"] = {
   createTable: `CREATE TABLE IF NOT EXISTS audit_events (at BIGINT NOT NULL, writer ${WORD}, seq BIGINT NOT NULL, audit_id ${WORD},
     stage ${WORD}, user_name ${NAME}, verb ${NAME}, resource ${NAME}, namespace ${NAME}, name ${NAME},
     code INT NOT NULL, line MEDIUMTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL, PRIMARY KEY (at, writer, seq))`,
-  // INSERT IGNORE would cut what is too long as well.
-  skipExisting: "ON DUPLICATE KEY UPDATE seq = audit_events.seq",
+  // INSERT IGNORE would cut what is too long as well, and an update needs a right of its own.
+  skipExisting: "",
   deleteBefore: "DELETE FROM audit_events WHERE at < ? ORDER BY at LIMIT ?",
   // Columns of ASCII neither take other texts for a comparison, nor tell trailing spaces apart.
   text: "CAST(? AS BINARY)",
 };
 
+/** `ER_DUP_ENTRY`. */
+const EXISTS = 1062;
 /** Refusals of values: null, out of range, wrong number, wrong characters, too long, a check (also of MySQL). */
 const REFUSALS: readonly unknown[] = [1048, 1264, 1265, 1292, 1366, 1406, 4025, 3819];
-/** `ER_NO_SUCH_TABLE`: another opening makes the table. */
-const NO_SUCH_TABLE = 1146;
 
 /** Options of {@link openMysqlLines}. */
 export interface MysqlLinesOptions {
@@ -87,8 +87,7 @@ export async function openMysqlLines(
       return result;
     } catch (error) {
       // What the server has answered leaves the connection as it was.
-      const number = errorNumber(error);
-      if (number === undefined || number === NO_SUCH_TABLE) cut();
+      if (errorNumber(error) === undefined) cut();
       throw error;
     }
   };
@@ -102,6 +101,7 @@ export async function openMysqlLines(
     all: async (text, values) => (await ask("query", text, values)) as Readonly<Record<string, unknown>>[],
     run: async (text, values) => Number(((await ask("query", text, values)) as { readonly affectedRows?: number }).affectedRows ?? 0),
     runPrepared: async (text, values) => void (await ask("execute", text, values)),
+    meansExisting: (error) => errorNumber(error) === EXISTS,
     refusesValues: (error) => REFUSALS.includes(errorNumber(error)),
     usable: () => !socket.destroyed && !socket.readableEnded,
     close: async () => cut(),

@@ -64,6 +64,7 @@ function linesIn(database: DatabaseSync, path: string): Sql {
         if (statement === undefined) prepared.set(text, (statement = database.prepare(text)));
         statement.run(...values);
       }),
+    meansExisting: () => false,
     refusesValues: (error) => REFUSALS.includes(Number((error as { readonly errcode?: unknown }).errcode) & 0xff),
     usable: () => !failed,
     close: async () => database.close(),

@@ -61,7 +61,16 @@ function greeting(capabilities: number): Buffer {
   const flags = Buffer.alloc(4);
   flags.writeUInt32LE(capabilities);
   const middle = Buffer.from([0, flags[0]!, flags[1]!, 45, 2, 0, flags[2]!, flags[3]!, 21]);
-  return packet(0, "\u000a8.0.0\0", Buffer.from([1, 0, 0, 0]), "12345678", middle, Buffer.alloc(10), "123456789012\0", "mysql_native_password\0");
+  return packet(
+    0,
+    "\u000a8.0.0\0",
+    Buffer.from([1, 0, 0, 0]),
+    "12345678",
+    middle,
+    Buffer.alloc(10),
+    "123456789012\0",
+    "mysql_native_password\0",
+  );
 }
 
 const OK = Buffer.from([0, 0, 0, 2, 0, 0, 0]);
