@@ -44,11 +44,14 @@ export async function openSqliteLines(path: string): Promise<Sql> {
 function linesIn(database: DatabaseSync, path: string): Sql {
   const opened = fileAt(path);
   const prepared = new Map<string, StatementSync>();
+  /** The last statement did. */
   let failed = false;
   const attempt = <Result>(work: () => Result): Result => {
     try {
       if (fileAt(path) !== opened) throw new Error("its file has been removed or replaced");
-      return work();
+      const result = work();
+      failed = false;
+      return result;
     } catch (error) {
       failed = true;
       throw error;
