@@ -41,7 +41,11 @@ export function auditRow(line: string, event: AuditEvent, { writer, seq }: Pick<
   const { attributes } = facts;
   const subject = "resource" in attributes ? attributes : { resource: "", namespace: "", name: "", subresource: "" };
   return {
-    ...{ at, writer, seq, stage, auditID: facts.auditID },
+    at,
+    writer,
+    seq,
+    stage,
+    auditID: facts.auditID,
     user: column(facts.user?.name ?? ""),
     verb: column(attributes.verb),
     resource: column(subject.subresource === "" ? subject.resource : `${subject.resource}/${subject.subresource}`),

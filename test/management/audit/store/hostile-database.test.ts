@@ -194,3 +194,26 @@ test("they are told to no server that does not encrypt, if they are to be encryp
   const failure = await openMysqlLines(endpointOf(port, "localhost", "?tls=true")).catch((error: unknown) => String(error));
   expect([seen, failure]).toEqual(["", expect.stringContaining("does not support")]);
 });
+
+test("one that is cut while TLS begins is a failure of its caller alone", async () => {
+  let begun = false;
+  const port = await listen((socket) => {
+    socket.write(greeting(WITH_TLS));
+    socket.on("data", () => (begun = true));
+  });
+  const unhandled: unknown[] = [];
+  const note = (error: unknown) => void unhandled.push(error);
+  process.on("uncaughtExceptionMonitor", note);
+  try {
+    const ending = new AbortController();
+    const opened = openMysqlLines(endpointOf(port, "localhost", "?tls=true"), { signal: ending.signal });
+    const failure = opened.catch((error: unknown) => String(error));
+    await until("TLS has begun", () => begun);
+    ending.abort();
+    expect(await failure).toMatch(/Error/);
+    await settle();
+    expect(unhandled).toEqual([]);
+  } finally {
+    process.off("uncaughtExceptionMonitor", note);
+  }
+});
