@@ -48,7 +48,7 @@ const MAY_IMPORT: Record<string, { modules: string[]; packages?: RegExp }> = {
   cluster: { modules: ["base", "kube/object", "kube/runtime", "schema", "apiserver", "cluster/scope"], packages: /^(node:|jose$)/ },
   management: {
     modules: ["base", "kube/object", "kube/client", "kube/runtime", "schema", "apiserver", "cluster/scope", "cluster"],
-    packages: /^(node:|jose$|openid-client$|js-yaml$|mysql2\/promise$|xml-crypto$|@xmldom\/xmldom$)/,
+    packages: /^(node:|jose$|openid-client$|js-yaml$|mysql2$|xml-crypto$|@xmldom\/xmldom$)/,
   },
   workbench: {
     modules: ["base", "schema", "kube/object", "kube/runtime", ...ENGINE, "engine", "apiserver", "cluster"],

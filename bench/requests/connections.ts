@@ -41,6 +41,15 @@ export class Connections {
     return count / ((performance.now() - begun) / 1_000);
   }
 
+  /** Asks so many times; answers the requests per second. @throws when an answer has another code. */
+  async rateOf(asked: Asked, requests: number): Promise<number> {
+    const begun = performance.now();
+    let count = 0;
+    const next = () => (count < requests ? asked.write((count += 1)) : undefined);
+    await Promise.all(this.#sockets.map((socket) => follow(socket, asked.code, next)));
+    return requests / ((performance.now() - begun) / 1_000);
+  }
+
   close(): void {
     for (const socket of this.#sockets) socket.destroy();
   }

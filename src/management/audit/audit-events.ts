@@ -5,6 +5,7 @@
  */
 import { nextMacrotask } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
+import { isRecord } from "../../base/json.ts";
 import type { Logger } from "../../base/logger.ts";
 import { badRequest, unavailable } from "../../apiserver/types/status.ts";
 import type { AuditFilter, AuditPlace } from "./store/audit-database.ts";
@@ -53,12 +54,15 @@ export function createAuditEvents({ store, logger }: AuditEventsOptions): AuditE
     const items: unknown[] = [];
     let next: AuditPlace | undefined = from;
     let length = 0;
+    let broken = 0;
     try {
       for (let looks = 0; next !== undefined && looks < LOOKS_MAX && items.length < limit && length < PAGE_LENGTH_MAX; looks++) {
         const most = Math.min(LOOK_LINES, limit - items.length);
         const found = await lines.look({ filter, before: next, since, scan: SCAN_LINES, most });
         for (const line of found.lines) {
-          items.push(JSON.parse(line));
+          const event = eventIn(line);
+          if (event === undefined) broken++;
+          else items.push(event);
           length += line.length;
         }
         next = found.next;
@@ -69,8 +73,19 @@ export function createAuditEvents({ store, logger }: AuditEventsOptions): AuditE
       logger.warn("The audit database cannot be read", { error: messageOf(error) });
       throw unavailable("the audit database cannot be read at the moment");
     }
+    if (broken > 0) logger.warn("Rows of the audit database that hold no event are left out", { rows: broken });
     return { kind: "EventList", apiVersion: "audit.k8s.io/v1", metadata: next === undefined ? {} : { continue: tokenOf(next) }, items };
   };
+}
+
+/** Others may have written to the table, or have cut what was written. */
+function eventIn(line: string): object | undefined {
+  try {
+    const event: unknown = JSON.parse(line);
+    return isRecord(event) ? event : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function wantedBy(query: URLSearchParams) {

@@ -12,7 +12,7 @@ import { createAuditEvents } from "./audit-events.ts";
 import type { AuditEvents } from "./audit-events.ts";
 import type { AuditEvent } from "./event.ts";
 import { createAuditDatabases } from "./store/audit-databases.ts";
-import type { AuditDatabase } from "./store/audit-database.ts";
+import type { AuditDatabasesOptions } from "./store/audit-databases.ts";
 import { policyOf } from "./levels.ts";
 import { decideAudit } from "./policy.ts";
 import type { AuditPolicy, AuditSettings } from "./policy.ts";
@@ -27,7 +27,7 @@ export interface AuditLogOptions {
   /** Default: the machine's own. */
   readonly chance?: Pick<Chance, "uuid" | "fraction">;
   /** Opens the database that an address names. Default: a client for its kind. */
-  readonly openDatabase?: (endpoint: string, signal: AbortSignal) => Promise<AuditDatabase>;
+  readonly openDatabase?: AuditDatabasesOptions["openDatabase"];
 }
 
 /** The log of requests to the API, by the configuration. Off until it is configured. */

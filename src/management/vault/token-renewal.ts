@@ -4,7 +4,6 @@ import type { Logger } from "../../base/logger.ts";
 import { timestamp } from "../../apiserver/types/objects/metadata.ts";
 import type { AskVault } from "./vault-client.ts";
 import { isFinal, readTokenAnswer, renewalDelayMs, repetitionDelayMs, TOKEN_LOOKUP, TOKEN_RENEWAL } from "./vault-token.ts";
-import type { TokenLife } from "./vault-token.ts";
 import type { VaultFailure } from "./vault-values.ts";
 
 /** Options of {@link createTokenRenewal}. */
@@ -34,8 +33,8 @@ const RETRY = { initialMs: 5_000, maximumMs: 300_000, jitter: 0.2 };
 /** Time between two looks at a token that cannot be renewed: half of its rest, within these milliseconds. */
 const ENDING_LOOK_MIN_MS = 300_000;
 const ENDING_LOOK_MAX_MS = 86_400_000;
-/** By how much the end of a life differs between two answers that mean the same one, in milliseconds: seconds are rounded, and answers late. */
-const SAME_END_MS = 2_000;
+/** By how much the end of a life differs between two answers that mean the same one, in milliseconds: answers are late, and clocks differ. */
+const SAME_END_MS = 60_000;
 
 /**
  * Looks the configured token up, and renews it in time where it can be renewed. One that cannot be is logged once, with its end. Failures
@@ -50,7 +49,8 @@ export function createTokenRenewal(options: TokenRenewalOptions): TokenRenewal {
 }
 
 interface Warning {
-  readonly kind: "ends" | "unknown";
+  /** When the token ends, in milliseconds since 1970; undefined if it may not be looked up. */
+  readonly endMs: number | undefined;
   readonly text: string;
 }
 
@@ -62,6 +62,8 @@ class Renewal implements TokenRenewal {
   #warning: Warning | undefined;
   /** End of the token as known last, by the monotonic clock. */
   #endMs = Infinity;
+  /** The most seconds that the token has had left since it was renewed. */
+  #fullSeconds = 0;
   #failures = 0;
 
   constructor(options: TokenRenewalOptions) {
@@ -77,6 +79,7 @@ class Renewal implements TokenRenewal {
     this.#ending = new AbortController();
     this.#warning = undefined;
     this.#endMs = Infinity;
+    this.#fullSeconds = 0;
     this.#failures = 0;
     this.#lookIn(0, false);
   }
@@ -102,40 +105,46 @@ class Renewal implements TokenRenewal {
     const ask = await this.#options.open();
     if (signal.aborted) return;
     if (typeof ask !== "function") return ask.reason === "Invalid" ? undefined : this.#fail(ask, due);
-    const life = await lifeBy(ask, "GET", TOKEN_LOOKUP, signal);
+    const { life, askedMs } = await this.#life(ask, "GET", TOKEN_LOOKUP, signal);
     if (signal.aborted) return;
     if ("ok" in life) {
-      if (isFinal(life)) this.#warn("unknown", "the vault's token has ended or may not look itself up, so that it is not renewed");
+      if (isFinal(life)) this.#warn(undefined, "the vault's token has ended or may not look itself up, so that it is not renewed");
       return this.#fail(life, due);
     }
-    const endMs = this.#endOf(life.seconds);
-    const moved = endMs > this.#endMs + SAME_END_MS;
-    this.#endMs = endMs;
-    if (life.seconds > 0 && !life.renewable) return this.#ends(life.seconds);
-    if (!due || moved || life.seconds === 0) return this.#lives(life.seconds);
-    const renewed = await lifeBy(ask, "POST", TOKEN_RENEWAL, signal);
+    if (life.seconds === Infinity) return this.#lives(life.seconds);
+    this.#fullSeconds = Math.max(this.#fullSeconds, life.seconds);
+    this.#endMs = askedMs + life.seconds * 1_000;
+    if (!life.renewable) return this.#ends(life.seconds);
+    // Seconds left are the vault's own, however late its answer is. Where much is left, something else has renewed the token.
+    if (!due || life.seconds > this.#fullSeconds / 2) return this.#lives(life.seconds);
+    const { life: renewed, askedMs: renewedMs } = await this.#life(ask, "POST", TOKEN_RENEWAL, signal);
     if (signal.aborted) return;
     if ("ok" in renewed) return isFinal(renewed) ? this.#ends(life.seconds) : this.#fail(renewed, due);
-    const extended = this.#endOf(renewed.seconds) > endMs + SAME_END_MS;
-    this.#endMs = this.#endOf(renewed.seconds);
-    return extended ? this.#lives(renewed.seconds) : this.#ends(renewed.seconds);
+    // A token that ends is not without an end because its renewal names none.
+    const seconds = renewed.seconds === Infinity ? life.seconds : renewed.seconds;
+    this.#fullSeconds = seconds;
+    this.#endMs = renewedMs + seconds * 1_000;
+    return seconds > life.seconds + 1 && renewed.renewable ? this.#lives(seconds) : this.#ends(seconds);
   }
 
-  #endOf(seconds: number): number {
-    return seconds === 0 ? Infinity : this.#options.clock.monotonic() + seconds * 1_000;
+  /** A life with the moment from which it counts at the latest, by the monotonic clock: the vault may answer late. */
+  async #life(ask: AskVault, method: "GET" | "POST", path: string, signal: AbortSignal) {
+    const askedMs = this.#options.clock.monotonic();
+    const answer = await ask(method, path, signal);
+    return { askedMs, life: "ok" in answer ? answer : readTokenAnswer(answer) };
   }
 
   #lives(seconds: number): void {
     this.#recovered();
     this.#setWarning(undefined);
-    this.#lookIn(seconds === 0 ? ENDING_LOOK_MAX_MS : renewalDelayMs(seconds, this.#options.random()), seconds !== 0);
+    this.#lookIn(seconds === Infinity ? ENDING_LOOK_MAX_MS : renewalDelayMs(seconds, this.#options.random()), true);
   }
 
-  /** The end that was told first stays, for answers round. */
   #ends(seconds: number): void {
     const { clock } = this.#options;
     this.#recovered();
-    this.#warn("ends", `the vault's token cannot be renewed, and ends at ${timestamp(clock.now() + seconds * 1_000)}`);
+    const endMs = clock.now() + this.#endMs - clock.monotonic();
+    this.#warn(endMs, `the vault's token cannot be renewed, and ends at ${timestamp(endMs)}`);
     this.#lookIn(Math.min(ENDING_LOOK_MAX_MS, Math.max(ENDING_LOOK_MIN_MS, seconds * 500)), true);
   }
 
@@ -158,10 +167,13 @@ class Renewal implements TokenRenewal {
     this.#failures = 0;
   }
 
-  #warn(kind: Warning["kind"], text: string): void {
-    if (this.#warning?.kind === kind) return;
+  /** An end that was told stays as it was told, since answers are late. */
+  #warn(endMs: number | undefined, text: string): void {
+    const before = this.#warning;
+    const isSame = before !== undefined && (before.endMs ?? Infinity) === (endMs ?? Infinity);
+    if (isSame || Math.abs((before?.endMs ?? NaN) - (endMs ?? NaN)) <= SAME_END_MS) return;
     this.#options.logger.warn("The vault's token is not renewed; replace it in time", { message: text });
-    this.#setWarning({ kind, text });
+    this.#setWarning({ endMs, text });
   }
 
   #setWarning(warning: Warning | undefined): void {
@@ -169,9 +181,4 @@ class Renewal implements TokenRenewal {
     this.#warning = warning;
     this.#options.onWarning();
   }
-}
-
-async function lifeBy(ask: AskVault, method: "GET" | "POST", path: string, signal: AbortSignal): Promise<TokenLife | VaultFailure> {
-  const answer = await ask(method, path, signal);
-  return "ok" in answer ? answer : readTokenAnswer(answer);
 }

@@ -1,3 +1,4 @@
+import { delay } from "../../base/clock.ts";
 import type { Clock, Timer } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
@@ -7,6 +8,8 @@ import type { VaultFailure } from "./vault-values.ts";
 
 /** How often a file with the token is read again, in milliseconds. Mounted files send no reliable events. */
 export const TOKEN_FILE_POLL_MS = 5_000;
+/** How long one reading may take, in milliseconds. */
+export const TOKEN_FILE_READING_MS = 10_000;
 /** Longest token, in characters; as in the configuration. */
 const TOKEN_LENGTH_MAX = 8_192;
 
@@ -50,6 +53,8 @@ class Source implements TokenSource {
   #looking: Promise<void> = Promise.resolve();
   /** What the first reading since the restart has brought. */
   #first: string | undefined;
+  /** A reading that has not ended. */
+  #reading: { readonly path: string; readonly text: Promise<string> } | undefined;
   /** The failure that was logged last. */
   #told: string | undefined;
 
@@ -99,7 +104,7 @@ class Source implements TokenSource {
     let why: string;
     let detail: string | undefined;
     try {
-      const token = (await this.#options.readFile(path)).trim();
+      const token = (await this.#text(path)).trim();
       if (/^[\x21-\x7e]+$/.test(token) && token.length <= TOKEN_LENGTH_MAX) {
         this.#told = undefined;
         return token;
@@ -115,6 +120,31 @@ class Source implements TokenSource {
       this.#options.logger.warn(`The file of vault.auth.tokenFile ${why}`, { file: path, ...(detail !== undefined && { error: detail }) });
     this.#told = told;
     return failed("Invalid", `the file of vault.auth.tokenFile ${why}`, true);
+  }
+
+  /**
+   * Pipes and file systems in trouble may never answer. Such a reading is left after its time, and no other one begins before it ends: each
+   * holds one of few threads.
+   */
+  async #text(path: string): Promise<string> {
+    if (this.#reading?.path !== path) {
+      const reading = { path, text: this.#options.readFile(path) };
+      this.#reading = reading;
+      const over = () => {
+        if (this.#reading === reading) this.#reading = undefined;
+      };
+      reading.text.then(over, over);
+    }
+    const read = new AbortController();
+    const late = delay(this.#options.clock, TOKEN_FILE_READING_MS, read.signal).then(() => {
+      throw new Error(`it did not answer within ${TOKEN_FILE_READING_MS / 1_000} s`);
+    });
+    late.catch(() => {});
+    try {
+      return await Promise.race([this.#reading.text, late]);
+    } finally {
+      read.abort();
+    }
   }
 }
 

@@ -9,7 +9,7 @@ import type { VaultAnswer, VaultFailure } from "./vault-values.ts";
 
 /** How a token may live on. */
 export interface TokenLife {
-  /** Seconds until it ends; 0 for a token without an end. */
+  /** Seconds until it ends; Infinity for a token without an end. */
   readonly seconds: number;
   /** Whether a renewal moves its end. */
   readonly renewable: boolean;
@@ -51,7 +51,9 @@ export function readTokenAnswer({ status, retryAfter, text }: VaultAnswer): Toke
       ? [lookup["ttl"], lookup["renewable"]]
       : [];
   if (typeof seconds !== "number" || seconds < 0) return failed("WrongType", "the vault's answer does not say how long the token lives");
-  return { seconds: Math.min(Math.ceil(seconds), SECONDS_MAX), renewable: renewable === true };
+  // Seconds are cut: a token that ends within one has none left, like one without an end.
+  if (seconds === 0 && !(isRecord(lookup) && typeof lookup["expire_time"] === "string")) return { seconds: Infinity, renewable: false };
+  return { seconds: Math.max(1, Math.min(Math.ceil(seconds), SECONDS_MAX)), renewable: renewable === true };
 }
 
 /** Whether a request about the token fails again until the vault is changed: the token may not ask it. */

@@ -77,10 +77,25 @@ export function readVaultAnswer(source: Pick<VaultSource, "version">, { status, 
   if (!isRecord(inner)) return failed("WrongType", `the vault's answer is not one of ${source.version}`);
   const metadata = source.version === "kv2" ? (outer as Record<string, unknown>)["metadata"] : undefined;
   const version = isRecord(metadata) && Number.isSafeInteger(metadata["version"]) ? Number(metadata["version"]) : undefined;
-  return dataOf(inner, version);
+  return dataOf(inner, exactly(text, source.version), version);
 }
 
-function dataOf(values: Readonly<Record<string, unknown>>, version: number | undefined): VaultResult {
+/** The same values with their numbers as they were written: numbers here have 53 bits, and secrets may be longer. */
+function exactly(text: string, version: VaultSource["version"]): Readonly<Record<string, unknown>> {
+  const asWritten = (_name: string, value: unknown, { source }: { readonly source?: string }) =>
+    typeof value === "number" ? rawJson(source!) : value;
+  const { data } = JSON.parse(text, asWritten as (name: string, value: unknown) => unknown) as { readonly data: object };
+  return (version === "kv2" ? (data as { readonly data: object }).data : data) as Readonly<Record<string, unknown>>;
+}
+
+/** A number that `JSON.stringify` writes as it is here. */
+const rawJson = (JSON as unknown as { readonly rawJSON: (text: string) => object }).rawJSON;
+
+function dataOf(
+  values: Readonly<Record<string, unknown>>,
+  exact: Readonly<Record<string, unknown>>,
+  version: number | undefined,
+): VaultResult {
   const data = Object.create(null) as Record<string, string>;
   const leftOut: string[] = [];
   let bytes = 0;
@@ -89,7 +104,7 @@ function dataOf(values: Readonly<Record<string, unknown>>, version: number | und
       leftOut.push(name);
       continue;
     }
-    const content = Buffer.from(typeof value === "string" ? value : JSON.stringify(value));
+    const content = Buffer.from(typeof value === "string" ? value : JSON.stringify(exact[name]));
     bytes += content.length;
     if (bytes > DATA_BYTES_MAX) return failed("TooLarge", `the values have more than ${DATA_BYTES_MAX} bytes`);
     data[name] = content.toString("base64");

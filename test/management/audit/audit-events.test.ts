@@ -9,6 +9,7 @@ import { createAuditLog } from "../../../src/management/audit/audit-log.ts";
 import { AUDIT_PAGE, AUDIT_PAGE_MAX, createAuditEvents } from "../../../src/management/audit/audit-events.ts";
 import { AUDIT_ROW_BYTES_MAX } from "../../../src/management/audit/store/audit-row.ts";
 import { nextMacrotask } from "../../../src/base/clock.ts";
+import { AUDIT_GATHERING_MS } from "../../../src/management/audit/store/audit-store.ts";
 import { PATIENCE_MS } from "../../support/patience.ts";
 import { createFakeClock } from "../../support/fake-clock.ts";
 import { configOf, folder, freshFolder, linesIn, path, start } from "./audit-setting.ts";
@@ -31,11 +32,17 @@ interface Page {
 
 const withDatabase = (more: object = {}) => start({ level: 3, dataStoreEndpoint: `sqlite://${folder}/audit.db`, ...more });
 /** The events of a query, once there are this many: lines reach the database a moment after the answer. */
-async function eventually({ send }: Pick<Awaited<ReturnType<typeof start>>, "send">, query: string, count: number): Promise<Page> {
+async function eventually(
+  { send, clock }: Pick<Awaited<ReturnType<typeof start>>, "send" | "clock">,
+  query: string,
+  count: number,
+): Promise<Page> {
   const end = performance.now() + PATIENCE_MS;
   for (;;) {
     const page = pageOf(await send("GET", `${EVENTS}?${query}`));
     if (page.items.length >= count || performance.now() > end) return page;
+    // Each query leaves a line of its own.
+    await clock.advance(AUDIT_GATHERING_MS);
     await nextMacrotask();
   }
 }
@@ -85,6 +92,21 @@ test("between two queries other work proceeds", async () => {
   };
   await createAuditEvents({ store: () => ({ look }), logger: silentLogger })(new URLSearchParams());
   expect(turns).toEqual(["look", "other", "look", "other", "look"]);
+});
+
+test("a row that holds no event is left out and logged, and does not hide the others", async () => {
+  const told: string[] = [];
+  const logger = {
+    ...silentLogger,
+    warn: (message: string, fields: object = {}) => void told.push(`${message} ${JSON.stringify(fields)}`),
+  };
+  const look = async () => ({
+    lines: ['{"kind":"Event","auditID":"a"}', '{"kind":"Ev', "7", "null", "", '{"auditID":"b"}'],
+    next: undefined,
+  });
+  const page = await createAuditEvents({ store: () => ({ look }), logger })(new URLSearchParams());
+  expect(page).toMatchObject({ items: [{ auditID: "a" }, { auditID: "b" }], metadata: {} });
+  expect(told).toEqual(['Rows of the audit database that hold no event are left out {"rows":4}']);
 });
 
 test("no other caller reads them, by any method, and no key whose scope excludes them", async () => {

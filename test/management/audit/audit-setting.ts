@@ -12,6 +12,7 @@ import type { AuditLog } from "../../../src/management/audit/audit-log.ts";
 import { parseManagementConfig } from "../../../src/management/config/config.ts";
 import { startManagement } from "../../../src/management/api/management.ts";
 import { createFakeClock } from "../../support/fake-clock.ts";
+import type { FakeClock } from "../../support/fake-clock.ts";
 
 export const API = "/kubernetes/management/apis/management.platform/v1";
 /** Paths that are not below that of the resources. */
@@ -46,6 +47,7 @@ interface Sent {
 }
 
 interface Started {
+  readonly clock: FakeClock;
   readonly log: AuditLog;
   readonly adminKey: string;
   send(method: string, path: string, body?: unknown, how?: Sent): Promise<{ code: number; text: string; auditID: string }>;
@@ -64,7 +66,8 @@ type Line = Readonly<Record<string, unknown>> & {
 
 export async function start(audit: object, rest: object = {}): Promise<Started> {
   const config = configOf(audit, rest);
-  const log = createAuditLog({ clock: createFakeClock(Date.UTC(2026, 5, 1)), logger: silentLogger });
+  const clock = createFakeClock(Date.UTC(2026, 5, 1));
+  const log = createAuditLog({ clock, logger: silentLogger });
   await log.configure(config.audit);
   const management = await startManagement({ tls: false, config, audit: log.audit, auditEvents: log.events });
   let stopped: Promise<void> | undefined;
@@ -72,6 +75,7 @@ export async function start(audit: object, rest: object = {}): Promise<Started> 
   cleanups.push(stop);
   const adminKey = management.adminKey!;
   return {
+    clock,
     log,
     adminKey,
     async send(method, at, body, { type = "application/json", headers = {} } = {}) {

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
 import { silentLogger } from "../../../src/base/logger.ts";
+import type { LogFields } from "../../../src/base/logger.ts";
 import { createMetrics } from "../../../src/base/metrics.ts";
 import { createAuditLog } from "../../../src/management/audit/audit-log.ts";
 import { openAuditDatabase } from "../../../src/management/audit/store/audit-database.ts";
@@ -19,7 +20,7 @@ import { hasMariadb, startMariadb } from "../../support/mariadb.ts";
 import type { Mariadb } from "../../support/mariadb.ts";
 import { WAIT } from "../../support/patience.ts";
 import { describeDatabase } from "./store/database-contract.ts";
-import { rowOf } from "./store/rows.ts";
+import { lookAt, rowOf } from "./store/rows.ts";
 
 test.runIf(false).each(hasMariadb ? [] : ["mariadb-server"])("the package %s is not on this machine: nothing was tried", () => {});
 
@@ -77,7 +78,7 @@ describe.runIf(hasMariadb)("audit lines in MariaDB", { timeout: 120_000 }, () =>
     const endpoint = dataStoreEndpoint(mariadb.endpoint) as Parameters<typeof openMysqlLines>[0];
     const store = createAuditStore({
       ...{ clock, random: () => 0, ttlHours: 0, logger: { debug() {}, info: tell, warn: tell, error: tell } },
-      open: async (signal) => openAuditDatabase(await openMysqlLines(endpoint, signal)),
+      open: async (signal) => openAuditDatabase(await openMysqlLines(endpoint, { signal })),
     });
     const processes = async (state: string) =>
       Number(await mariadb.run(`SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE ${state}`));
@@ -95,6 +96,140 @@ describe.runIf(hasMariadb)("audit lines in MariaDB", { timeout: 120_000 }, () =>
     await mariadb.run(`KILL ${id}`);
     await lock;
     await vi.waitFor(async () => expect(await processes("USER != 'root' AND USER != 'system user'")).toBe(0), WAIT);
+  });
+
+  /** A store on MariaDB, with what it logs. */
+  const storeOf = () => {
+    const [clock, metrics, told] = [createFakeClock(), createMetrics(), [] as string[]];
+    const tell = (message: string, fields: LogFields = {}) => void told.push(`${message} ${JSON.stringify(fields)}`);
+    const endpoint = dataStoreEndpoint(mariadb.endpoint) as Parameters<typeof openMysqlLines>[0];
+    const store = createAuditStore({
+      ...{ clock, metrics, random: () => 0, ttlHours: 0, logger: { debug() {}, info: tell, warn: tell, error: tell } },
+      open: async (signal) => openAuditDatabase(await openMysqlLines(endpoint, { signal })),
+    });
+    /** Lets the clock go on until something is so. */
+    const pass = (done: () => boolean) =>
+      vi.waitFor(async () => {
+        await clock.advance(1_000);
+        expect(done()).toBe(true);
+      }, WAIT);
+    const lost = () => metrics.value("apiserver_audit_error_total", { plugin: "database" });
+    return { store, told, pass, lost };
+  };
+  /** No connection is left, and the store has heard of it. */
+  const ended = async () => {
+    const ofAudit = "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE USER = 'audit'";
+    await vi.waitFor(async () => expect(await mariadb.run(ofAudit)).toBe("0\n"), WAIT);
+    await settle();
+  };
+  const counted = async () => Number(await mariadb.run("SELECT COUNT(*) FROM audit.audit_events"));
+
+  test("a database that is read-only is read, its lines wait, and none is lost", async () => {
+    await fresh();
+    const { store, told, pass, lost } = storeOf();
+    store.write(rowOf({ seq: 1 }));
+    await pass(() => store.pending === 0);
+    await mariadb.run("SET GLOBAL read_only = 1");
+    try {
+      store.write(rowOf({ seq: 2 }));
+      await pass(() => told.length === 1);
+      expect(told[0]).toContain("read-only");
+      expect((await store.look(lookAt())).lines).toHaveLength(1);
+    } finally {
+      await mariadb.run("SET GLOBAL read_only = 0");
+    }
+    await pass(() => store.pending === 0);
+    await store.close();
+    expect([await counted(), lost()]).toEqual([2, 0]);
+  });
+
+  test.each(["INSERT", "SELECT"])("without the right to %s the rest goes on, and with it again nothing is missing", async (right) => {
+    await fresh();
+    const { store, told, pass, lost } = storeOf();
+    store.write(rowOf({ seq: 1 }));
+    await pass(() => store.pending === 0);
+    const all = ["SELECT", "INSERT", "DELETE", "CREATE"];
+    const users = ["'audit'@'127.0.0.1'", "'audit'@'localhost'"];
+    const grant = (rights: readonly string[]) =>
+      mariadb.run(users.map((user) => `REVOKE ALL ON audit.* FROM ${user}; GRANT ${rights.join(", ")} ON audit.* TO ${user}`).join("; "));
+    await grant(all.filter((one) => one !== right));
+    // They count from the next connection on.
+    await mariadb.run("KILL USER audit");
+    await ended();
+    try {
+      store.write(rowOf({ seq: 2 }));
+      if (right === "INSERT") {
+        await pass(() => told.length === 1);
+        expect(told[0]).toContain("command denied");
+        expect((await store.look(lookAt())).lines).toHaveLength(1);
+      } else {
+        await pass(() => store.pending === 0);
+        await expect(store.look(lookAt())).rejects.toThrow("denied");
+        store.write(rowOf({ seq: 3 }));
+        await pass(() => store.pending === 0);
+        expect(told).toEqual([]);
+      }
+    } finally {
+      await mariadb.run(users.map((user) => `GRANT ALL ON audit.* TO ${user}`).join("; "));
+    }
+    await pass(() => store.pending === 0);
+    await store.close();
+    expect([await counted(), lost(), told.join().includes("p@")]).toEqual([right === "INSERT" ? 2 : 3, 0, false]);
+  });
+
+  test("rows that the table would cut are counted and logged once, and the others are there whole", async () => {
+    await fresh();
+    await (await open()).close();
+    await mariadb.run("ALTER TABLE audit.audit_events MODIFY line VARCHAR(100) CHARACTER SET utf8mb4 NOT NULL");
+    const { store, told, pass, lost } = storeOf();
+    for (let seq = 0; seq < 100; seq++) store.write(rowOf({ seq, ...(seq % 25 === 7 && { line: JSON.stringify("x".repeat(200)) }) }));
+    await pass(() => store.pending === 0);
+    expect([await counted(), lost()]).toEqual([96, 4]);
+    expect(told).toEqual([expect.stringMatching(/^The audit database refuses lines; the file has them .*Data too long for column 'line'/)]);
+    await store.close();
+  });
+
+  test("a table that was dropped is made again, also where lines are only read", async () => {
+    await fresh();
+    const { store, pass, lost } = storeOf();
+    store.write(rowOf({ seq: 1 }));
+    await pass(() => store.pending === 0);
+    await fresh();
+    await expect(store.look(lookAt())).rejects.toThrow("doesn't exist");
+    expect((await store.look(lookAt())).lines).toEqual([]);
+    await fresh();
+    store.write(rowOf({ seq: 2 }));
+    await pass(() => store.pending === 0);
+    await store.close();
+    expect([await counted(), lost()]).toEqual([1, 0]);
+  });
+
+  test("a connection that the server has ended while it was idle is no failure", async () => {
+    await fresh();
+    const { store, told, pass, lost } = storeOf();
+    store.write(rowOf({ seq: 1 }));
+    await pass(() => store.pending === 0);
+    await mariadb.run("KILL USER audit");
+    await ended();
+    store.write(rowOf({ seq: 2 }));
+    await pass(() => store.pending === 0);
+    await store.close();
+    expect([await counted(), lost(), told]).toEqual([2, 0, []]);
+  });
+
+  test("long lines pass where a packet has at most 1 MiB", async () => {
+    await fresh();
+    await mariadb.run("SET GLOBAL max_allowed_packet = 1048576");
+    try {
+      const { store, told, pass } = storeOf();
+      const line = JSON.stringify(`'"\\`.repeat(60_000)).slice(0, 250_000);
+      for (let seq = 0; seq < 12; seq++) store.write(rowOf({ seq, line }));
+      await pass(() => store.pending === 0);
+      await store.close();
+      expect([await counted(), told]).toEqual([12, []]);
+    } finally {
+      await mariadb.run("SET GLOBAL max_allowed_packet = DEFAULT");
+    }
   });
 
   test("lines wait while the server is killed and started again, and each is there once", async () => {

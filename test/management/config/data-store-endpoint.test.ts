@@ -34,6 +34,8 @@ describe("audit.dataStoreEndpoint", () => {
     ["mysql://audit:pw@unix(/run/mysqld.sock)/audit"],
     ["mysql://audit:pw@db.example.com/audit?multiStatements=true"],
     ["mysql://audit:pw@db.example.com/a`b"],
+    ["mysql://audit:pw@10.0.0.7:3306/audit?tls=true"],
+    ["mysql://audit:pw@tcp([::1]:3306)/audit?tls=true"],
     ["postgres://audit:pw@db.example.com/audit"],
     [`mysql://${"a@".repeat(50_000)}`],
   ])("%s is refused with its place and without being quoted", (text) => {

@@ -210,6 +210,7 @@ describe("the look of the settings", () => {
     expect(styleSheet({ primaryColor: "#ff0", accentColor: "rgba(1, 2, 3, 0.5)" })).toContain(
       ":root, :root:root { --primary: #ff0; --on-primary: #000; --focus: rgba(1, 2, 3, 0.5); }",
     );
+    expect(styleSheet({ logoBackgroundColor: "#123456" })).toContain(":root, :root:root { --logo: #123456; }");
     const plain = styleSheet({});
     for (const primaryColor of ["red; } body { display: none", "url(https://evil.example)", "#12345", "rgb(300, 0, 0)", "rgb(1,1,1)}"])
       expect(styleSheet({ primaryColor })).toBe(plain);

@@ -9,7 +9,7 @@ import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { startManagement } from "../../../src/management/api/management.ts";
 import { parseManagementConfig } from "../../../src/management/config/config.ts";
-import { TOKEN_FILE_POLL_MS } from "../../../src/management/vault/token-source.ts";
+import { TOKEN_FILE_POLL_MS, TOKEN_FILE_READING_MS } from "../../../src/management/vault/token-source.ts";
 import { blocksOf } from "../../support/markdown.ts";
 import { startVault } from "./vault-double.ts";
 
@@ -25,6 +25,7 @@ test("its configuration is valid, without a warning, and has every field that ac
   for (const name of Object.keys(vault).filter((field) => field !== "enabled" && field !== "auth"))
     expect(PAGE).toContain(`| \`${name}\` |`);
   expect([TOKEN_FILE_POLL_MS, /read whenever the token is used, and every (\w+) seconds/.exec(PAGE)?.[1]]).toEqual([5_000, "five"]);
+  expect([TOKEN_FILE_READING_MS, /cannot be\s+read within (\w+) seconds/.exec(PAGE)?.[1]]).toEqual([10_000, "ten"]);
   expect(PAGE).toContain(`| \`requestTimeoutSeconds\` | ${vault.requestTimeoutSeconds} |`);
   expect(PAGE).toContain(`| \`answerMaxKiB\` | ${vault.answerMaxKiB.toLocaleString("en")} |`);
 });

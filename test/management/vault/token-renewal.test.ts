@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { LogFields } from "../../../src/base/logger.ts";
 import { parseManagementConfig } from "../../../src/management/config/config.ts";
 import { readTokenAnswer, renewalDelayMs, repetitionDelayMs } from "../../../src/management/vault/vault-token.ts";
+import { settle } from "../../support/fake-clock.ts";
 import { at, startPlatform } from "../platform.ts";
 import type { Platform } from "../platform.ts";
 import { startVault } from "./vault-double.ts";
@@ -145,6 +146,112 @@ describe("a token that can be renewed", () => {
   });
 });
 
+/** Answers a renewal with these members, without doing it. */
+const renewWith = (auth: object) =>
+  void (vault.insteadOfToken = ({ url }, response) => {
+    if (url?.endsWith("renew-self") !== true) return false;
+    response.writeHead(200).end(JSON.stringify({ data: null, auth: { client_token: "hidden-id", ...auth } }));
+    return true;
+  });
+
+describe("a vault that answers oddly", () => {
+  test.each([
+    ["no time at all", { lease_duration: 0, renewable: true }],
+    ["much time, and no further renewal", { lease_duration: 1_200, renewable: false }],
+  ])("grants %s: the end is told in time, and looked at again", async (_what, auth) => {
+    await begin({ seconds: 3_600, renewable: true, period: 3_600 });
+    renewWith(auth);
+    await pass(0.7 * HOUR_MS);
+    expect(await condition()).toMatch(/^True TokenNotRenewed: .*ends at 2026-06-01T1[23]:/);
+    const looks = vault.tokenAsked.length;
+    vault.insteadOfToken = undefined;
+    await pass(0.28 * HOUR_MS);
+    expect(vault.tokenAsked.length).toBeGreaterThan(looks);
+    await pass(2 * HOUR_MS);
+    expect(await condition()).toBe("True Copied: kv2 secret/db, version 1");
+  });
+
+  test.each([
+    ["a negative time", { lease_duration: -1, renewable: true }],
+    ["a text", { lease_duration: "3600", renewable: true }],
+    ["nothing", {}],
+  ])("grants %s: it is asked again before the end, and that is logged once without the answer", async (_what, auth) => {
+    await begin({ seconds: 3_600, renewable: true, period: 3_600 });
+    renewWith(auth);
+    await pass(0.8 * HOUR_MS);
+    expect(renewals()).toBeGreaterThan(2);
+    expect(renewals()).toBeLessThan(20);
+    expect(told).toEqual([expect.stringContaining("does not say how long the token lives")]);
+    expect(told.join()).not.toMatch(/hidden|hvs/);
+    vault.insteadOfToken = undefined;
+    await pass(0.15 * HOUR_MS);
+    await pass(2 * HOUR_MS);
+    expect(await condition()).toContain("True Copied");
+  });
+
+  test("grants a life without measure, which is looked at after a day", async () => {
+    await begin({ seconds: 3_600, renewable: true, period: 3_600 });
+    renewWith({ lease_duration: 1e300, renewable: true });
+    await pass(0.7 * HOUR_MS);
+    vault.lives.delete(TOKEN);
+    const before = vault.tokenAsked.length;
+    await pass(25 * HOUR_MS, 600_000);
+    expect(vault.tokenAsked.slice(before)).toEqual([`lookup-self ${TOKEN}`]);
+  });
+
+  test("late does not seem to have been renewed by something else", async () => {
+    await begin({ seconds: 3_600, renewable: true, period: 3_600 }, { requestTimeoutSeconds: 60 });
+    let waiting: (() => void)[] = [];
+    vault.insteadOfToken = (request, response) => {
+      const { endMs } = vault.lives.get(TOKEN)!;
+      if (request.url?.endsWith("renew-self") === true) return false;
+      // What it says was so when it was asked.
+      const ttl = Math.floor((endMs - platform.clock.now()) / 1_000);
+      waiting.push(() => response.end(JSON.stringify({ data: { ttl, expire_time: "soon", renewable: true } })));
+      return true;
+    };
+    for (let seconds = 0; seconds < 0.7 * 3_600; seconds += 20) {
+      await platform.clock.advance(20_000);
+      await settle();
+      if (waiting.length === 0) continue;
+      await platform.clock.advance(30_000);
+      for (const answer of waiting) answer();
+      waiting = [];
+      await platform.management.settled();
+    }
+    expect(renewals()).toBe(1);
+  });
+
+  test.each(["lookup-self", "renew-self"])("%s sends elsewhere: no other host gets the token", async (act) => {
+    const other = await startVault();
+    try {
+      await begin({ seconds: 3_600, renewable: true, period: 3_600 });
+      vault.insteadOfToken = ({ url }, response) => {
+        if (url?.endsWith(act) !== true) return false;
+        response.writeHead(307, { location: `${other.url}${url}` }).end();
+        return true;
+      };
+      await pass(0.8 * HOUR_MS);
+      expect(told).toEqual([expect.stringContaining("redirects to another address")]);
+      expect([other.asked, other.tokenAsked]).toEqual([[], []]);
+      vault.insteadOfToken = undefined;
+      await pass(0.15 * HOUR_MS);
+      expect(renewals()).toBeGreaterThanOrEqual(1);
+    } finally {
+      await other.stop();
+    }
+  });
+
+  test("says another end than the one that was told, which is told too", async () => {
+    await begin({ seconds: 7_200, renewable: false, period: 0 });
+    expect(await condition()).toContain("ends at 2026-06-01T14:00:0");
+    vault.lives.get(TOKEN)!.endMs += 5 * HOUR_MS;
+    await pass(1.5 * HOUR_MS);
+    expect(await condition()).toContain("ends at 2026-06-01T19:0");
+    expect(told).toHaveLength(2);
+  });
+});
+
 describe("a token that cannot be renewed", () => {
   test("is told at once with its end, once, and its data stay after it", async () => {
     await begin({ seconds: 7_200, renewable: false, period: 0 });
@@ -205,6 +312,16 @@ describe("an answer about a token", () => {
       { seconds: 61, renewable: false },
     ],
     [{ data: { ttl: 0.5 } }, { seconds: 1, renewable: false }],
+    [{ data: { ttl: 0, renewable: true } }, { seconds: Infinity, renewable: false }],
+    [{ data: { ttl: 0, expire_time: null } }, { seconds: Infinity }],
+    [{ data: { ttl: 0, expire_time: "2026-06-01T12:00:00.4Z", renewable: true } }, { seconds: 1, renewable: true }],
+    [{ data: null, auth: { lease_duration: -60, renewable: true } }, { reason: "WrongType" }],
+    [{ data: null, auth: { lease_duration: "3600", renewable: true } }, { reason: "WrongType" }],
+    [{ data: null, auth: { lease_duration: null, renewable: true } }, { reason: "WrongType" }],
+    [
+      { data: null, auth: { lease_duration: 60, renewable: "yes" } },
+      { seconds: 60, renewable: false },
+    ],
     [{ data: { ttl: 1e300, renewable: true } }, { seconds: 3_153_600_000 }],
     [{ data: { ttl: -1, renewable: true } }, { reason: "WrongType" }],
     [{ data: { ttl: "60" } }, { reason: "WrongType" }],

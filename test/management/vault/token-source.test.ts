@@ -3,7 +3,9 @@
  */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { LogFields } from "../../../src/base/logger.ts";
+import { parseManagementConfig } from "../../../src/management/config/config.ts";
 import { TOKEN_FILE_POLL_MS } from "../../../src/management/vault/token-source.ts";
+import { settle } from "../../support/fake-clock.ts";
 import { at, startPlatform } from "../platform.ts";
 import type { Platform } from "../platform.ts";
 import { startVault } from "./vault-double.ts";
@@ -17,10 +19,12 @@ let platform: Platform;
 let told: string[];
 /** The files that there are. */
 let files: Map<string, string>;
+/** What each reading waits for. */
+let held: Promise<void>;
 /** How often the file was read. */
 let readings: number;
 beforeEach(async () => {
-  [told, files, readings] = [[], new Map(), 0];
+  [told, files, readings, held] = [[], new Map(), 0, Promise.resolve()];
   vault = await startVault();
   vault.tokens.clear();
   for (const token of ["first", "second"]) vault.tokens.set(token, ["secret/"]);
@@ -41,6 +45,7 @@ async function begin(more: object = {}): Promise<void> {
     logger: { debug() {}, info: tell, warn: tell, error: tell },
     readFile: async (path) => {
       readings++;
+      await held;
       const text = files.get(path);
       if (text === undefined) throw new Error(`ENOENT: no such file or directory, open '${path}'`);
       return text;
@@ -54,6 +59,13 @@ async function begin(more: object = {}): Promise<void> {
   const made = await platform.admin.send("POST", PATH, { metadata: { name: "db", annotations }, spec: { data: {} } });
   expect(made.code, made.text).toBe(201);
   await pass(2_000);
+}
+
+async function configure(more: object): Promise<void> {
+  const parsed = parseManagementConfig(
+    JSON.stringify({ vault: { enabled: true, address: vault.url, auth: { tokenFile: FILE }, ...more } }),
+  );
+  await platform.management.configure(parsed.ok ? parsed.config : expect.fail("the configuration is good"));
 }
 
 async function pass(ms: number): Promise<void> {
@@ -108,6 +120,42 @@ test.each<[string, string | undefined]>([
   files.set(FILE, "second");
   await pass(TOKEN_FILE_POLL_MS + 2_000);
   expect(await shown()).toEqual({ condition: "True Copied: kv2 secret/db, version 2", password: "dHdv" });
+});
+
+test("a file that does not answer is left, is read once at a time, and is used when it answers", async () => {
+  files.set(FILE, "first");
+  await begin();
+  let answer = () => {};
+  held = new Promise((resolve) => (answer = resolve));
+  const before = readings;
+  for (let seconds = 0; seconds < 120; seconds++) {
+    await platform.clock.advance(1_000);
+    await settle();
+  }
+  expect(readings - before).toBe(1);
+  await configure({ syncInterval: "1s" });
+  for (let seconds = 0; seconds < 30; seconds++) {
+    await platform.clock.advance(1_000);
+    await settle();
+  }
+  expect(readings - before).toBe(1);
+  expect((await shown()).condition).toBe("False Invalid: the file of vault.auth.tokenFile cannot be read; the data stay as they are");
+  expect(told).toEqual([expect.stringContaining("it did not answer within 10 s")]);
+  vault.kv2("secret", "db", { password: "two" });
+  answer();
+  held = Promise.resolve();
+  await settle();
+  await pass(TOKEN_FILE_POLL_MS + 12_000);
+  expect(await shown()).toEqual({ condition: "True Copied: kv2 secret/db, version 2", password: "dHdv" });
+});
+
+test("the end of the platform does not wait for a file that does not answer", async () => {
+  files.set(FILE, "first");
+  await begin();
+  held = new Promise(() => {});
+  await platform.clock.advance(TOKEN_FILE_POLL_MS);
+  await settle();
+  await platform.management.stop();
 });
 
 test("a file is not read while nothing is copied", async () => {

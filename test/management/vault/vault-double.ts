@@ -3,6 +3,7 @@
  */
 import { createServer } from "node:http";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 
@@ -46,10 +47,21 @@ interface Stored {
   readonly versions: unknown[];
 }
 
-/** Starts a vault whose token `root-token` may read everything. `now` is its clock. */
-export async function startVault({ namespace = "", now = () => Date.now() } = {}): Promise<VaultDouble> {
+/** Options of {@link startVault}. */
+export interface VaultDoubleOptions {
+  /** Default: none. */
+  readonly namespace?: string;
+  /** Its clock. Default: the machine's. */
+  readonly now?: () => number;
+  /** Certificate and key, in PEM. Default: plain HTTP. */
+  readonly tls?: { readonly cert: string; readonly key: string };
+}
+
+/** Starts a vault whose token `root-token` may read everything. */
+export async function startVault({ namespace = "", now = () => Date.now(), tls }: VaultDoubleOptions = {}): Promise<VaultDouble> {
   const secrets = new Map<string, Stored>();
-  const server = createServer((request, response) => answer(request, response));
+  const listener = (request: IncomingMessage, response: ServerResponse) => answer(request, response);
+  const server = tls === undefined ? createServer(listener) : createTlsServer(tls, listener);
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const put = (engine: 1 | 2, mount: string, path: string, data: unknown) => {
@@ -58,7 +70,7 @@ export async function startVault({ namespace = "", now = () => Date.now() } = {}
     secrets.set(key, { engine, versions: engine === 1 ? [data] : [...before, data] });
   };
   const vault: VaultDouble = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `${tls === undefined ? "http://127.0.0.1" : "https://localhost"}:${(server.address() as AddressInfo).port}`,
     asked: [],
     tokens: new Map([["root-token", [""]]]),
     lives: new Map(),
@@ -115,9 +127,10 @@ export async function startVault({ namespace = "", now = () => Date.now() } = {}
 
   function ofToken(act: string, life: TokenLife | undefined, { send, errors }: Answering): void {
     const { renewable = false, period = 0, lastMs = Infinity } = life ?? {};
+    const timeOf = (ms: number) => new Date(ms).toISOString();
     const seconds = () => (life === undefined ? 0 : Math.floor((life.endMs - now()) / 1_000));
     if (act === "lookup-self")
-      return send(200, { data: { id: "hidden-id", ttl: seconds(), renewable, policies: ["default"] }, auth: null });
+      return send(200, { data: { id: "hidden-id", ttl: seconds(), expire_time: life && timeOf(life.endMs), renewable }, auth: null });
     if (life === undefined || !renewable) return errors(400, "lease is not renewable");
     life.endMs = Math.min(now() + period * 1_000, lastMs);
     send(200, { data: null, auth: { client_token: "hidden-id", lease_duration: seconds(), renewable } });

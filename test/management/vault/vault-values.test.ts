@@ -84,6 +84,26 @@ describe("a vault's answer", () => {
     expect(read(200, JSON.stringify({ data: { data: values, metadata: { version: 7 } } }), "kv2")).toMatchObject({ data, version: 7 });
   });
 
+  test.each(["kv1", "kv2"] as const)("of %s keeps numbers as they were written", (version) => {
+    const values =
+      '{"id": 12345678901234567890, "rate": 1.10, "big": 1e400, "more": {"ids": [9007199254740993, -0]}, "__proto__": 9007199254740993}';
+    const result = read(
+      200,
+      version === "kv1" ? `{"data": ${values}}` : `{"data": {"data": ${values}, "metadata": {"version": 7}}}`,
+      version,
+    );
+    const texts = result.ok ? Object.entries(result.data).map(([name, text]) => [name, Buffer.from(text, "base64").toString()]) : [];
+    expect(texts).toEqual([
+      ["id", "12345678901234567890"],
+      ["rate", "1.10"],
+      ["big", "1e400"],
+      ["more", '{"ids":[9007199254740993,-0]}'],
+      ["__proto__", "9007199254740993"],
+    ]);
+    expect(result).toMatchObject({ version: version === "kv1" ? undefined : 7 });
+    expect(read(200, '{"data": 5}')).toMatchObject({ reason: "WrongType" });
+  });
+
   test("leaves out names that no Secret can have, and is no way to a prototype", () => {
     const text = '{"data": {"ok": "a", "a b": "b", "": "c", "__proto__": "d", "é": "e"}}';
     const result = read(200, text);

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { messageOf } from "../../../base/errors.ts";
 import type { AuditRow } from "./audit-row.ts";
 
 /** A connection to a database; statements have `?` for each value. */
@@ -11,12 +12,20 @@ export interface Sql {
   all(text: string, values: readonly (string | number)[]): Promise<readonly Readonly<Record<string, unknown>>[]>;
   /** Returns how many rows were changed. */
   run(text: string, values: readonly (string | number)[]): Promise<number>;
+  /** Runs one of few statements that return, which are prepared once. */
+  runPrepared(text: string, values: readonly (string | number)[]): Promise<void>;
+  /** Whether an insertion failed because of a row that exists. */
+  meansExisting(error: unknown): boolean;
+  /** Whether a failure is about the values of a statement, and comes again with them. */
+  refusesValues(error: unknown): boolean;
+  /** False once the connection is lost, or in an unknown state after a failure. */
+  usable(): boolean;
   close(): Promise<void>;
   /** Differences between SQL dialects. */
   readonly words: {
     readonly createTable: string;
-    /** An insertion that skips existing rows. */
-    readonly insert: string;
+    /** The end of an insertion, which skips existing rows and nothing else where the dialect can. */
+    readonly skipExisting: string;
     /** Deletes a limited number of rows before a moment. */
     readonly deleteBefore: string;
     /** A text that is compared with a column byte by byte, whatever the characters of either. */
@@ -60,13 +69,25 @@ export interface AuditFound {
 
 /** Audit lines in a database. */
 export interface AuditDatabase {
-  /** Skips rows that exist already. */
+  /**
+   * Skips rows that exist already.
+   *
+   * @throws RefusedRows when the database does not take a row as it is; the others may be there.
+   */
   insert(rows: readonly AuditRow[]): Promise<void>;
   look(look: AuditLook): Promise<AuditFound>;
   /** Deletes a limited number of lines from before a moment. Returns how many. */
   prune(before: number, most: number): Promise<number>;
+  /** Whether it may work again after a failure, without being opened again. */
+  usable(): boolean;
   close(): Promise<void>;
 }
+
+/** A database's refusal of rows that it would have to change to take them: its table is another one than the platform's. */
+export class RefusedRows extends Error {}
+
+/** Most rows of one statement. Smaller numbers are sums of powers of two, so that few statements have to be prepared. */
+export const INSERTED_MAX = 256;
 
 const COLUMNS = ["at", "writer", "seq", "audit_id", "stage", "user_name", "verb", "resource", "namespace", "name", "code", "line"] as const;
 const FILTERS: Readonly<Record<keyof AuditFilter, (typeof COLUMNS)[number]>> = {
@@ -82,37 +103,87 @@ const FILTERS: Readonly<Record<keyof AuditFilter, (typeof COLUMNS)[number]>> = {
 const TABLE = "audit_events";
 const ORDER = "ORDER BY at DESC, writer DESC, seq DESC";
 
-/** Creates the table if necessary. */
+/** Creates the table if necessary. A database that is read-only can be read. */
 export async function openAuditDatabase(sql: Sql): Promise<AuditDatabase> {
-  await sql.run(sql.words.createTable, []);
+  try {
+    await makeTable(sql);
+  } catch (error) {
+    await sql.close();
+    throw error;
+  }
+  return {
+    async insert(rows) {
+      try {
+        for (let from = 0; from < rows.length;) {
+          const count = Math.min(INSERTED_MAX, 2 ** Math.floor(Math.log2(rows.length - from)));
+          await insertIn(sql, rows.slice(from, from + count));
+          from += count;
+        }
+      } catch (error) {
+        throw sql.refusesValues(error) ? new RefusedRows(messageOf(error), { cause: error }) : error;
+      }
+    },
+    async look(look) {
+      try {
+        return await lookIn(sql, look);
+      } catch (error) {
+        // Insertions that fail open the database again, and where nothing is written the table is missing until then.
+        if (sql.usable()) await makeTable(sql).catch(() => {});
+        throw error;
+      }
+    },
+    prune: (before, most) => sql.run(sql.words.deleteBefore, [before, most]),
+    usable: () => sql.usable(),
+    close: () => sql.close(),
+  };
+}
+
+async function lookIn(sql: Sql, { filter, before, since, scan, most }: AuditLook): Promise<AuditFound> {
   const { text } = sql.words;
   // Positions are spelled out, because not every database uses its index to compare rows.
   const beforePlace = `at >= ? AND at <= ? AND (at < ? OR (at = ? AND (writer < ${text} OR (writer = ${text} AND seq < ?))))`;
   const fromPlace = `at >= ? AND (at > ? OR (at = ? AND (writer > ${text} OR (writer = ${text} AND seq >= ?))))`;
-  return {
-    async insert(rows) {
-      const marks = rows.map(() => `(${COLUMNS.map(() => "?").join(",")})`).join(",");
-      await sql.run(`${sql.words.insert} INTO ${TABLE} (${COLUMNS.join(",")}) VALUES ${marks}`, rows.flatMap(valuesOf));
-    },
-    async look({ filter, before, since, scan, most }) {
-      const from = [since, before.at, before.at, before.at, before.writer, before.writer, before.seq];
-      const window = `FROM ${TABLE} WHERE ${beforePlace} ${ORDER}`;
-      const [end] = await sql.all(`SELECT at, writer, seq ${window} LIMIT 1 OFFSET ${scan - 1}`, from);
-      const wanted = (Object.keys(FILTERS) as (keyof AuditFilter)[]).filter((name) => filter[name] !== undefined);
-      const where = wanted.map((name) => `${FILTERS[name]} = ${name === "code" ? "?" : text}`);
-      const floor = end === undefined ? [] : [fromPlace];
-      const last = end === undefined ? undefined : placeOf(end);
-      const values = last === undefined ? [] : [last.at, last.at, last.at, last.writer, last.writer, last.seq];
-      const found = await sql.all(
-        `SELECT at, writer, seq, line FROM ${TABLE} WHERE ${[beforePlace, ...floor, ...where].join(" AND ")} ${ORDER} LIMIT ${most}`,
-        [...from, ...values, ...wanted.map((name) => filter[name]!)],
-      );
-      const next = found.length === most ? placeOf(found.at(-1)!) : last;
-      return { lines: found.map(({ line }) => String(line)), next };
-    },
-    prune: (before, most) => sql.run(sql.words.deleteBefore, [before, most]),
-    close: () => sql.close(),
-  };
+  const from = [since, before.at, before.at, before.at, before.writer, before.writer, before.seq];
+  const window = `FROM ${TABLE} WHERE ${beforePlace} ${ORDER}`;
+  const [end] = await sql.all(`SELECT at, writer, seq ${window} LIMIT 1 OFFSET ${scan - 1}`, from);
+  const wanted = (Object.keys(FILTERS) as (keyof AuditFilter)[]).filter((name) => filter[name] !== undefined);
+  const where = wanted.map((name) => `${FILTERS[name]} = ${name === "code" ? "?" : text}`);
+  const floor = end === undefined ? [] : [fromPlace];
+  const last = end === undefined ? undefined : placeOf(end);
+  const values = last === undefined ? [] : [last.at, last.at, last.at, last.writer, last.writer, last.seq];
+  const found = await sql.all(
+    `SELECT at, writer, seq, line FROM ${TABLE} WHERE ${[beforePlace, ...floor, ...where].join(" AND ")} ${ORDER} LIMIT ${most}`,
+    [...from, ...values, ...wanted.map((name) => filter[name]!)],
+  );
+  const next = found.length === most ? placeOf(found.at(-1)!) : last;
+  return { lines: found.map(({ line }) => String(line)), next };
+}
+
+/** Only rows that are sent again exist: they are found by halves. */
+async function insertIn(sql: Sql, rows: readonly AuditRow[]): Promise<void> {
+  try {
+    await sql.runPrepared(insertionOf(rows.length, sql), rows.flatMap(valuesOf));
+  } catch (error) {
+    if (!sql.meansExisting(error)) throw error;
+    if (rows.length === 1) return;
+    await insertIn(sql, rows.slice(0, rows.length / 2));
+    await insertIn(sql, rows.slice(rows.length / 2));
+  }
+}
+
+/** Creates the table unless it can be read. */
+async function makeTable(sql: Sql): Promise<void> {
+  try {
+    await sql.all(`SELECT at FROM ${TABLE} LIMIT 0`, []);
+  } catch {
+    // The creation tells what is wrong, if anything is.
+    await sql.run(sql.words.createTable, []);
+  }
+}
+
+function insertionOf(count: number, { words }: Sql): string {
+  const marks = `(${COLUMNS.map(() => "?").join(",")})`;
+  return `INSERT INTO ${TABLE} (${COLUMNS.join(",")}) VALUES ${Array<string>(count).fill(marks).join(",")} ${words.skipExisting}`;
 }
 
 function placeOf({ at, writer, seq }: Readonly<Record<string, unknown>>): AuditPlace {

@@ -8,6 +8,7 @@ import { auditRow } from "./audit-row.ts";
 import { createAuditStore, DATABASE_PLUGIN } from "./audit-store.ts";
 import type { AuditStore, AuditStoreOptions } from "./audit-store.ts";
 import { openMysqlLines } from "./mysql-lines.ts";
+import type { MysqlLinesOptions } from "./mysql-lines.ts";
 import { openSqliteLines } from "./sqlite-lines.ts";
 
 /** Options of the stores. */
@@ -15,7 +16,7 @@ export interface AuditDatabasesOptions extends Pick<AuditStoreOptions, "clock" |
   readonly metrics: Metrics;
   readonly chance: Pick<Chance, "uuid" | "fraction">;
   /** Default: the database that the address names. */
-  readonly openDatabase?: (endpoint: string, signal: AbortSignal) => Promise<AuditDatabase>;
+  readonly openDatabase?: (endpoint: string, options: MysqlLinesOptions) => Promise<AuditDatabase>;
 }
 
 /** The store that the configuration names, if any. */
@@ -53,7 +54,7 @@ export function createAuditDatabases({ chance, openDatabase = openNamed, metrics
                 ...options,
                 ttlHours,
                 random: () => chance.fraction(),
-                open: (signal) => openDatabase(endpoint, signal),
+                open: (signal) => openDatabase(endpoint, { signal, clock: options.clock }),
               }),
             };
       await before?.store.close();
@@ -61,8 +62,8 @@ export function createAuditDatabases({ chance, openDatabase = openNamed, metrics
   };
 }
 
-async function openNamed(text: string, signal: AbortSignal): Promise<AuditDatabase> {
+async function openNamed(text: string, options: MysqlLinesOptions): Promise<AuditDatabase> {
   const endpoint = dataStoreEndpoint(text);
   if (endpoint === undefined) throw new Error("audit.dataStoreEndpoint names no database that is known");
-  return openAuditDatabase(endpoint.kind === "sqlite" ? await openSqliteLines(endpoint.path) : await openMysqlLines(endpoint, signal));
+  return openAuditDatabase(endpoint.kind === "sqlite" ? await openSqliteLines(endpoint.path) : await openMysqlLines(endpoint, options));
 }

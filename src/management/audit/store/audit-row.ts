@@ -41,7 +41,11 @@ export function auditRow(line: string, event: AuditEvent, { writer, seq }: Pick<
   const { attributes } = facts;
   const subject = "resource" in attributes ? attributes : { resource: "", namespace: "", name: "", subresource: "" };
   return {
-    ...{ at, writer, seq, stage, auditID: facts.auditID },
+    at,
+    writer,
+    seq,
+    stage,
+    auditID: facts.auditID,
     user: column(facts.user?.name ?? ""),
     verb: column(attributes.verb),
     resource: column(subject.subresource === "" ? subject.resource : `${subject.resource}/${subject.subresource}`),
@@ -53,11 +57,13 @@ export function auditRow(line: string, event: AuditEvent, { writer, seq }: Pick<
 }
 
 function column(text: string): string {
-  return text.slice(0, COLUMN_LENGTH_MAX).replace(/[\ud800-\udbff]$/, "");
+  return text.length <= COLUMN_LENGTH_MAX ? text : text.slice(0, COLUMN_LENGTH_MAX).replace(/[\ud800-\udbff]$/, "");
 }
 
-function shortened(line: string, { request: _request, response: _response, ...event }: AuditEvent): string {
-  if (Buffer.byteLength(line) <= AUDIT_ROW_BYTES_MAX) return line;
+function shortened(line: string, whole: AuditEvent): string {
+  // No character takes more than three bytes for each of its units.
+  if (line.length * 3 <= AUDIT_ROW_BYTES_MAX || Buffer.byteLength(line) <= AUDIT_ROW_BYTES_MAX) return line;
+  const { request: _request, response: _response, ...event } = whole;
   const annotations = { ...event.annotations, "management.platform/bodies": NOTE };
   const short = eventLine({ ...event, annotations });
   if (Buffer.byteLength(short) <= AUDIT_ROW_BYTES_MAX) return short;

@@ -5,6 +5,7 @@ import { messageOf } from "../../../base/errors.ts";
 import type { Logger } from "../../../base/logger.ts";
 import { noMetrics } from "../../../base/metrics.ts";
 import type { Metrics } from "../../../base/metrics.ts";
+import { INSERTED_MAX, RefusedRows } from "./audit-database.ts";
 import type { AuditDatabase, AuditFound, AuditLook } from "./audit-database.ts";
 import type { AuditRow } from "./audit-row.ts";
 
@@ -43,8 +44,10 @@ export interface AuditStore {
 export const AUDIT_PENDING_LINES_MAX = 20_000;
 export const AUDIT_PENDING_LENGTH_MAX = 32 * 1_048_576;
 /** Most lines and characters of one insertion. */
-const BATCH_LINES_MAX = 200;
-const BATCH_LENGTH_MAX = 2 * 1_048_576;
+const BATCH_LINES_MAX = INSERTED_MAX;
+const BATCH_LENGTH_MAX = 524_288;
+/** How long lines wait for others, in milliseconds: an insertion of one line costs as much as that of many. */
+export const AUDIT_GATHERING_MS = 100;
 const RETRY = { initialMs: 500, maximumMs: 30_000, jitter: 0.2 };
 /** How often old lines are searched, and how many are deleted at a time. */
 const PRUNING_MS = 3_600_000;
@@ -67,15 +70,19 @@ class QueuedStore implements AuditStore {
   /** Closing took too long. */
   readonly #givenUp = new AbortController();
   #ttlHours: number;
-  #database: Promise<AuditDatabase> | undefined;
+  #opened: Opened | undefined;
   #pending: AuditRow[] = [];
   #pendingLength = 0;
   #batchMax = BATCH_LINES_MAX;
   #writing: Promise<void> | undefined;
   #pruning: Promise<void> = Promise.resolve();
   #timer: Timer | undefined;
+  /** Ends the wait for further lines. */
+  #gathered = (): void => {};
   #lost = 0;
   #failing = false;
+  /** That rows are refused has been logged. */
+  #refusing = false;
 
   constructor(options: AuditStoreOptions) {
     this.#options = options;
@@ -96,6 +103,7 @@ class QueuedStore implements AuditStore {
     if (this.#pending.length >= pendingLinesMax || this.#pendingLength + length > AUDIT_PENDING_LENGTH_MAX) return this.#lose(1);
     this.#pending.push(row);
     this.#pendingLength += length;
+    if (this.#pending.length >= BATCH_LINES_MAX) this.#gathered();
     this.#writing ??= this.#drain();
   }
 
@@ -111,8 +119,9 @@ class QueuedStore implements AuditStore {
 
   async close(): Promise<void> {
     this.#ending.abort();
+    this.#gathered();
     this.#timer?.cancel();
-    const done = Promise.all([this.#writing, this.#pruning]).then(() => this.#forget(this.#database));
+    const done = Promise.all([this.#writing, this.#pruning]).then(() => this.#forget(this.#opened));
     if (!(await this.#isWithinClosing(done))) {
       const fields = { seconds: AUDIT_CLOSING_MS / 1_000, lines: this.#pending.length };
       this.#options.logger.warn("The audit database does not answer and is left without waiting longer; the file has its lines", fields);
@@ -123,12 +132,11 @@ class QueuedStore implements AuditStore {
   }
 
   async #drain(): Promise<void> {
-    // Lines that arrive together are written together.
-    await nextMacrotask();
     for (let failures = 0; this.#pending.length > 0;) {
+      if (this.#pending.length < BATCH_LINES_MAX) await this.#gather();
       const batch = this.#nextBatch();
       try {
-        await this.#with((database) => database.insert(batch));
+        await this.#with((database) => database.insert(batch), { reopen: true });
         if (this.#givenUp.signal.aborted) break;
         this.#written(batch);
         failures = 0;
@@ -136,6 +144,10 @@ class QueuedStore implements AuditStore {
         await nextMacrotask();
       } catch (error) {
         if (this.#givenUp.signal.aborted) break;
+        if (error instanceof RefusedRows) {
+          this.#narrow(batch, error);
+          continue;
+        }
         if (!this.#failing) this.#options.logger.warn("The audit database cannot be used; lines wait", { error: messageOf(error) });
         this.#failing = true;
         this.#batchMax = Math.max(1, Math.floor(this.#batchMax / 2));
@@ -144,6 +156,15 @@ class QueuedStore implements AuditStore {
       }
     }
     this.#writing = undefined;
+  }
+
+  /** Lines that arrive soon after each other are written together. */
+  async #gather(): Promise<void> {
+    if (this.#ending.signal.aborted) return;
+    const gathering = new AbortController();
+    this.#gathered = () => gathering.abort();
+    await delay(this.#options.clock, AUDIT_GATHERING_MS, gathering.signal);
+    this.#gathered = () => {};
   }
 
   #nextBatch(): readonly AuditRow[] {
@@ -157,9 +178,23 @@ class QueuedStore implements AuditStore {
     return this.#pending.slice(0, count);
   }
 
-  #written(batch: readonly AuditRow[]): void {
+  /** Finds the row that is refused, and leaves it out: the others would wait for it forever. */
+  #narrow(batch: readonly AuditRow[], { message }: RefusedRows): void {
+    this.#batchMax = Math.max(1, Math.floor(batch.length / 2));
+    if (batch.length > 1) return;
+    this.#take(batch);
+    if (!this.#refusing) this.#options.logger.error("The audit database refuses lines; the file has them", { error: message });
+    this.#refusing = true;
+    this.#metrics.count("apiserver_audit_error_total", DATABASE_PLUGIN);
+  }
+
+  #take(batch: readonly AuditRow[]): void {
     this.#pending = this.#pending.slice(batch.length);
     for (const { line } of batch) this.#pendingLength -= line.length;
+  }
+
+  #written(batch: readonly AuditRow[]): void {
+    this.#take(batch);
     this.#batchMax = Math.min(BATCH_LINES_MAX, this.#batchMax * 2);
     if (this.#failing || this.#lost > 0) this.#options.logger.info("The audit database takes lines again", { lost: this.#lost });
     this.#failing = false;
@@ -173,21 +208,37 @@ class QueuedStore implements AuditStore {
     this.#metrics.count("apiserver_audit_error_total", DATABASE_PLUGIN, count);
   }
 
-  /** After a failure the database is opened again. */
-  async #with<Result>(work: (database: AuditDatabase) => Promise<Result>): Promise<Result> {
-    const opened = (this.#database ??= this.#options.open(this.#givenUp.signal));
+  /** `reopen`: after any failure; otherwise only if the database cannot go on. */
+  async #with<Result>(work: (database: AuditDatabase) => Promise<Result>, { reopen = false } = {}): Promise<Result> {
+    // One that has ended meanwhile, as idle connections do, is no failure.
+    if (this.#opened !== undefined && (await isOver(this.#opened))) await this.#forget(this.#opened);
+    const opened = (this.#opened ??= { database: this.#options.open(this.#givenUp.signal), users: 0 });
+    opened.users++;
+    let result: Result;
     try {
-      return await work(await opened);
+      result = await work(await opened.database);
     } catch (error) {
-      await this.#forget(opened);
+      opened.users--;
+      if ((await isOver(opened)) || (reopen && !(error instanceof RefusedRows))) await this.#forget(opened);
+      else await this.#closeUnused(opened);
       throw error;
     }
+    opened.users--;
+    await this.#closeUnused(opened);
+    return result;
   }
 
-  async #forget(opened: Promise<AuditDatabase> | undefined): Promise<void> {
-    if (this.#database === opened) this.#database = undefined;
+  /** The next use opens the database again; this one is closed with the end of its last use. */
+  async #forget(opened: Opened | undefined): Promise<void> {
+    if (opened === undefined) return;
+    if (this.#opened === opened) this.#opened = undefined;
+    await this.#closeUnused(opened);
+  }
+
+  async #closeUnused(opened: Opened): Promise<void> {
+    if (this.#opened === opened || opened.users > 0) return;
     // A database that never opened, or is closed already, needs nothing.
-    await opened?.then((database) => database.close()).catch(() => {});
+    await opened.database.then((database) => database.close()).catch(() => {});
   }
 
   async #isWithinClosing(work: Promise<unknown>): Promise<boolean> {
@@ -218,4 +269,17 @@ class QueuedStore implements AuditStore {
       this.#keepPruning();
     });
   }
+}
+
+/** A database with the number of its present uses. */
+interface Opened {
+  readonly database: Promise<AuditDatabase>;
+  users: number;
+}
+
+async function isOver({ database }: Opened): Promise<boolean> {
+  return database.then(
+    (it) => !it.usable(),
+    () => true,
+  );
 }

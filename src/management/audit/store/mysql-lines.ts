@@ -1,4 +1,6 @@
 import { connect } from "node:net";
+import { systemClock } from "../../../base/clock.ts";
+import type { Clock } from "../../../base/clock.ts";
 import type { DataStoreEndpoint } from "../../config/rules/data-store-endpoint.ts";
 import type { Sql } from "./audit-database.ts";
 
@@ -13,51 +15,101 @@ const WORDS: Sql["words"] = {
   createTable: `CREATE TABLE IF NOT EXISTS audit_events (at BIGINT NOT NULL, writer ${WORD}, seq BIGINT NOT NULL, audit_id ${WORD},
     stage ${WORD}, user_name ${NAME}, verb ${NAME}, resource ${NAME}, namespace ${NAME}, name ${NAME},
     code INT NOT NULL, line MEDIUMTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL, PRIMARY KEY (at, writer, seq))`,
-  insert: "INSERT IGNORE",
+  // INSERT IGNORE would cut what is too long as well, and an update needs a right of its own.
+  skipExisting: "",
   deleteBefore: "DELETE FROM audit_events WHERE at < ? ORDER BY at LIMIT ?",
   // Columns of ASCII neither take other texts for a comparison, nor tell trailing spaces apart.
   text: "CAST(? AS BINARY)",
 };
 
+/** `ER_DUP_ENTRY`. */
+const EXISTS = 1062;
+/** Refusals of values: null, out of range, wrong number, wrong characters, too long, a check (also of MySQL). */
+const REFUSALS: readonly unknown[] = [1048, 1264, 1265, 1292, 1366, 1406, 4025, 3819];
+
+/** Options of {@link openMysqlLines}. */
+export interface MysqlLinesOptions {
+  /** Cuts the connection, whatever the server does; all that waits for it fails. */
+  readonly signal?: AbortSignal;
+  /** Default: the machine's. */
+  readonly clock?: Clock;
+}
+
 /**
- * A database of MySQL or MariaDB. The client is loaded on first use. After a failure the connection is unusable. `signal` cuts the connection,
- * whatever the server does, and all that waits for it fails.
+ * A database of MySQL or MariaDB. The client is loaded on first use. A connection that fails, or answers late, is cut.
  *
  * @throws the error of the network or the server.
  */
-export async function openMysqlLines(endpoint: Extract<DataStoreEndpoint, { kind: "mysql" }>, signal?: AbortSignal): Promise<Sql> {
+export async function openMysqlLines(
+  endpoint: Extract<DataStoreEndpoint, { kind: "mysql" }>,
+  { signal, clock = systemClock }: MysqlLinesOptions = {},
+): Promise<Sql> {
   const { host, port, user, password, database, tls } = endpoint;
-  const { createConnection } = await import("mysql2/promise");
+  const { createConnection } = await import("mysql2");
   // The client's own end waits for the server to close its side too.
   const socket = connect({ host, port, noDelay: true, keepAlive: true });
   const cut = () => void socket.destroy();
   signal?.addEventListener("abort", cut, { once: true });
   socket.once("close", () => signal?.removeEventListener("abort", cut));
   if (signal?.aborted) cut();
-  const connection = await createConnection({
+  const within = async <Result>(ms: number, work: Promise<Result>): Promise<Result> => {
+    let late = false;
+    const timer = clock.schedule(ms, () => {
+      late = true;
+      cut();
+    });
+    try {
+      return await work;
+    } catch (error) {
+      throw late ? new Error(`the database did not answer within ${ms / 1_000} s`, { cause: error }) : error;
+    } finally {
+      timer.cancel();
+    }
+  };
+  const client = createConnection({
     stream: () => socket,
-    ...{ host, port, user, password, database, charset: "utf8mb4", connectTimeout: CONNECT_MS },
+    ...{ host, port, user, password, database, charset: "utf8mb4", connectTimeout: 0 },
     // The server may not request local files: what it sends is data only.
     ...{ multipleStatements: false, supportBigNumbers: true, flags: ["-LOCAL_FILES"] },
-    ...(tls !== "off" && { ssl: { rejectUnauthorized: tls === "verified" } }),
+    // The name is checked too: anyone can have a certificate of a known authority for another one.
+    ...(tls !== "off" && { ssl: { rejectUnauthorized: tls === "verified", verifyIdentity: tls === "verified" } }),
   });
-  // Callers that wait for an answer get the failure.
-  connection.on("error", () => {});
-  const ask = async (text: string, values: readonly (string | number)[]): Promise<unknown> => {
+  // A connection may fail more than once, and whatever waits for an answer gets the failure.
+  client.on("error", () => {});
+  const connection = client.promise();
+  await within(CONNECT_MS, connection.connect()).catch((error: unknown) => {
+    cut();
+    throw error;
+  });
+  const ask = async (how: "query" | "execute", sql: string, values: readonly (string | number)[]): Promise<unknown> => {
     try {
-      const [result] = await connection.query({ sql: text, values: [...values], timeout: STATEMENT_MS });
+      const [result] = await within(STATEMENT_MS, connection[how]({ sql, values: [...values] }));
       return result;
     } catch (error) {
-      cut();
+      // What the server has answered leaves the connection as it was.
+      if (errorNumber(error) === undefined) cut();
       throw error;
     }
   };
-  // Values are escaped here, which an SQL mode of the server could break.
-  await ask("SET SESSION sql_mode = 'STRICT_ALL_TABLES'", []);
+  // Values of queries are escaped here, which an SQL mode of the server could break.
+  await ask("query", "SET SESSION sql_mode = 'STRICT_ALL_TABLES'", []).catch((error: unknown) => {
+    cut();
+    throw error;
+  });
   return {
     words: WORDS,
-    all: async (text, values) => (await ask(text, values)) as Readonly<Record<string, unknown>>[],
-    run: async (text, values) => Number(((await ask(text, values)) as { readonly affectedRows?: number }).affectedRows ?? 0),
+    all: async (text, values) => (await ask("query", text, values)) as Readonly<Record<string, unknown>>[],
+    run: async (text, values) => Number(((await ask("query", text, values)) as { readonly affectedRows?: number }).affectedRows ?? 0),
+    runPrepared: async (text, values) => void (await ask("execute", text, values)),
+    meansExisting: (error) => errorNumber(error) === EXISTS,
+    refusesValues: (error) => REFUSALS.includes(errorNumber(error)),
+    usable: () => !socket.destroyed && !socket.readableEnded,
     close: async () => cut(),
   };
+}
+
+/** The number of an error that the server has answered; undefined for others. */
+function errorNumber(error: unknown): number | undefined {
+  const { errno, sqlState, fatal } = error as { readonly errno?: unknown; readonly sqlState?: unknown; readonly fatal?: unknown };
+  return typeof errno === "number" && typeof sqlState === "string" && fatal !== true ? errno : undefined;
 }

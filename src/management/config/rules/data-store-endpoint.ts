@@ -1,3 +1,5 @@
+import { isIP } from "node:net";
+
 /** Where audit lines are stored besides the file. */
 export type DataStoreEndpoint =
   | { readonly kind: "sqlite"; readonly path: string }
@@ -22,7 +24,7 @@ const AS_URL = new RegExp(`^${HOST}${REST}`);
 /**
  * The meaning of `audit.dataStoreEndpoint`: `sqlite:PATH`, `mysql://USER:PASSWORD@HOST:PORT/DATABASE` with user and password
  * percent-encoded, or `mysql://USER:PASSWORD@tcp(HOST:PORT)/DATABASE` with both as they are; `?tls=true` or `?tls=skip-verify` at its
- * end. Undefined when it is none of these.
+ * end, the first with the name of a host. Undefined when it is none of these.
  *
  * @example
  * dataStoreEndpoint("sqlite:///var/lib/audit.db"); // { kind: "sqlite", path: "/var/lib/audit.db" }
@@ -41,10 +43,10 @@ export function dataStoreEndpoint(text: string): DataStoreEndpoint | undefined {
   const [, host, port = String(MYSQL_PORT), database, tls = "false"] = found;
   const [name, secret] = raw === null ? [decoded(user), decoded(password)] : [user, password];
   if (name === undefined || name === "" || secret === undefined || Number(port) < 1 || Number(port) > 65_535) return undefined;
-  return {
-    ...{ kind: "mysql", user: name, password: secret, database: database!, tls: TLS[tls]! },
-    ...{ host: host!.replace(/^\[|\]$/g, ""), port: Number(port) },
-  };
+  const bare = host!.replace(/^\[|\]$/g, "");
+  // The client compares a certificate with names only.
+  if (TLS[tls] === "verified" && isIP(bare) !== 0) return undefined;
+  return { kind: "mysql", user: name, password: secret, database: database!, tls: TLS[tls]!, host: bare, port: Number(port) };
 }
 
 function sqlite(text: string): DataStoreEndpoint | undefined {

@@ -152,6 +152,12 @@ export function describeDatabase(open: () => Promise<AuditDatabase>, fresh: () =
     });
   });
 
+  test("a new database can go on being used", async () => {
+    await withRows([], async (database) => {
+      expect(database.usable()).toBe(true);
+    });
+  });
+
   test("what is there stays when it is opened again", async () => {
     await withRows([{ seq: 1 }], async () => {
       const again = await open();

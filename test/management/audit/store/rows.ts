@@ -55,6 +55,7 @@ export function createTestDatabase(): TestDatabase {
           for (const [key] of old) database.rows.delete(key);
           return old.length;
         },
+        usable: () => true,
         close: async () => {},
       };
     },

@@ -47,7 +47,7 @@ function setting() {
   if (endpoint?.kind !== "mysql") throw new Error("the address is one of MySQL");
   const store = createAuditStore({
     ...{ clock, metrics, random: () => 0, ttlHours: 0, logger: { debug() {}, info: tell, warn: tell, error: tell } },
-    open: async (signal) => openAuditDatabase(await openMysqlLines(endpoint, signal)),
+    open: async (signal) => openAuditDatabase(await openMysqlLines(endpoint, { signal })),
   });
   return { clock, metrics, store };
 }

@@ -2,9 +2,16 @@ import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { nextMacrotask } from "../../../../src/base/clock.ts";
+import type { LogFields } from "../../../../src/base/logger.ts";
+import { createMetrics } from "../../../../src/base/metrics.ts";
+import { loadSqlite } from "../../../../src/apiserver/store/sqlite/load-sqlite.ts";
 import { openAuditDatabase } from "../../../../src/management/audit/store/audit-database.ts";
 import { openSqliteLines } from "../../../../src/management/audit/store/sqlite-lines.ts";
+import { createFakeClock } from "../../../support/fake-clock.ts";
+import { AUDIT_GATHERING_MS, createAuditStore } from "../../../../src/management/audit/store/audit-store.ts";
 import { describeDatabase } from "./database-contract.ts";
+import { lookAt, rowOf } from "./rows.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "audit-sqlite-"));
 const path = join(folder, "inner", "audit.db");
@@ -24,4 +31,75 @@ test("only the owner reads the file and its folder", async () => {
 test("a file that is not a database is reported, and stays", async () => {
   await expect(openSqliteLines(import.meta.filename)).rejects.toThrow("file is not a database");
   await expect(openSqliteLines(folder)).rejects.toThrow(/EISDIR/);
+});
+
+/** A store on the file, with what it logs and loses. */
+function storeAt() {
+  const [clock, metrics, told] = [createFakeClock(), createMetrics(), [] as string[]];
+  const tell = (message: string, fields: LogFields = {}) => void told.push(`${message} ${JSON.stringify(fields)}`);
+  const store = createAuditStore({
+    ...{ clock, metrics, random: () => 0, ttlHours: 0, logger: { debug() {}, info: tell, warn: tell, error: tell }, open },
+  });
+  const pass = async (done: () => boolean) => {
+    for (let waits = 0; !done() && waits < 1_000; waits++) {
+      await clock.advance(AUDIT_GATHERING_MS);
+      await nextMacrotask();
+    }
+    expect(done()).toBe(true);
+  };
+  return { store, told, pass, lost: () => metrics.value("apiserver_audit_error_total", { plugin: "database" }) };
+}
+
+const remove = () => ["", "-wal", "-shm"].forEach((end) => rmSync(`${path}${end}`, { force: true }));
+
+test.each(["removed", "replaced"])(
+  "a file that is %s while it is open is not written on unseen: another one is made, and nothing is lost",
+  async (how) => {
+    remove();
+    const { store, told, pass, lost } = storeAt();
+    store.write(rowOf({ seq: 1 }));
+    await pass(() => store.pending === 0);
+    remove();
+    if (how === "replaced") await (await open()).close();
+    store.write(rowOf({ seq: 2 }));
+    await pass(() => store.pending === 0);
+    expect((await store.look(lookAt())).lines).toHaveLength(1);
+    await store.close();
+    expect(told).toEqual([
+      'The audit database cannot be used; lines wait {"error":"its file has been removed or replaced"}',
+      'The audit database takes lines again {"lost":0}',
+    ]);
+    expect([lost(), statSync(path).isFile()]).toEqual([0, true]);
+  },
+);
+
+test("rows that another table does not take are counted and logged once, and no other row is skipped", async () => {
+  remove();
+  const database = new (loadSqlite().DatabaseSync)(path);
+  const columns =
+    "at, writer, seq, audit_id, stage, user_name, verb, resource, namespace, name, code, line TEXT CHECK (length(line) < 100)";
+  database.exec(`CREATE TABLE audit_events (${columns}, extra TEXT UNIQUE DEFAULT NULL, PRIMARY KEY (at, writer, seq))`);
+  database.close();
+  const { store, told, pass, lost } = storeAt();
+  for (let seq = 0; seq < 300; seq++) store.write(rowOf({ seq, ...(seq % 100 === 7 && { line: JSON.stringify("x".repeat(200)) }) }));
+  await pass(() => store.pending === 0);
+  expect((await store.look(lookAt())).lines).toHaveLength(297);
+  await store.close();
+  expect([lost(), told]).toEqual([
+    3,
+    [expect.stringMatching(/^The audit database refuses lines; the file has them .*CHECK constraint failed/)],
+  ]);
+});
+
+test("a table without the platform's key is reported, and lines wait", async () => {
+  remove();
+  const database = new (loadSqlite().DatabaseSync)(path);
+  database.exec("CREATE TABLE audit_events (at, writer, seq, audit_id, stage, user_name, verb, resource, namespace, name, code, line)");
+  database.close();
+  const { store, told, pass, lost } = storeAt();
+  store.write(rowOf());
+  await pass(() => told.length > 0);
+  expect([told[0], store.pending, lost()]).toEqual([expect.stringContaining("ON CONFLICT clause does not match"), 1, 0]);
+  await store.close();
+  expect(lost()).toBe(1);
 });

@@ -1,0 +1,128 @@
+/**
+ * The cost of an audit database to requests: the management API with an audit file alone, and with a database beside it, each in a process of
+ * its own and asked in turn over 16 connections. Processor time is that of the server's process until its last line is in the database. The
+ * rate is that of the answers; MariaDB and the client take their part of the same machine, so that the rate beside MariaDB is not judged.
+ *
+ *   npm run bench:audit-store -- [--rounds 9] [--requests 10000] [--only TEXT]
+ *
+ * MariaDB takes part where it is installed. The exit code is 1 when a line is lost, or when requests are slowed by more than 10 %.
+ */
+import { fork } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { loadavg } from "node:os";
+import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
+import { parseArgs } from "node:util";
+import { hasMariadb, startMariadb } from "../../test/support/mariadb.ts";
+import { Connections } from "../requests/connections.ts";
+import type { Asked } from "../requests/connections.ts";
+import type { ServerState } from "./server.ts";
+
+const { values } = parseArgs({
+  options: {
+    rounds: { type: "string", default: "9" },
+    requests: { type: "string", default: "10000" },
+    only: { type: "string", default: "" },
+  },
+});
+const ROUNDS = Number(values.rounds);
+const REQUESTS = Number(values.requests);
+const CONNECTIONS = 16;
+const GOAL = 1.1;
+
+const KEY = "administrator".repeat(5);
+const SECRETS = "/kubernetes/management/apis/management.platform/v1/namespaces/default/sharedsecrets";
+const USUAL = `Host: platform\r\nAuthorization: Bearer ${KEY}\r\nAccept: application/json\r\nUser-Agent: bench/1.0\r\n`;
+
+/** No two objects have one name, over all rounds. */
+let made = 0;
+function creation(): string {
+  const body = JSON.stringify({ metadata: { name: `made-${(made += 1)}` }, spec: { data: { password: "c2VjcmV0LXBhc3N3b3Jk" } } });
+  return `POST ${SECRETS} HTTP/1.1\r\n${USUAL}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+}
+
+const CASES: Readonly<Record<string, Asked>> = {
+  "get one object": { code: 200, write: () => `GET ${SECRETS}/read HTTP/1.1\r\n${USUAL}\r\n` },
+  "create one object": { code: 201, write: creation },
+};
+
+interface Peer {
+  readonly kind: string;
+  readonly url: string;
+  readonly child: ChildProcess;
+}
+
+async function start(kind: string, endpoint: string): Promise<Peer> {
+  const child = fork(join(import.meta.dirname, "server.ts"), [endpoint, KEY], { execArgv: ["--no-warnings"] });
+  const [url] = (await once(child, "message")) as [string];
+  return { kind, url, child };
+}
+
+async function stateOf({ child }: Peer): Promise<ServerState> {
+  child.send("state");
+  const [state] = (await once(child, "message")) as [ServerState];
+  return state;
+}
+
+/** The state once no line waits. It is rarely asked for: each answer takes a millisecond of the server. */
+async function settled(peer: Peer): Promise<ServerState> {
+  for (;;) {
+    await setTimeout(250);
+    const state = await stateOf(peer);
+    if (state.pending === 0) return state;
+  }
+}
+
+interface Measured {
+  /** Microseconds of the server per request. */
+  readonly computed: number;
+  /** Answers per second. */
+  readonly rate: number;
+}
+
+async function measure(peer: Peer, asked: Asked): Promise<Measured> {
+  const before = await settled(peer);
+  const connections = await Connections.open(peer.url, CONNECTIONS);
+  const rate = await connections.rateOf(asked, REQUESTS);
+  connections.close();
+  const after = await settled(peer);
+  if (after.lost > 0 || after.lines - before.lines !== REQUESTS)
+    throw new Error(`${peer.kind}: ${after.lines - before.lines} lines of ${REQUESTS} requests, ${after.lost} lost`);
+  return { computed: (after.computed - before.computed) / REQUESTS, rate };
+}
+
+function median(numbers: readonly number[]): number {
+  return numbers.toSorted((left, right) => left - right)[Math.floor(numbers.length / 2)]!;
+}
+
+const mariadb = hasMariadb ? await startMariadb() : undefined;
+const peers = [await start("file", ""), await start("sqlite", "sqlite:FOLDER/audit.db")];
+if (mariadb !== undefined) peers.push(await start("mysql", mariadb.endpoint));
+const missed: string[] = [];
+console.log(`${CONNECTIONS} connections, ${ROUNDS} rounds of ${REQUESTS} requests each, load ${loadavg()[0]!.toFixed(1)}\n`);
+for (const [name, asked] of Object.entries(CASES)) {
+  if (!name.includes(values.only)) continue;
+  const found = new Map<string, Measured[]>(peers.map(({ kind }) => [kind, []]));
+  for (let round = -1; round < ROUNDS; round += 1) {
+    // Each kind goes first in turn, and the first round warms up.
+    for (let index = 0; index < peers.length; index += 1) {
+      const peer = peers[(index + round + 1) % peers.length]!;
+      const measured = await measure(peer, asked);
+      if (round >= 0) found.get(peer.kind)!.push(measured);
+    }
+  }
+  for (const { kind } of peers) {
+    const ratio = (of: (measured: Measured) => number) =>
+      median(found.get(kind)!.map((measured, round) => of(measured) / of(found.get("file")![round]!)));
+    const [computed, slowed] = [ratio((one) => one.computed), 1 / ratio((one) => one.rate)];
+    const middle = (of: (measured: Measured) => number) => median(found.get(kind)!.map(of));
+    const told = `${middle((one) => one.computed).toFixed(0)} us (${computed.toFixed(3)}), ${middle((one) => one.rate).toFixed(0)}/s (${(1 / slowed).toFixed(3)})`;
+    console.log(`${name}, ${kind}: ${told}`);
+    if (computed > GOAL || (slowed > GOAL && kind !== "mysql")) missed.push(`${name}, ${kind}: ${told}`);
+  }
+}
+for (const { child } of peers) child.disconnect();
+await mariadb?.stop();
+for (const text of missed) console.log(`Missed: ${text}`);
+process.exitCode = missed.length > 0 ? 1 : 0;

@@ -1,0 +1,219 @@
+/**
+ * Servers that speak the protocol of MySQL badly: they are left after their time, lines wait for the next one, and none gets the password
+ * whose certificate is that of another host.
+ */
+import { once } from "node:events";
+import { connect, createServer } from "node:net";
+import type { AddressInfo, Server, Socket } from "node:net";
+import { createServer as createTlsServer, getCACertificates, setDefaultCACertificates } from "node:tls";
+import { afterEach, expect, test } from "vitest";
+import { systemChance } from "../../../../src/base/chance.ts";
+import { systemClock } from "../../../../src/base/clock.ts";
+import type { LogFields } from "../../../../src/base/logger.ts";
+import { createMetrics } from "../../../../src/base/metrics.ts";
+import { createServerCertificate } from "../../../../src/apiserver/access/certificates.ts";
+import { openAuditDatabase } from "../../../../src/management/audit/store/audit-database.ts";
+import { AUDIT_GATHERING_MS, createAuditStore } from "../../../../src/management/audit/store/audit-store.ts";
+import { openMysqlLines } from "../../../../src/management/audit/store/mysql-lines.ts";
+import { dataStoreEndpoint } from "../../../../src/management/config/rules/data-store-endpoint.ts";
+import { createFakeClock, settle, until } from "../../../support/fake-clock.ts";
+import { rowOf } from "./rows.ts";
+
+/** `CLIENT_SSL` among what every server of today can. */
+const WITH_TLS = 0x81_ff_ff_ff;
+const WITHOUT_TLS = 0x81_ff_f7_ff;
+
+let server: Server | undefined;
+const sockets = new Set<Socket>();
+afterEach(async () => {
+  for (const socket of sockets) socket.destroy();
+  server?.close();
+  if (server !== undefined) await once(server, "close");
+});
+
+async function listen(serve: (socket: Socket) => void): Promise<number> {
+  server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on("error", () => {}).on("close", () => sockets.delete(socket));
+    serve(socket);
+  });
+  server.listen(0);
+  await once(server, "listening");
+  return (server.address() as AddressInfo).port;
+}
+
+function endpointOf(port: number, host = "127.0.0.1", end = "") {
+  const endpoint = dataStoreEndpoint(`mysql://user:hidden-word@${host}:${port}/audit${end}`);
+  if (endpoint?.kind !== "mysql") throw new Error("the address is one of MySQL");
+  return endpoint;
+}
+
+function packet(number: number, ...parts: (Buffer | string)[]): Buffer {
+  const body = Buffer.concat(parts.map((part) => Buffer.from(part as string)));
+  const head = Buffer.alloc(4);
+  head.writeUIntLE(body.length, 0, 3);
+  head[3] = number;
+  return Buffer.concat([head, body]);
+}
+
+/** The greeting of a server, version 10. */
+function greeting(capabilities: number): Buffer {
+  const flags = Buffer.alloc(4);
+  flags.writeUInt32LE(capabilities);
+  const middle = Buffer.from([0, flags[0]!, flags[1]!, 45, 2, 0, flags[2]!, flags[3]!, 21]);
+  return packet(
+    0,
+    "\u000a8.0.0\0",
+    Buffer.from([1, 0, 0, 0]),
+    "12345678",
+    middle,
+    Buffer.alloc(10),
+    "123456789012\0",
+    "mysql_native_password\0",
+  );
+}
+
+const OK = Buffer.from([0, 0, 0, 2, 0, 0, 0]);
+
+/** Servers, with the seconds after which they are left. */
+const SERVERS: readonly (readonly [what: string, seconds: number, serve: (socket: Socket) => void])[] = [
+  ["says nothing", 10, () => {}],
+  ["sends half a greeting", 10, (socket) => socket.write(greeting(WITHOUT_TLS).subarray(0, 20))],
+  ["sends a greeting and nothing more", 10, (socket) => socket.write(greeting(WITHOUT_TLS))],
+  [
+    "lets the user in and answers no statement",
+    30,
+    (socket) => {
+      socket.write(greeting(WITHOUT_TLS));
+      socket.once("data", () => socket.write(packet(2, OK)));
+    },
+  ],
+  [
+    "answers half a packet",
+    30,
+    (socket) => {
+      socket.write(greeting(WITHOUT_TLS));
+      socket.once("data", () => {
+        socket.write(packet(2, OK));
+        socket.on("data", () => socket.write(packet(1, OK).subarray(0, 6)));
+      });
+    },
+  ],
+];
+
+test.each(SERVERS)("one that %s is left after %i seconds, and the lines wait", async (_what, seconds, serve) => {
+  let connections = 0;
+  const port = await listen((socket) => {
+    connections++;
+    serve(socket.resume());
+  });
+  const [clock, metrics, told] = [createFakeClock(), createMetrics(), [] as string[]];
+  const tell = (message: string, fields: LogFields = {}) => void told.push(`${message} ${JSON.stringify(fields)}`);
+  const store = createAuditStore({
+    ...{ clock, metrics, random: () => 0, ttlHours: 0, logger: { debug() {}, info: tell, warn: tell, error: tell } },
+    open: async (signal) => openAuditDatabase(await openMysqlLines(endpointOf(port), { signal, clock })),
+  });
+  store.write(rowOf());
+  await clock.advance(AUDIT_GATHERING_MS);
+  /** The clock goes on, and the other side has its turn: nothing here is measured. */
+  const pass = async (stepMs: number, done: () => boolean) => {
+    for (let steps = 0; !done() && steps < 1_000; steps++) {
+      await clock.advance(stepMs);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  };
+  await pass(500, () => told.length > 0);
+  expect(told).toEqual([`The audit database cannot be used; lines wait {"error":"the database did not answer within ${seconds} s"}`]);
+  const before = connections;
+  await pass(100, () => connections > before);
+  expect(connections).toBeGreaterThan(before);
+  expect([store.pending, metrics.value("apiserver_audit_error_total", { plugin: "database" })]).toEqual([1, 0]);
+  expect(told.join()).not.toContain("hidden-word");
+  const closed = store.close();
+  await settle();
+  await clock.advance(2_000);
+  await closed;
+  await until("no connection is left", () => sockets.size === 0);
+});
+
+/** What a server that has a certificate for this name gets to see after TLS has begun. */
+async function seenBy(name: string, host: string, end: string): Promise<{ readonly seen: string; readonly failure: string }> {
+  const { caPem, certPem, keyPem } = createServerCertificate({ name: "test", dnsNames: [name], clock: systemClock, chance: systemChance });
+  let seen = "";
+  const behind = createTlsServer({ cert: certPem, key: keyPem }, (secure) => {
+    secure.on("error", () => {});
+    secure.on("data", (data) => {
+      seen += data.toString("latin1");
+      secure.destroy();
+    });
+  });
+  behind.on("tlsClientError", () => {}).listen(0, "127.0.0.1");
+  await once(behind, "listening");
+  const port = await listen((socket) => {
+    socket.write(greeting(WITH_TLS));
+    socket.once("data", (first) => {
+      // The request for TLS, and what follows it.
+      const inner = connect((behind.address() as AddressInfo).port, "127.0.0.1");
+      sockets.add(inner);
+      inner.on("error", () => {}).on("close", () => socket.destroy());
+      inner.write(first.subarray(36));
+      socket.pipe(inner).pipe(socket);
+      socket.on("close", () => inner.destroy());
+    });
+  });
+  const before = getCACertificates("default");
+  setDefaultCACertificates([...before, caPem]);
+  try {
+    const failure = await openMysqlLines(endpointOf(port, host, end)).catch((error: unknown) => String(error));
+    return { seen, failure: String(failure) };
+  } finally {
+    setDefaultCACertificates(before);
+    behind.close();
+  }
+}
+
+test("the user is told to a server that has the certificate of its host", async () => {
+  expect((await seenBy("localhost", "localhost", "?tls=true")).seen).toContain("user");
+});
+
+test("neither user nor password are told to one with the certificate of another host", async () => {
+  const { seen, failure } = await seenBy("another.example", "localhost", "?tls=true");
+  expect([seen, failure]).toEqual(["", expect.stringContaining("altnames")]);
+});
+
+test("without a check of the certificate they are told to any", async () => {
+  expect((await seenBy("another.example", "localhost", "?tls=skip-verify")).seen).toContain("user");
+});
+
+test("they are told to no server that does not encrypt, if they are to be encrypted", async () => {
+  let seen = "";
+  const port = await listen((socket) => {
+    socket.write(greeting(WITHOUT_TLS));
+    socket.on("data", (data) => (seen += data.toString("latin1")));
+  });
+  const failure = await openMysqlLines(endpointOf(port, "localhost", "?tls=true")).catch((error: unknown) => String(error));
+  expect([seen, failure]).toEqual(["", expect.stringContaining("does not support")]);
+});
+
+test("one that is cut while TLS begins is a failure of its caller alone", async () => {
+  let begun = false;
+  const port = await listen((socket) => {
+    socket.write(greeting(WITH_TLS));
+    socket.on("data", () => (begun = true));
+  });
+  const unhandled: unknown[] = [];
+  const note = (error: unknown) => void unhandled.push(error);
+  process.on("uncaughtExceptionMonitor", note);
+  try {
+    const ending = new AbortController();
+    const opened = openMysqlLines(endpointOf(port, "localhost", "?tls=true"), { signal: ending.signal });
+    const failure = opened.catch((error: unknown) => String(error));
+    await until("TLS has begun", () => begun);
+    ending.abort();
+    expect(await failure).toMatch(/Error/);
+    await settle();
+    expect(unhandled).toEqual([]);
+  } finally {
+    process.off("uncaughtExceptionMonitor", note);
+  }
+});
