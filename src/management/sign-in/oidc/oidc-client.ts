@@ -6,6 +6,8 @@
 import * as openid from "openid-client";
 import { unavailable } from "../../../apiserver/types/status.ts";
 import type { Claims } from "../rules/claims.ts";
+import { openGrants } from "./grants.ts";
+import type { Grants } from "./grants.ts";
 import { isLoopback } from "./loopback.ts";
 import { notAccepted, notRefreshed, protocolReason, reachability } from "./oauth-errors.ts";
 import type { ProviderTokens } from "../ports.ts";
@@ -76,17 +78,18 @@ export async function discoverOidc(
   const issuer = new URL(issuerUrl);
   // The signature of every ID token is verified: TLS proves nothing with `insecureCa`.
   const execute = [openid.enableNonRepudiationChecks, ...(isLoopback(issuer) ? [openid.allowInsecureRequests] : [])];
-  const options = { execute, timeout: timeoutSeconds, [openid.customFetch]: fetch };
+  const options = { execute, timeout: timeoutSeconds };
+  const discover = (by: ProviderFetch) =>
+    openid.discovery(issuer, clientId, {}, authenticationOf(settings), { ...options, [openid.customFetch]: by });
   try {
-    const configuration = await openid.discovery(issuer, clientId, {}, authenticationOf(settings), options);
-    return clientFor(configuration, settings, parameters);
+    return clientFor(await openGrants({ fetch, discover }), settings, parameters);
   } catch (error) {
     throw reachability(error) ?? unavailable(`the provider's discovery document cannot be used: ${protocolReason(error)}`);
   }
 }
 
 function clientFor(
-  configuration: openid.Configuration,
+  { configuration, run }: Grants,
   settings: OidcSettings,
   parameters: NonNullable<ProviderDiscoveryOptions["parameters"]>,
 ): OidcClient {
@@ -109,20 +112,24 @@ function clientFor(
     async redeem(address, { state, nonce, verifier }) {
       try {
         const checks = { expectedState: state, expectedNonce: nonce, pkceCodeVerifier: verifier, idTokenExpected: true };
-        const answer = await openid.authorizationCodeGrant(configuration, address, checks, extra);
-        const claims: Claims = { ...answer.claims() };
-        return { claims: getUserInfo ? await withUserInfo(configuration, answer.access_token, claims) : claims, tokens: tokensOf(answer) };
+        return await run(async (own) => {
+          const answer = await openid.authorizationCodeGrant(own, address, checks, extra);
+          const claims: Claims = { ...answer.claims() };
+          return { claims: getUserInfo ? await withUserInfo(own, answer.access_token, claims) : claims, tokens: tokensOf(answer) };
+        });
       } catch (error) {
         throw notAccepted(error);
       }
     },
     async refresh(refreshToken) {
       try {
-        const answer = await openid.refreshTokenGrant(configuration, refreshToken, extra);
-        const claims: Claims = { ...answer.claims() };
-        const tokens = { refreshToken, ...tokensOf(answer) };
-        const isTold = getUserInfo && claims["sub"] !== undefined;
-        return { claims: isTold ? await withUserInfo(configuration, answer.access_token, claims) : claims, tokens };
+        return await run(async (own) => {
+          const answer = await openid.refreshTokenGrant(own, refreshToken, extra);
+          const claims: Claims = { ...answer.claims() };
+          const tokens = { refreshToken, ...tokensOf(answer) };
+          const isTold = getUserInfo && claims["sub"] !== undefined;
+          return { claims: isTold ? await withUserInfo(own, answer.access_token, claims) : claims, tokens };
+        });
       } catch (error) {
         throw notRefreshed(error);
       }

@@ -10,7 +10,9 @@ import type { Provider } from "../rules/admit.ts";
  * @throws API_UNAVAILABLE when its discovery document cannot be read.
  */
 export async function openOidc(provider: Provider<"oidc">, { fetch, limits }: ProviderContext): Promise<RedirectClient> {
-  const client = await discoverOidc(provider.settings, { fetch, timeoutSeconds: limits.providerTimeoutSeconds });
+  const { prompt } = provider.settings;
+  const parameters = prompt === undefined ? {} : { prompt };
+  const client = await discoverOidc(provider.settings, { fetch, timeoutSeconds: limits.providerTimeoutSeconds, parameters });
   return {
     flow: "redirect",
     authorizationUrl: (login) => client.authorizationUrl(login),

@@ -1,0 +1,80 @@
+/**
+ * Requests to a token endpoint by the package `openid-client`, with the provider's newest keys. The package alone keeps a key set for a
+ * minute at least, and refuses tokens that are signed with a newer key: a refresh token that is good for one use would be lost with the answer.
+ *
+ * @module
+ */
+import * as openid from "openid-client";
+import { isRecord } from "../../../base/json.ts";
+import type { ProviderFetch } from "./provider-fetch.ts";
+
+/** What makes {@link Grants}. */
+export interface GrantsOptions {
+  readonly fetch: ProviderFetch;
+  /** Reads the discovery document by this `fetch`. */
+  readonly discover: (fetch: ProviderFetch) => Promise<openid.Configuration>;
+}
+
+/** A provider whose discovery document has been read. */
+export interface Grants {
+  /** For what asks nothing of the provider. */
+  readonly configuration: openid.Configuration;
+  /** Runs one request to the token endpoint, and what follows it. */
+  run<T>(request: (configuration: openid.Configuration) => Promise<T>): Promise<T>;
+}
+
+/** Keys that the package takes for too old. */
+const NO_KEYS = { jwks: { keys: [] }, uat: 0 };
+
+/**
+ * Reads the discovery document once. Each request gets a configuration of its own, since the package keeps keys by configuration.
+ *
+ * @throws Error when the document cannot be read, or names another issuer.
+ * @example
+ * const { run } = await openGrants({ fetch, discover: (fetch) => openid.discovery(issuer, "platform", {}, none, { [openid.customFetch]: fetch }) });
+ * await run((configuration) => openid.refreshTokenGrant(configuration, token));
+ */
+export async function openGrants({ fetch, discover }: GrantsOptions): Promise<Grants> {
+  let read: Promise<Response> | undefined;
+  const remembered: ProviderFetch = async (url, request) => (await (read ??= fetch(url, request))).clone();
+  const configuration = await discover(remembered);
+  const { token_endpoint: tokenEndpoint } = configuration.serverMetadata();
+  let keys: openid.ExportedJWKSCache | undefined;
+  return {
+    configuration,
+    async run(request) {
+      let own: openid.Configuration | undefined;
+      const its: ProviderFetch = async (url, how) => {
+        if (own === undefined) return remembered(url, how);
+        const answer = await fetch(url, how);
+        if (url === tokenEndpoint && !isSignedBy(keys, await answer.clone().text())) openid.setJwksCache(own, NO_KEYS);
+        return answer;
+      };
+      const configured = await discover(its);
+      own = configured;
+      if (keys !== undefined) openid.setJwksCache(configured, keys);
+      try {
+        return await request(configured);
+      } finally {
+        keys = openid.getJwksCache(configured) ?? keys;
+      }
+    },
+  };
+}
+
+/** Whether one of the keys has the name that the ID token of an answer says. A token that says none may be signed by any. */
+function isSignedBy(known: openid.ExportedJWKSCache | undefined, answer: string): boolean {
+  const token = fieldOf(answer, "id_token");
+  if (typeof token !== "string" || known === undefined) return true;
+  const kid = fieldOf(Buffer.from(token.split(".")[0]!, "base64url").toString(), "kid");
+  return kid !== undefined && known.jwks.keys.some((key) => key.kid === kid);
+}
+
+function fieldOf(text: string, name: string): unknown {
+  try {
+    const document: unknown = JSON.parse(text);
+    return isRecord(document) ? document[name] : undefined;
+  } catch {
+    return undefined;
+  }
+}

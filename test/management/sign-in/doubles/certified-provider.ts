@@ -1,0 +1,202 @@
+/**
+ * A provider that the project did not write: the certified `oidc-provider`, with its own pages. What the platform sends and takes is judged by
+ * it, and not by a reading of the specification that both sides share.
+ */
+import { createServer } from "node:http";
+import type { RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { exportJWK, generateKeyPair } from "jose";
+import Provider from "oidc-provider";
+import { CLIENT_ID, CLIENT_SECRET } from "./oauth.ts";
+
+/** A person's claims beyond `sub`. */
+export type Person = Readonly<Record<string, unknown>>;
+
+/** How it is set up. */
+export interface CertifiedOptions {
+  /** Where users come back to. */
+  readonly redirectUris: readonly string[];
+  readonly postLogoutRedirectUris?: readonly string[];
+  /** Settings of the client. Default: the secret in a header, and RS256. */
+  readonly client?: object;
+  /** Whether the ID token has only `sub`, as the specification wants it, and all else is at the UserInfo endpoint. Default false. */
+  readonly isStrict?: boolean;
+  /** How clients may prove who they are. Default: in a header, in the body, or not at all. */
+  readonly clientAuthMethods?: readonly string[];
+  /** Which logins get a refresh token. Default: those that ask for `offline_access`. */
+  readonly refreshes?: "offline" | "all" | "none";
+}
+
+/** A running provider. */
+export interface CertifiedProvider {
+  readonly issuer: string;
+  /** The people who have an account, by `sub`, which is also what they type. */
+  readonly people: Map<string, Person>;
+  /** Parameters that came to the endpoints, by path. */
+  readonly asked: (readonly [path: string, parameters: URLSearchParams])[];
+  /** Signs with a new key. */
+  rotateKeys(old: "published" | "gone"): Promise<void>;
+  close(): Promise<void>;
+}
+
+const ALGORITHMS = ["RS256", "PS256", "ES256", "EdDSA"] as const;
+
+/** Starts the provider on a free port of loopback. */
+export async function startCertifiedProvider(options: CertifiedOptions): Promise<CertifiedProvider> {
+  const { redirectUris, postLogoutRedirectUris = [], client = {}, isStrict = false, refreshes = "offline" } = options;
+  const { clientAuthMethods = ["none", "client_secret_basic", "client_secret_post"] } = options;
+  const asked: [string, URLSearchParams][] = [];
+  let answer: RequestListener = (_, response) => void response.writeHead(503).end();
+  const server = createServer((request, response) => {
+    const { pathname, searchParams } = new URL(request.url!, "http://any");
+    const parameters = new URLSearchParams(searchParams);
+    asked.push([pathname, parameters]);
+    // A look at what passes, which leaves it to the provider.
+    const { emit } = request;
+    request.emit = (event: string | symbol, ...given: unknown[]) => {
+      if (event === "data") for (const [name, value] of new URLSearchParams(String(given[0]))) parameters.append(name, value);
+      return emit.call(request, event, ...given);
+    };
+    answer(request, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const people = new Map<string, Person>();
+  const isAsked = ({ scopes }: { scopes: Set<string> }) => refreshes === "all" || (refreshes === "offline" && scopes.has("offline_access"));
+  const configuration = {
+    clients: [
+      {
+        ...{ client_id: CLIENT_ID, client_secret: CLIENT_SECRET, redirect_uris: redirectUris },
+        ...{ post_logout_redirect_uris: postLogoutRedirectUris, grant_types: ["authorization_code", "refresh_token"], ...client },
+      },
+    ],
+    cookies: { keys: ["a key of the test"] },
+    scopes: ["openid", "offline_access"],
+    claims: {
+      ...{ openid: ["sub"], profile: ["preferred_username", "name"], email: ["email", "email_verified"] },
+      ...{ groups: ["groups"] },
+    },
+    enabledJWA: { idTokenSigningAlgValues: [...ALGORITHMS, "HS256"] },
+    clientAuthMethods,
+    conformIdTokenClaims: isStrict,
+    pkce: { required: () => true },
+    // Each refresh token is good for one use; a second use ends all that came of the login.
+    rotateRefreshToken: true,
+    issueRefreshToken: (_: unknown, __: unknown, code: { scopes: Set<string> }) => isAsked(code),
+    ttl: { AccessToken: 300, AuthorizationCode: 60, IdToken: 300, RefreshToken: 86_400, Grant: 86_400, Session: 86_400, Interaction: 600 },
+    adapter: keptIn(new Map()),
+    findAccount(_: unknown, sub: string) {
+      const person = people.get(sub);
+      return person && { accountId: sub, claims: () => ({ sub, ...person }) };
+    },
+  };
+
+  const published: object[] = [];
+  async function sign(old: "published" | "gone"): Promise<void> {
+    if (old === "gone") published.length = 0;
+    published.unshift(...(await Promise.all(ALGORITHMS.map(newKey))));
+    // It tells the developer's console that its pages are not for production.
+    const { warn } = console;
+    console.warn = () => {};
+    try {
+      answer = new Provider(issuer, { ...configuration, jwks: { keys: published } }).callback();
+    } finally {
+      console.warn = warn;
+    }
+  }
+  await sign("gone");
+  return {
+    issuer,
+    people,
+    asked,
+    rotateKeys: sign,
+    close: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections();
+        server.close(() => resolve());
+      }),
+  };
+}
+
+/** What it remembers, which must not go with its keys. */
+function keptIn(kept: Map<string, Record<string, unknown>>): (model: string) => object {
+  return (model) => {
+    const key = (id: string) => `${model}:${id}`;
+    const by = (name: string, value: string) => [...kept].find(([at, one]) => at.startsWith(`${model}:`) && one[name] === value)?.[1];
+    return {
+      upsert: async (id: string, payload: Record<string, unknown>) => void kept.set(key(id), payload),
+      find: async (id: string) => kept.get(key(id)),
+      findByUid: async (uid: string) => by("uid", uid),
+      findByUserCode: async (code: string) => by("userCode", code),
+      consume: async (id: string) => void (kept.get(key(id))!["consumed"] = Math.floor(Date.now() / 1_000)),
+      destroy: async (id: string) => void kept.delete(key(id)),
+      async revokeByGrantId(grantId: string) {
+        for (const [at, one] of kept) if (at.startsWith(`${model}:`) && one["grantId"] === grantId) kept.delete(at);
+      },
+    };
+  };
+}
+
+async function newKey(alg: string): Promise<object> {
+  const { privateKey } = await generateKeyPair(alg, { extractable: true });
+  return { ...(await exportJWK(privateKey)), alg, use: "sig", kid: crypto.randomUUID() };
+}
+
+/** How a visit goes on. */
+export interface VisitOptions {
+  /** The user cancels on the first page where that is possible. */
+  readonly refuses?: boolean;
+  /** Stay at the page of this title. Default: until the provider sends the browser elsewhere. */
+  readonly until?: string;
+}
+
+/** Where a visit has led. */
+export interface Visited {
+  readonly back: string;
+  /** Titles of the provider's pages. */
+  readonly pages: readonly string[];
+}
+
+/** A browser at the provider: it keeps the cookies, and fills in the provider's pages. */
+export function createVisitor() {
+  const cookies = new Map<string, string>();
+  async function go(url: string, form?: URLSearchParams): Promise<Response> {
+    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+    const seen = await fetch(url, { redirect: "manual", headers: { cookie }, ...(form && { method: "POST", body: form }) });
+    for (const line of seen.headers.getSetCookie()) {
+      const [name = "", value = ""] = line.split(";")[0]!.split(/=(.*)/s);
+      if (value === "" || /expires=Thu, 01 Jan 1970/i.test(line)) cookies.delete(name);
+      else cookies.set(name, value);
+    }
+    return seen;
+  }
+  return {
+    /** Follows the provider's pages to an address outside of it, and answers each form with these fields. */
+    async visit(start: string, fields: Readonly<Record<string, string>>, how: VisitOptions = {}): Promise<Visited> {
+      const { origin } = new URL(start);
+      const pages: string[] = [];
+      let seen = await go(start);
+      for (let at = start; pages.length < 10;) {
+        const location = seen.headers.get("location");
+        if (location !== null) {
+          at = new URL(location, at).href;
+          if (!at.startsWith(origin)) return { back: at, pages };
+          seen = await go(at);
+          continue;
+        }
+        const text = await seen.text();
+        const action = /<form[^>]*action="([^"]+)"/.exec(text)?.[1];
+        pages.push(/<h1>([^<]*)/.exec(text)?.[1]?.trim() ?? text);
+        if (pages.at(-1) === how.until) return { back: at, pages };
+        if (action === undefined) throw new Error(`The provider shows a page without a form: ${seen.status} ${text}`);
+        const hidden = [...text.matchAll(/type="hidden" name="([^"]+)" value="([^"]*)"/g)].map(([, name, value]) => [name!, value!]);
+        const names = [...text.matchAll(/\bname="([^"]+)"/g)].map(([, name]) => name!);
+        const given = Object.entries(fields).filter(([name]) => names.includes(name));
+        const leave = how.refuses === true ? /href="([^"]+\/abort)"/.exec(text)?.[1] : undefined;
+        at = new URL(leave ?? action, at).href;
+        seen = await go(at, leave === undefined ? new URLSearchParams([...hidden, ...given]) : undefined);
+      }
+      throw new Error(`The provider shows pages without an end: ${pages.join(", ")}`);
+    },
+  };
+}
