@@ -9,7 +9,7 @@ import type { CertifiedOptions, CertifiedProvider } from "./doubles/certified-pr
 import { CLIENT_ID, CLIENT_SECRET } from "./doubles/oauth.ts";
 import { createBrowser, post } from "./platform.ts";
 import type { Seen } from "./platform.ts";
-import { after, begin, configure, ended, groupsOf, platform, stopAfterEach } from "./refresh-setting.ts";
+import { after, begin, configure, ended, groupsOf, MINUTE_MS, platform, stopAfterEach } from "./refresh-setting.ts";
 import type { Login } from "./refresh-setting.ts";
 
 const FIELDS = { login: "u-1", password: "any" };
@@ -205,6 +205,23 @@ describe("afterwards", () => {
     const login = await signIn();
     provider.people.delete("u-1");
     expect(await after(login)).toBe(200);
+  });
+});
+
+describe("a refresh token that was replaced", () => {
+  test.each([
+    ["the UserInfo endpoint", "/me", () => Promise.resolve()],
+    ["the endpoint of keys", "/jwks", () => provider.rotateKeys("gone")],
+  ])("is kept, while %s does not answer", async (_, path, prepare) => {
+    await start({ ...OFFLINE, getUserInfo: true }, { isStrict: true });
+    const login = await signIn();
+    await prepare();
+    provider.broken.add(path);
+    expect(await after(login)).toBe(200);
+    provider.broken.clear();
+    provider.people.set("u-1", { preferred_username: "jane", groups: ["night"] });
+    expect(await after(login, 60 * MINUTE_MS)).toBe(200);
+    expect(await groupsOf(login)).toEqual(["night"]);
   });
 });
 

@@ -19,8 +19,12 @@ export interface GrantsOptions {
 export interface Grants {
   /** For what asks nothing of the provider. */
   readonly configuration: openid.Configuration;
-  /** Runs one request to the token endpoint, and what follows it. */
-  run<T>(request: (configuration: openid.Configuration) => Promise<T>): Promise<T>;
+  /**
+   * Runs one request to the token endpoint, and what follows it.
+   *
+   * @param onRefreshToken Called with a refresh token as soon as there is one, also if the rest of the answer is refused.
+   */
+  run<T>(request: (configuration: openid.Configuration) => Promise<T>, onRefreshToken?: (token: string) => void): Promise<T>;
 }
 
 /** Keys that the package takes for too old. */
@@ -42,12 +46,16 @@ export async function openGrants({ fetch, discover }: GrantsOptions): Promise<Gr
   let keys: openid.ExportedJWKSCache | undefined;
   return {
     configuration,
-    async run(request) {
+    async run(request, onRefreshToken = () => {}) {
       let own: openid.Configuration | undefined;
       const its: ProviderFetch = async (url, how) => {
         if (own === undefined) return remembered(url, how);
         const answer = await fetch(url, how);
-        if (url === tokenEndpoint && !isSignedBy(keys, await answer.clone().text())) openid.setJwksCache(own, NO_KEYS);
+        if (url !== tokenEndpoint) return answer;
+        const text = await answer.clone().text();
+        if (!isSignedBy(keys, text)) openid.setJwksCache(own, NO_KEYS);
+        const token = fieldOf(text, "refresh_token");
+        if (answer.status === 200 && typeof token === "string" && token !== "") onRefreshToken(token);
         return answer;
       };
       const configured = await discover(its);

@@ -39,12 +39,15 @@ export interface OidcClient {
    */
   redeem(address: URL, secrets: LoginSecrets): Promise<{ readonly claims: Claims; readonly tokens: ProviderTokens }>;
   /**
-   * The current claims about a user who signed in before; no claims if the provider returns no ID token. The tokens include a new
-   * refresh token if the previous one is good for one use.
+   * The current claims about a user who signed in before; no claims if the provider returns no ID token.
    *
+   * @param keep Stores a refresh token with which the provider replaced the previous one, before anything else may fail.
    * @throws API_UNAUTHORIZED when the provider no longer knows of the login, API_UNAVAILABLE when it cannot be reached.
    */
-  refresh(refreshToken: string): Promise<{ readonly claims: Claims; readonly tokens: ProviderTokens }>;
+  refresh(
+    refreshToken: string,
+    keep: (tokens: { readonly refreshToken: string }) => Promise<void>,
+  ): Promise<{ readonly claims: Claims; readonly tokens: ProviderTokens }>;
   /** The address to which the user goes to sign out; undefined when the provider has none. */
   endSessionUrl(idToken?: string): URL | undefined;
 }
@@ -121,16 +124,27 @@ function clientFor(
         throw notAccepted(error);
       }
     },
-    async refresh(refreshToken) {
+    async refresh(refreshToken, keep) {
+      let replaced: string | undefined;
+      const keepReplaced = async () => {
+        if (replaced !== undefined && replaced !== refreshToken) await keep({ refreshToken: replaced });
+        replaced = undefined;
+      };
       try {
-        return await run(async (own) => {
-          const answer = await openid.refreshTokenGrant(own, refreshToken, extra);
-          const claims: Claims = { ...answer.claims() };
-          const tokens = { refreshToken, ...tokensOf(answer) };
-          const isTold = getUserInfo && claims["sub"] !== undefined;
-          return { claims: isTold ? await withUserInfo(own, answer.access_token, claims) : claims, tokens };
-        });
+        return await run(
+          async (own) => {
+            const answer = await openid.refreshTokenGrant(own, refreshToken, extra);
+            await keepReplaced();
+            const claims: Claims = { ...answer.claims() };
+            const tokens = { refreshToken, ...tokensOf(answer) };
+            const isTold = getUserInfo && claims["sub"] !== undefined;
+            return { claims: isTold ? await withUserInfo(own, answer.access_token, claims) : claims, tokens };
+          },
+          (token) => void (replaced = token),
+        );
       } catch (error) {
+        // The former one is no longer good, whatever the answer is worth.
+        await keepReplaced();
         throw notRefreshed(error);
       }
     },

@@ -22,11 +22,9 @@ export async function openOidc(provider: Provider<"oidc">, { fetch, limits }: Pr
     },
     async lookAgain({ tokens: { refreshToken, ...before }, keep }) {
       if (refreshToken === undefined) return undefined;
-      const { claims, tokens } = await client.refresh(refreshToken);
-      const all = { ...before, ...tokens };
-      await keep(all);
+      const { claims, tokens } = await client.refresh(refreshToken, (next) => keep({ ...before, ...next }));
       // Only an ID token names the groups.
-      return claims["iss"] === undefined ? undefined : { decision: admit(provider, claims), tokens: all };
+      return claims["iss"] === undefined ? undefined : { decision: admit(provider, claims), tokens: { ...before, ...tokens } };
     },
     endSessionUrl: (idToken) => client.endSessionUrl(idToken),
   };

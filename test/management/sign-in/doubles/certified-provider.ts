@@ -34,6 +34,8 @@ export interface CertifiedProvider {
   readonly people: Map<string, Person>;
   /** Parameters that came to the endpoints, by path. */
   readonly asked: (readonly [path: string, parameters: URLSearchParams])[];
+  /** Paths that answer 500 for now. */
+  readonly broken: Set<string>;
   /** Signs with a new key. */
   rotateKeys(old: "published" | "gone"): Promise<void>;
   close(): Promise<void>;
@@ -46,6 +48,7 @@ export async function startCertifiedProvider(options: CertifiedOptions): Promise
   const { redirectUris, postLogoutRedirectUris = [], client = {}, isStrict = false, refreshes = "offline" } = options;
   const { clientAuthMethods = ["none", "client_secret_basic", "client_secret_post"] } = options;
   const asked: [string, URLSearchParams][] = [];
+  const broken = new Set<string>();
   let answer: RequestListener = (_, response) => void response.writeHead(503).end();
   const server = createServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url!, "http://any");
@@ -57,7 +60,8 @@ export async function startCertifiedProvider(options: CertifiedOptions): Promise
       if (event === "data") for (const [name, value] of new URLSearchParams(String(given[0]))) parameters.append(name, value);
       return emit.call(request, event, ...given);
     };
-    answer(request, response);
+    if (broken.has(pathname)) response.writeHead(500).end();
+    else answer(request, response);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -109,6 +113,7 @@ export async function startCertifiedProvider(options: CertifiedOptions): Promise
     issuer,
     people,
     asked,
+    broken,
     rotateKeys: sign,
     close: () =>
       new Promise((resolve) => {
@@ -189,7 +194,7 @@ export function createVisitor() {
         pages.push(/<h1>([^<]*)/.exec(text)?.[1]?.trim() ?? text);
         if (pages.at(-1) === how.until) return { back: at, pages };
         if (action === undefined) throw new Error(`The provider shows a page without a form: ${seen.status} ${text}`);
-        const hidden = [...text.matchAll(/type="hidden" name="([^"]+)" value="([^"]*)"/g)].map(([, name, value]) => [name!, value!]);
+        const hidden = [...text.matchAll(/type="hidden" name="([^"]+)" value="([^"]*)"/g)].map(([, name, value]): [string, string] => [name!, value!]);
         const names = [...text.matchAll(/\bname="([^"]+)"/g)].map(([, name]) => name!);
         const given = Object.entries(fields).filter(([name]) => names.includes(name));
         const leave = how.refuses === true ? /href="([^"]+\/abort)"/.exec(text)?.[1] : undefined;
