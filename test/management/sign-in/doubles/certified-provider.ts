@@ -194,7 +194,10 @@ export function createVisitor() {
         pages.push(/<h1>([^<]*)/.exec(text)?.[1]?.trim() ?? text);
         if (pages.at(-1) === how.until) return { back: at, pages };
         if (action === undefined) throw new Error(`The provider shows a page without a form: ${seen.status} ${text}`);
-        const hidden = [...text.matchAll(/type="hidden" name="([^"]+)" value="([^"]*)"/g)].map(([, name, value]): [string, string] => [name!, value!]);
+        const hidden = [...text.matchAll(/type="hidden" name="([^"]+)" value="([^"]*)"/g)].map(([, name, value]): [string, string] => [
+          name!,
+          value!,
+        ]);
         const names = [...text.matchAll(/\bname="([^"]+)"/g)].map(([, name]) => name!);
         const given = Object.entries(fields).filter(([name]) => names.includes(name));
         const leave = how.refuses === true ? /href="([^"]+\/abort)"/.exec(text)?.[1] : undefined;
