@@ -122,7 +122,7 @@ describe("a server that answers", () => {
       expect(existsSync(folder()) ? keptFiles() : []).toEqual([]);
     });
 
-    test("shows no escape codes of a refusal, whoever says it", async () => {
+    test("shows no escape codes of a refusal, from the server or by the browser", async () => {
       answers["/auth/exchange"] = [403, { message: `no ${ESCAPES}` }];
       const refused = start(args());
       await come(refused);
