@@ -120,6 +120,13 @@ describe("a login", () => {
     expect((await visit()).status).toBe(403);
   });
 
+  test.each(["/me", "/jwks", "/token"])("130 signs in no one while %s does not answer", async (path) => {
+    await start({ getUserInfo: true, groups: ["ops"] }, { isStrict: true });
+    provider.broken.add(path);
+    expect((await visit()).status).toBeGreaterThanOrEqual(401);
+    await noKeyWasMade();
+  });
+
   test("143 is refused to a user who is in none of the groups", async () => {
     await start({ groups: ["payroll"] });
     expect((await visit()).status).toBe(403);
