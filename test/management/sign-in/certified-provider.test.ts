@@ -262,7 +262,7 @@ describe("a session that is over", () => {
     await start({}, { refreshes: "all" });
     const login = await signIn();
     expect(await after(login)).toBe(200);
-    await visitor.visit(`${provider.issuer}/session/end`, { logout: "yes" }, { until: "Sign-out Success" });
+    await visitor.visit(`${provider.issuer}/session/end`, { logout: "yes" }, { until: "Signed out" });
     expect(await after(login)).toBe(401);
     expect((await visit()).pages[0]).toBe("Sign-in");
   });
@@ -270,7 +270,7 @@ describe("a session that is over", () => {
   test("at the provider leaves keys that were to work offline", async () => {
     await start(OFFLINE);
     const login = await signIn();
-    await visitor.visit(`${provider.issuer}/session/end`, { logout: "yes" }, { until: "Sign-out Success" });
+    await visitor.visit(`${provider.issuer}/session/end`, { logout: "yes" }, { until: "Signed out" });
     expect(await after(login)).toBe(200);
   });
 });

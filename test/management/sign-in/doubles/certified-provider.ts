@@ -8,6 +8,7 @@ import type { AddressInfo } from "node:net";
 import { exportJWK, generateKeyPair } from "jose";
 import Provider from "oidc-provider";
 import { CLIENT_ID, CLIENT_SECRET } from "./oauth.ts";
+import type { Double } from "./world.ts";
 
 /** A person's claims beyond `sub`. */
 export type Person = Readonly<Record<string, unknown>>;
@@ -21,6 +22,12 @@ export interface CertifiedOptions {
   readonly client?: object;
   /** Whether the ID token has only `sub`, as the specification wants it, and all else is at the UserInfo endpoint. Default false. */
   readonly isStrict?: boolean;
+  /** The address by which it is known, where a proxy leads to it. Default: its own. */
+  readonly issuer?: string;
+  /** Scopes beyond those of the specification, and the claims that each brings. */
+  readonly scopeClaims?: Readonly<Record<string, readonly string[]>>;
+  /** Paths of endpoints that are not its own. */
+  readonly routes?: Readonly<Record<string, string>>;
   /** How clients may prove who they are. Default: in a header, in the body, or not at all. */
   readonly clientAuthMethods?: readonly string[];
   /** Which logins get a refresh token. Default: those that ask for `offline_access`. */
@@ -30,6 +37,10 @@ export interface CertifiedOptions {
 /** A running provider. */
 export interface CertifiedProvider {
   readonly issuer: string;
+  /** Where it really is. */
+  readonly base: string;
+  /** Leads requests for its issuer to it. */
+  readonly double: Double;
   /** The people who have an account, by `sub`, which is also what they type. */
   readonly people: Map<string, Person>;
   /** Parameters that came to the endpoints, by path. */
@@ -46,6 +57,7 @@ const ALGORITHMS = ["RS256", "PS256", "ES256", "EdDSA"] as const;
 /** Starts the provider on a free port of loopback. */
 export async function startCertifiedProvider(options: CertifiedOptions): Promise<CertifiedProvider> {
   const { redirectUris, postLogoutRedirectUris = [], client = {}, isStrict = false, refreshes = "offline" } = options;
+  const { scopeClaims = {}, routes = {} } = options;
   const { clientAuthMethods = ["none", "client_secret_basic", "client_secret_post"] } = options;
   const asked: [string, URLSearchParams][] = [];
   const broken = new Set<string>();
@@ -64,7 +76,8 @@ export async function startCertifiedProvider(options: CertifiedOptions): Promise
     else answer(request, response);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { issuer = base } = options;
   const people = new Map<string, Person>();
   const isAsked = ({ scopes }: { scopes: Set<string> }) => refreshes === "all" || (refreshes === "offline" && scopes.has("offline_access"));
   const configuration = {
@@ -74,11 +87,13 @@ export async function startCertifiedProvider(options: CertifiedOptions): Promise
         ...{ post_logout_redirect_uris: postLogoutRedirectUris, grant_types: ["authorization_code", "refresh_token"], ...client },
       },
     ],
+    features: { rpInitiatedLogout: { logoutSource, postLogoutSuccessSource } },
     cookies: { keys: ["a key of the test"] },
-    scopes: ["openid", "offline_access"],
+    scopes: ["openid", "offline_access", ...Object.keys(scopeClaims)],
+    routes,
     claims: {
       ...{ openid: ["sub"], profile: ["preferred_username", "name"], email: ["email", "email_verified"] },
-      ...{ groups: ["groups"] },
+      ...{ groups: ["groups"], ...scopeClaims },
     },
     enabledJWA: { idTokenSigningAlgValues: [...ALGORITHMS, "HS256"] },
     clientAuthMethods,
@@ -96,31 +111,59 @@ export async function startCertifiedProvider(options: CertifiedOptions): Promise
   };
 
   const published: object[] = [];
-  async function sign(old: "published" | "gone"): Promise<void> {
+  async function sign(old: "published" | "gone", isFirst = false): Promise<void> {
     if (old === "gone") published.length = 0;
-    published.unshift(...(await Promise.all(ALGORITHMS.map(newKey))));
+    published.unshift(...(await (isFirst ? (firstKeys ??= newKeys()) : newKeys())));
     // It tells the developer's console that its pages are not for production.
     const { warn } = console;
     console.warn = () => {};
     try {
-      answer = new Provider(issuer, { ...configuration, jwks: { keys: published } }).callback();
+      const provider = new Provider(issuer, { ...configuration, jwks: { keys: published } });
+      provider.proxy = issuer !== base;
+      answer = provider.callback();
     } finally {
       console.warn = warn;
     }
   }
-  await sign("gone");
+  await sign("gone", true);
   return {
-    issuer,
+    ...{ issuer, base },
+    async double({ method, place, query, headers, text }) {
+      const { host, pathname } = new URL(`https://${place}`);
+      if (`https://${host}` !== issuer) return undefined;
+      const { host: _host, connection: _connection, "content-length": _length, ...others } = headers;
+      const passed = { ...(others as Record<string, string>), ...forwardedFrom(issuer) };
+      const seen = await fetch(`${base}${pathname}?${query.toString()}`, { method, headers: passed, ...(text !== "" && { body: text }) });
+      return { status: seen.status, headers: { "content-type": seen.headers.get("content-type") ?? "" }, body: await seen.text() };
+    },
     people,
     asked,
     broken,
-    rotateKeys: sign,
+    rotateKeys: (old) => sign(old),
     close: () =>
       new Promise((resolve) => {
         server.closeAllConnections();
         server.close(() => resolve());
       }),
   };
+}
+
+interface Context {
+  body: string;
+}
+
+/** Its page that asks whether to sign out, which it wants to be told; its form is its own. */
+function logoutSource(context: Context, form: string): void {
+  context.body = `<h1>Sign out</h1>${form}<button form="op.logoutForm" name="logout" value="yes">Yes</button>`;
+}
+
+function postLogoutSuccessSource(context: Context): void {
+  context.body = "<h1>Signed out</h1>";
+}
+
+/** What a proxy tells about the address by which it was asked. */
+function forwardedFrom(issuer: string): Record<string, string> {
+  return { "x-forwarded-proto": "https", "x-forwarded-host": new URL(issuer).host };
 }
 
 /** What it remembers, which must not go with its keys. */
@@ -141,6 +184,11 @@ function keptIn(kept: Map<string, Record<string, unknown>>): (model: string) => 
     };
   };
 }
+
+/** Those that a provider begins with: they are too expensive to make for each test. */
+let firstKeys: Promise<readonly object[]> | undefined;
+
+const newKeys = (): Promise<readonly object[]> => Promise.all(ALGORITHMS.map(newKey));
 
 async function newKey(alg: string): Promise<object> {
   const { privateKey } = await generateKeyPair(alg, { extractable: true });
@@ -163,11 +211,14 @@ export interface Visited {
 }
 
 /** A browser at the provider: it keeps the cookies, and fills in the provider's pages. */
-export function createVisitor() {
+export function createVisitor({ issuer, base }: Pick<CertifiedProvider, "issuer" | "base"> = { issuer: "", base: "" }) {
+  const isBehind = issuer !== base;
   const cookies = new Map<string, string>();
   async function go(url: string, form?: URLSearchParams): Promise<Response> {
     const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join("; ");
-    const seen = await fetch(url, { redirect: "manual", headers: { cookie }, ...(form && { method: "POST", body: form }) });
+    const to = isBehind ? url.replace(issuer, base) : url;
+    const headers = { cookie, ...(isBehind && forwardedFrom(issuer)) };
+    const seen = await fetch(to, { redirect: "manual", headers, ...(form && { method: "POST", body: form }) });
     for (const line of seen.headers.getSetCookie()) {
       const [name = "", value = ""] = line.split(";")[0]!.split(/=(.*)/s);
       if (value === "" || /expires=Thu, 01 Jan 1970/i.test(line)) cookies.delete(name);
