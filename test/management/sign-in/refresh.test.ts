@@ -7,7 +7,7 @@ import { CASES } from "./doubles/cases.ts";
 import type { Restriction } from "./doubles/cases.ts";
 import { tokenOf } from "./doubles/oauth.ts";
 import type { Double } from "./doubles/world.ts";
-import { login, post } from "./platform.ts";
+import { login } from "./platform.ts";
 import { CLIENT_ID, CLIENT_SECRET, startProvider } from "./provider.ts";
 import { after, begin, configure, groupsOf, MINUTE_MS, platform, signIn, SOON_MS, start, stopAfterEach, world } from "./refresh-setting.ts";
 import type { Login } from "./refresh-setting.ts";
@@ -187,35 +187,6 @@ describe("groups", () => {
     );
     provider.leave();
     expect(await after(login)).toBe(401);
-  });
-
-  test("stay with the person whose key goes while the provider is asked, as long as the provider names them", async () => {
-    const [, makeHost] = CASES.find(([kind]) => kind === "sourceHostA")!;
-    const provider = makeHost();
-    const [orgs] = provider.restrictions;
-    orgs!.join(["acme"]);
-    let meanwhile = async () => {};
-    const double: Double = async (asked) => {
-      if (asked.place.endsWith("/user/teams")) await meanwhile();
-      return provider.double(asked);
-    };
-    await start({ ...provider, double }, "sourceHostA");
-    const login = await signIn("sourceHostA");
-    const own = platform.as(
-      String(at(await login.send("POST", "/ownedaccesskeys", { metadata: { name: "own" }, spec: {} }), "spec", "key")),
-    );
-    const groupsOfJane = async () => at(await platform.admin.send("GET", "/users/jane"), "spec", "groups");
-    meanwhile = async () => {
-      meanwhile = async () => {};
-      await post(`${platform.management.url}/auth/logout`, {}, { authorization: `Bearer ${login.key}` });
-    };
-    expect(await after(own)).toBe(200);
-    expect((await login.send("GET", "/teams")).code).toBe(401);
-    expect(await after(own)).toBe(200);
-    expect(await groupsOfJane()).toEqual(["acme:Team 1"]);
-    orgs!.join(["other"]);
-    expect(await after(own)).toBe(200);
-    expect(await groupsOfJane()).toEqual(["other:Team 1"]);
   });
 
   test("tokens are in no answer", async () => {
