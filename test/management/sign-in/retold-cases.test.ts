@@ -202,7 +202,7 @@ describe("oidc", () => {
     return { ...platform.as(String(body["accessKey"])), name: String(body["name"]) };
   };
 
-  test.each<[string, object, object, object]>([
+  test.each<[string, object, Record<string, unknown>, object]>([
     [
       "a simple one",
       {},
@@ -247,7 +247,7 @@ describe("oidc", () => {
     expect(await groupsOf(key)).toEqual(["ops"]);
   });
 
-  test.each<[string, object, object, (url: URL | undefined) => void]>([
+  test.each<[string, object, Record<string, unknown>, (url: URL | undefined) => void]>([
     ["none", {}, { end_session_endpoint: undefined }, (url) => expect(url).toBeUndefined()],
     ["a plain one", {}, {}, (url) => expect([url?.pathname, url?.searchParams.has("id_token_hint")]).toEqual(["/logout", true])],
     [

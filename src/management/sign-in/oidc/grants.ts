@@ -39,35 +39,49 @@ const NO_KEYS = { jwks: { keys: [] }, uat: 0 };
  * await run((configuration) => openid.refreshTokenGrant(configuration, token));
  */
 export async function openGrants({ fetch, discover }: GrantsOptions): Promise<Grants> {
-  let read: Promise<Response> | undefined;
-  const remembered: ProviderFetch = async (url, request) => (await (read ??= fetch(url, request))).clone();
+  let read: Promise<RememberedAnswer> | undefined;
+  const remembered: ProviderFetch = async (url, request) => {
+    const { text, status, headers } = await (read ??= fetch(url, request).then(rememberedAnswer));
+    return new Response(text, { status, headers });
+  };
   const configuration = await discover(remembered);
   const { token_endpoint: tokenEndpoint } = configuration.serverMetadata();
   let keys: openid.ExportedJWKSCache | undefined;
   return {
     configuration,
     async run(request, onRefreshToken = () => {}) {
-      let own: openid.Configuration | undefined;
+      let opened: openid.Configuration | undefined = undefined;
       const its: ProviderFetch = async (url, how) => {
-        if (own === undefined) return remembered(url, how);
+        if (opened === undefined) return remembered(url, how);
         const answer = await fetch(url, how);
         if (url !== tokenEndpoint) return answer;
         const text = await answer.clone().text();
-        if (!isSignedBy(keys, text)) openid.setJwksCache(own, NO_KEYS);
+        if (!isSignedBy(keys, text)) openid.setJwksCache(opened, NO_KEYS);
         const token = fieldOf(text, "refresh_token");
         if (answer.status === 200 && typeof token === "string" && token !== "") onRefreshToken(token);
         return answer;
       };
-      const configured = await discover(its);
-      own = configured;
-      if (keys !== undefined) openid.setJwksCache(configured, keys);
+      const own = await discover(its);
+      opened = own;
+      if (keys !== undefined) openid.setJwksCache(own, keys);
       try {
-        return await request(configured);
+        return await request(own);
       } finally {
-        keys = openid.getJwksCache(configured) ?? keys;
+        keys = openid.getJwksCache(own) ?? keys;
       }
     },
   };
+}
+
+interface RememberedAnswer {
+  readonly text: string;
+  readonly status: number;
+  readonly headers: Headers;
+}
+
+/** A text, since each clone of an answer would hang on the one before it. */
+async function rememberedAnswer(answer: Response): Promise<RememberedAnswer> {
+  return { text: await answer.text(), status: answer.status, headers: answer.headers };
 }
 
 /** Whether one of the keys has the name that the ID token of an answer says. A token that says none may be signed by any. */
