@@ -18,7 +18,7 @@ export const LONG: readonly string[] = [
   "test/cli/{cluster-data,lean-start,login-kubectl,lost-data,management,platform-data,process,test-watch,preview.scenarios}.test.ts",
   "test/management/{administrator-end,curl,management-kills,key-sequences,password-change,password-turns,permission-table}.test.ts",
   "test/management/{sign-in,audit,vault}/guide.test.ts",
-  "test/management/sign-in/{axe,browser}.test.ts",
+  "test/management/sign-in/{axe,browser,kubectl}.test.ts",
   "test/management/sign-in/saml/{browser,other-signers}.test.ts",
   "test/management/data/*.test.ts",
   "test/apiserver/{watches,fan-out}.test.ts",

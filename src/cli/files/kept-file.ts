@@ -1,4 +1,4 @@
-import { open, readFile, rename } from "node:fs/promises";
+import { open, readFile, rename, rm } from "node:fs/promises";
 import { EngineError, messageOf } from "../../base/errors.ts";
 
 /** Description of a state file. */
@@ -36,7 +36,9 @@ export async function readKeptFile<Kept>({ path, isKept, what, hint }: KeptFile<
  */
 export async function writeKeptFile(path: string, text: string, draft = `${path}.new`): Promise<void> {
   try {
-    const file = await open(draft, "w", 0o600);
+    // A draft that is there is a crash's, or a link of another user's to a file elsewhere.
+    await rm(draft, { force: true });
+    const file = await open(draft, "wx", 0o600);
     try {
       await file.writeFile(text);
       await file.sync();

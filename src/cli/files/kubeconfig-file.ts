@@ -32,9 +32,11 @@ export async function checkKubeconfigFile({ path, name }: KubeconfigFile): Promi
  */
 export async function writeKubeconfigFile(path: string, text: string): Promise<void> {
   try {
+    // The mode below counts for new files only, and the key must not be in a file that others can read.
+    await chmod(path, 0o600).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== "ENOENT") throw error;
+    });
     await writeFile(path, text, { mode: 0o600 });
-    // The mode above counts for new files only.
-    await chmod(path, 0o600);
   } catch (error) {
     throw unwritable(path, messageOf(error), error);
   }

@@ -38,6 +38,8 @@ export interface OidcSettings {
   readonly getUserInfo?: boolean;
   readonly groupsPrefix?: string;
   readonly resource?: string;
+  /** Pages that the provider shows even where it need not. Default: its own choice. */
+  readonly prompt?: "consent" | "login" | "select_account";
 }
 
 /** The platform as a client of a provider. */

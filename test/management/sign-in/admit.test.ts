@@ -150,6 +150,8 @@ describe("oidc", () => {
     ],
     [["ops"], ["dev"], "refused"],
     [["ops"], [], "refused"],
+    [["OPS"], ["ops"], "refused"],
+    [["ops"], ["opsx", "xops", " ops"], "refused"],
   ])("143 with groups %j, a member of %j has %j", (groups, memberOf, expected) => {
     expect(groupsOrRefused(admitted({ ...(groups && { groups }) }, { groups: memberOf }))).toEqual(expected);
   });

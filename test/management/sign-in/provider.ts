@@ -31,6 +31,10 @@ export interface Lies {
   authentication?: string[];
   /** False: there is no discovery document. */
   discovery?: boolean;
+  /** Overrides parts of the discovery document. */
+  document?: Readonly<Record<string, unknown>>;
+  /** True: the answer to a refresh token has no ID token. */
+  refreshesWithoutIdToken?: boolean;
 }
 
 /** A running provider. */
@@ -88,6 +92,7 @@ export async function startProvider({ tls = false, host = "127.0.0.1" } = {}): P
         response_types_supported: ["code"],
         subject_types_supported: ["public"],
         id_token_signing_alg_values_supported: ["RS256"],
+        ...provider.lies.document,
         ...(provider.lies.authentication && { token_endpoint_auth_methods_supported: provider.lies.authentication }),
       });
     },
@@ -110,7 +115,8 @@ export async function startProvider({ tls = false, host = "127.0.0.1" } = {}): P
         if (provider.refreshes !== true || parameters.get("refresh_token") !== "refresh")
           return json(response, 400, { error: "invalid_grant" });
         const token = { access_token: "access", token_type: "Bearer", expires_in: 300 };
-        return json(response, 200, { ...token, id_token: await tokenFor(new URLSearchParams()) });
+        const isBare = provider.lies.refreshesWithoutIdToken === true;
+        return json(response, 200, { ...token, ...(!isBare && { id_token: await tokenFor(new URLSearchParams()) }) });
       }
       const asked = codes.get(parameters.get("code") ?? "");
       codes.delete(parameters.get("code") ?? "");

@@ -13,16 +13,9 @@ import { challengeOf, secretText } from "../../../management/sign-in/oidc/pkce.t
 import type { ProviderFetch } from "../../../management/sign-in/oidc/provider-fetch.ts";
 import type { Terminal } from "../../process/terminal.ts";
 import { openBrowser } from "./browser.ts";
+import { readLoginKey } from "./login-key.ts";
+import type { LoginKey } from "./login-key.ts";
 import { listenForLogin } from "./login-listener.ts";
-
-/** The key of a sign-in. */
-export interface LoginKey {
-  readonly accessKey: string;
-  /** The name of its OwnedAccessKey. */
-  readonly name: string;
-  /** Its end in RFC 3339; undefined if it does not end by itself. */
-  readonly expiresAt: string | undefined;
-}
 
 /** Where and how to sign in. */
 export interface BrowserLogin {
@@ -97,9 +90,9 @@ export async function demandConnector(fetch: ProviderFetch, server: string, conn
 async function exchange(fetch: ProviderFetch, server: string, body: object): Promise<LoginKey> {
   const headers = { "content-type": "application/json", accept: "application/json" };
   const answer = await ask(fetch, `${server}/auth/exchange`, { method: "POST", headers, body: JSON.stringify(body) });
-  const { accessKey, name, expiresAt } = answer;
-  if (typeof accessKey !== "string" || typeof name !== "string") throw strange(`${server}/auth/exchange`);
-  return { accessKey, name, expiresAt: typeof expiresAt === "string" ? expiresAt : undefined };
+  const key = readLoginKey(answer);
+  if (key === undefined) throw strange(`${server}/auth/exchange`);
+  return key;
 }
 
 async function ask(fetch: ProviderFetch, url: string, request: Parameters<ProviderFetch>[1]): Promise<Readonly<Record<string, unknown>>> {

@@ -5,7 +5,7 @@
  */
 import { EngineError } from "../../../base/errors.ts";
 import { isRecord } from "../../../base/json.ts";
-import type { LoginKey } from "./browser-login.ts";
+import type { LoginKey } from "./login-key.ts";
 
 /** The only version that is spoken; every kubectl since 1.22 speaks it. */
 const EXEC_API_VERSION = "client.authentication.k8s.io/v1";

@@ -4,6 +4,7 @@
  * @module
  */
 import { createHash } from "node:crypto";
+import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { loadSqlite } from "../../../apiserver/store/sqlite/load-sqlite.ts";
 import { delay, systemClock } from "../../../base/clock.ts";
@@ -12,7 +13,8 @@ import { isRecord } from "../../../base/json.ts";
 import { makeFolder } from "../../files/data-folder.ts";
 import { readKeptFile, writeKeptFile } from "../../files/kept-file.ts";
 import type { Terminal } from "../../process/terminal.ts";
-import type { LoginKey } from "./browser-login.ts";
+import { readLoginKey } from "./login-key.ts";
+import type { LoginKey } from "./login-key.ts";
 
 /** Whose key it is. */
 export interface KeptKeyOf {
@@ -39,6 +41,8 @@ export interface KeptKeys {
 /** How often to see whether another process is done, in milliseconds. */
 const LOOK_MS = 200;
 const SQLITE_BUSY = 5;
+const LATE = "Another process did not complete its sign-in in time";
+const STOPPED = "Stopped while another process was signing in";
 
 /**
  * The folder: `ENDPOINT_SYNC_KEYS`, or one of the user's cache.
@@ -52,9 +56,10 @@ export function openKeptKeys(env: Terminal["env"], { server, connector }: KeptKe
     .digest("hex")
     .slice(0, 32);
   const path = join(folder, `${digest}.json`);
-  const isKept = (value: unknown): value is LoginKey => isRecord(value) && value["server"] === server && isLoginKey(value);
+  const isKept = (value: unknown): value is LoginKey => isRecord(value) && value["server"] === server && readLoginKey(value) !== undefined;
   return {
     async read() {
+      await demandOwn(path);
       const kept = await readKeptFile({ path, isKept, what: "key of a sign-in", hint: "Remove the file to sign in again" });
       return kept && { accessKey: kept.accessKey, name: kept.name, expiresAt: kept.expiresAt };
     },
@@ -88,9 +93,14 @@ function folderOf({ ENDPOINT_SYNC_KEYS: named, XDG_CACHE_HOME: cache, LOCALAPPDA
   throw new EngineError("USAGE", "There is no home folder for keys: set ENDPOINT_SYNC_KEYS to a folder");
 }
 
-function isLoginKey({ accessKey, name, expiresAt }: Readonly<Record<string, unknown>>): boolean {
-  if (typeof accessKey !== "string" || !/^[\x21-\x7e]{1,4096}$/.test(accessKey) || typeof name !== "string") return false;
-  return expiresAt === undefined || (typeof expiresAt === "string" && !Number.isNaN(Date.parse(expiresAt)));
+/** A file that others could have written may hold the key of another person, in whose name everything would happen. */
+async function demandOwn(path: string): Promise<void> {
+  const found = await stat(path).catch(() => undefined);
+  const own = process.getuid?.();
+  if (found === undefined || own === undefined) return;
+  const why = found.uid === own ? ((found.mode & 0o077) === 0 ? undefined : "others can read or write it") : "it is another user's";
+  if (why === undefined) return;
+  throw new EngineError("CONFIG_FILE", `Cannot use "${path}": ${why}`, { details: { hint: "Remove the file to sign in again" } });
 }
 
 /** An exclusive lock of an empty database, which ends with the process that holds it. */
@@ -110,7 +120,7 @@ async function takeTurn(path: string, { signal, waits }: { signal: AbortSignal; 
       if ((error as { readonly errcode?: unknown }).errcode !== SQLITE_BUSY)
         throw new EngineError("CONFIG_FILE", `Cannot use "${path}": ${messageOf(error)}`, { cause: error, details });
     }
-    if (signal.aborted) throw new EngineError("API_UNAUTHORIZED", "Another process did not complete its sign-in in time");
+    if (signal.aborted) throw new EngineError("API_UNAUTHORIZED", (signal.reason as Error).name === "TimeoutError" ? LATE : STOPPED);
     if (!told) waits();
     told = true;
     await delay(systemClock, LOOK_MS, signal);

@@ -11,7 +11,7 @@ import { readProxies } from "../../../management/sign-in/oidc/proxies.ts";
 import type { CommandContext } from "../../process/command.ts";
 import { visible } from "../../output/output.ts";
 import { demandConnector, platformAddress, signInByBrowser, takesKey } from "./browser-login.ts";
-import type { LoginKey } from "./browser-login.ts";
+import type { LoginKey } from "./login-key.ts";
 import { EXEC_INFO_VARIABLE, formatExecCredential, loginTokenArguments, readExecInfo } from "./exec-credential.ts";
 import type { LoginTokenFlags } from "./exec-credential.ts";
 import { openKeptKeys } from "./kept-keys.ts";
@@ -35,12 +35,12 @@ export async function runLoginToken({ terminal }: CommandContext, flags: LoginTo
   const ca = info?.caPem ?? (flags.ca === undefined ? undefined : await terminal.read(flags.ca));
   const fetch = createProviderFetch({ proxyFor: readProxies(terminal.env), ...(ca !== undefined && { ca }) });
   const keys = openKeptKeys(terminal.env, { server, connector });
-  const warn = (text: string) => terminal.err(`Warning: ${text}`);
+  const warn = (text: string) => terminal.err(`Warning: ${visible(text)}`);
 
   const works = async (key: LoginKey | undefined): Promise<string | undefined> => {
     if (key === undefined) return "there is no kept key";
-    if (key.expiresAt !== undefined && Date.parse(key.expiresAt) - systemClock.now() < LEFT_MIN_MS)
-      return `the kept key ${Date.parse(key.expiresAt) < systemClock.now() ? "ended" : "ends"} at ${key.expiresAt}`;
+    const ended = endOf(key);
+    if (ended !== undefined) return `the kept ${ended}`;
     return (await takesKey(fetch, server, key.accessKey)) ? undefined : "the platform no longer takes the kept key";
   };
   const print = (key: LoginKey) => {
@@ -60,12 +60,24 @@ export async function runLoginToken({ terminal }: CommandContext, flags: LoginTo
       await demandConnector(fetch, server, connector);
       const made = await signInByBrowser(terminal, { server, fetch, connector, timeout, opens: flags.browser });
       await keys.write(made);
+      const ended = endOf(made);
+      if (ended !== undefined)
+        warn(`The new ${ended}: kubectl asks you to sign in at each command. Look at this machine's clock, ${nowText()}`);
       return made;
     },
     { signal, waits: () => terminal.err("Another process is signing in: waiting for it") },
   );
   print(key);
 }
+
+/** Why a key cannot be used for long, by this machine's clock; undefined if it can. */
+function endOf({ expiresAt }: LoginKey): string | undefined {
+  if (expiresAt === undefined) return undefined;
+  const leftMs = Date.parse(expiresAt) - systemClock.now();
+  return leftMs < LEFT_MIN_MS ? `key ${leftMs < 0 ? "ended" : "ends"} at ${expiresAt}` : undefined;
+}
+
+const nowText = () => new Date(systemClock.now()).toISOString();
 
 /** A broken file costs a sign-in, and no more. */
 async function readOrWarn(keys: KeptKeys, warn: (text: string) => void): Promise<LoginKey | undefined> {

@@ -6,7 +6,7 @@ import { specOf } from "../../kinds/common.ts";
 import type { KeySpec } from "../../kinds/owned-access-key.ts";
 import { OWNED_ACCESS_KEYS, USERS } from "../../kinds/types.ts";
 import { userOriginOf } from "../../kinds/user.ts";
-import type { Said } from "../../kinds/user.ts";
+import type { LeftLogin, Said } from "../../kinds/user.ts";
 import { isOfSignIn } from "../keys/key-origin.ts";
 import type { KeyLives } from "../keys/key-lives.ts";
 import { connectorDataOf, keptLogin } from "../keys/kept-login.ts";
@@ -68,6 +68,16 @@ export function createLoginEnds({ registry, objects, connectors, lives, upToDate
       await endKeyless(login, tries + 1);
     }
   };
+  /** The key may go, or be about to, while its provider is asked: what it left with the User has the former tokens. */
+  const keepLeft = async (key: KubeObject, { identity, oidcLogin }: Pick<KeySpec, "identity" | "oidcLogin">): Promise<boolean> => {
+    await upToDate();
+    const found = saidFor(key);
+    const { left } = found?.said ?? {};
+    if (left === undefined || !hasTokensOf(left, key)) return false;
+    const kept = { identity: { ...left.identity, ...identity }, oidcLogin: oidcLogin ?? left.oidcLogin };
+    await write(found!.user, { subject: found!.said.subject, left: leftLogin(kept, left.endMs ?? Infinity) });
+    return true;
+  };
   return {
     keyless() {
       const signedIn = new Set<Said | undefined>();
@@ -85,8 +95,14 @@ export function createLoginEnds({ registry, objects, connectors, lives, upToDate
         await write(key.of, { subject: key.said.subject, left: leftLogin(kept, key.said.left?.endMs ?? Infinity) });
         return;
       }
-      const spec = oidcLogin === undefined ? { identity } : { oidcLogin: tokens };
-      await registry.patch(OWNED_ACCESS_KEYS, keyOf(key), "merge", { metadata: { uid: key.metadata.uid! }, spec });
+      const spec = oidcLogin === undefined ? { ...(identity && { identity }) } : { oidcLogin: tokens };
+      try {
+        await registry.patch(OWNED_ACCESS_KEYS, keyOf(key), "merge", { metadata: { uid: key.metadata.uid! }, spec });
+      } catch (error) {
+        if (!isEngineError(error, "API_NOT_FOUND", "API_CONFLICT") || !(await keepLeft(key, spec))) throw error;
+        return;
+      }
+      await keepLeft(key, spec);
     },
 
     async endLogin(key) {
@@ -111,6 +127,13 @@ export function createLoginEnds({ registry, objects, connectors, lives, upToDate
       }
     },
   };
+}
+
+/** Tells whether a login without a key is what this key left: another login of the person has other tokens. */
+function hasTokensOf({ identity, oidcLogin }: LeftLogin, key: KubeObject): boolean {
+  const spec = specOf<KeySpec>(key);
+  const isSame = identity?.connectorData === spec.identity?.connectorData;
+  return isSame && oidcLogin?.refreshToken === spec.oidcLogin?.refreshToken;
 }
 
 /** Tells whether a subject is this id of this connector, with any of the connector's providers: `CONNECTOR/ID` or `CONNECTOR@DIGEST/ID`. */

@@ -12,7 +12,7 @@ import type { KeySpec } from "../../kinds/owned-access-key.ts";
 import type { TeamSpec } from "../../kinds/team.ts";
 import { OWNED_ACCESS_KEYS, TEAMS, USERS } from "../../kinds/types.ts";
 import { subjectsOf } from "../../kinds/user.ts";
-import type { LeftLogin, UserSpec } from "../../kinds/user.ts";
+import type { UserSpec } from "../../kinds/user.ts";
 import type { Identity } from "../../sign-in/identity.ts";
 import type { Linked, ProviderTokens, SignedIn, SignInPorts } from "../../sign-in/ports.ts";
 import type { AccessKeys } from "../keys/access-keys.ts";
@@ -29,7 +29,7 @@ import type { NameIndex } from "../rights/name-index.ts";
 import { isKeyless, leftLogin } from "./left-logins.ts";
 import { isName, nameWithDigest } from "./object-names.ts";
 import { NOBODYS_DIGEST, passwordFits } from "./password.ts";
-import { saidOf, signingIn } from "./signed-in-user.ts";
+import { askingAgain, saidOf, signingIn } from "./signed-in-user.ts";
 import { chargedTo } from "../quota/payer.ts";
 
 /** Options of the sign-in service. */
@@ -131,9 +131,10 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
       const next = this.#keySpec({ name: key.metadata.name! }, identity, tokens);
       const oidcLogin = next.oidcLogin && { ...specOf<KeySpec>(key).oidcLogin, ...next.oidcLogin };
       const left = leftLogin({ identity: next.identity, oidcLogin }, key.said.left?.endMs ?? Infinity);
-      return void (await this.#refresh(key.of, identity, left));
+      return void (await this.#refresh(key.of, identity, signingIn({ ...this.#saidBy(identity), left })));
     }
-    const user = known === undefined ? { name: specOf<KeySpec>(key).user ?? "" } : await this.#refresh(known, identity);
+    const said = askingAgain(this.#saidBy(identity));
+    const user = known === undefined ? { name: specOf<KeySpec>(key).user ?? "" } : await this.#refresh(known, identity, said);
     const { groups, identity: next, oidcLogin } = this.#keySpec(user, identity, tokens);
     const spec = { groups: groups ?? [], ...(next && { identity: next }), ...(oidcLogin && { oidcLogin }) };
     await this.#options.registry.patch(OWNED_ACCESS_KEYS, keyOf(key), "merge", { metadata: { uid: key.metadata.uid! }, spec });
@@ -267,12 +268,10 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
     return personOf(await registry.create(USERS, "", { metadata: { name }, spec }, { user: signingIn(this.#saidBy(identity)) }));
   }
 
-  /** `left`: what it takes to ask again about an identity whose login has no key. */
-  async #refresh(user: KubeObject, identity: Identity, left?: LeftLogin): Promise<Person> {
+  async #refresh(user: KubeObject, identity: Identity, by = signingIn(this.#saidBy(identity))): Promise<Person> {
     if (identity.connector === PASSWORD_CONNECTOR) return personOf(user);
-    const options = { user: signingIn({ ...this.#saidBy(identity), ...(left && { left }) }) };
     const body = { metadata: { uid: user.metadata.uid! } };
-    return personOf((await this.#options.registry.patch(USERS, keyOf(user), "merge", body, options)).object);
+    return personOf((await this.#options.registry.patch(USERS, keyOf(user), "merge", body, { user: by })).object);
   }
 
   #saidBy(identity: Identity) {

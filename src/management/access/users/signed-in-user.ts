@@ -18,15 +18,28 @@ import { isReserved } from "../caller.ts";
 
 /** `UserInfo.extra` of the server while it writes a connector's data. No request from outside has it. */
 const SAID_EXTRA = "platform/said";
+/** Second value of that. */
+const KEEPS_LEFT = "keeps left";
 
 /** The server as the author of a sign-in. */
 export function signingIn(said: Said): UserInfo {
   return { ...SYSTEM_USER, extra: { [SAID_EXTRA]: [JSON.stringify(said)] } };
 }
 
+/** The server as the author of what a provider said about a login with a key. If the key has gone meanwhile, what it left stays. */
+export function askingAgain(said: Said): UserInfo {
+  return { ...SYSTEM_USER, extra: { [SAID_EXTRA]: [JSON.stringify(said), KEEPS_LEFT] } };
+}
+
 function saidBy({ extra }: UserInfo): Said | undefined {
   const text = extra?.[SAID_EXTRA]?.[0];
   return text === undefined ? undefined : (JSON.parse(text) as Said);
+}
+
+/** What a login whose key has gone left with the User, where the author does not say otherwise. */
+function leftBefore(before: readonly Said[], subject: string, { extra }: UserInfo): Pick<Said, "left"> {
+  const left = extra?.[SAID_EXTRA]?.[1] === KEEPS_LEFT ? before.find((one) => one.subject === subject)?.left : undefined;
+  return left === undefined ? {} : { left };
 }
 
 /**
@@ -41,7 +54,11 @@ export function withSaid(object: KubeObject, old: KubeObject | undefined, by: Us
   const { groups = [] } = spec;
   const given = groupsIn(before);
   const own = groups.filter((group) => !given.has(group));
-  const added = said && { ...said, groups: (said.groups ?? []).filter((group) => !own.includes(group)) };
+  const added = said && {
+    ...leftBefore(before, said.subject, by),
+    ...said,
+    groups: (said.groups ?? []).filter((group) => !own.includes(group)),
+  };
   const others = before.filter(({ subject }) => subject !== said?.subject && subjectsOf(spec).includes(subject));
   const after = [...others, ...(added ? [added] : [])];
   // A group that was removed stays removed as long as the connector goes on naming it.

@@ -47,6 +47,11 @@ export const OIDC = {
     groupsPrefix: formField("line", "Prefix of each group."),
     type: formField("line", "Type that is shown in the user interface; display only."),
     resource: formField("web", "Value of the parameter `resource` of token requests."),
+    prompt: {
+      type: "literals",
+      values: ["consent", "login", "select_account"],
+      description: "Value of the parameter `prompt` of sign-ins. Some providers give a refresh token only with `consent`.",
+    },
   },
 } as const satisfies ObjectSchema;
 

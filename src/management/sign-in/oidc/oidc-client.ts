@@ -6,6 +6,8 @@
 import * as openid from "openid-client";
 import { unavailable } from "../../../apiserver/types/status.ts";
 import type { Claims } from "../rules/claims.ts";
+import { openGrants } from "./grants.ts";
+import type { Grants } from "./grants.ts";
 import { isLoopback } from "./loopback.ts";
 import { notAccepted, notRefreshed, protocolReason, reachability } from "./oauth-errors.ts";
 import type { ProviderTokens } from "../ports.ts";
@@ -37,12 +39,15 @@ export interface OidcClient {
    */
   redeem(address: URL, secrets: LoginSecrets): Promise<{ readonly claims: Claims; readonly tokens: ProviderTokens }>;
   /**
-   * The current claims about a user who signed in before; no claims if the provider returns no ID token. The tokens include a new
-   * refresh token if the previous one is good for one use.
+   * The current claims about a user who signed in before; no claims if the provider returns no ID token.
    *
+   * @param keep Stores a refresh token with which the provider replaced the previous one, before anything else may fail.
    * @throws API_UNAUTHORIZED when the provider no longer knows of the login, API_UNAVAILABLE when it cannot be reached.
    */
-  refresh(refreshToken: string): Promise<{ readonly claims: Claims; readonly tokens: ProviderTokens }>;
+  refresh(
+    refreshToken: string,
+    keep: (tokens: { readonly refreshToken: string }) => Promise<void>,
+  ): Promise<{ readonly claims: Claims; readonly tokens: ProviderTokens }>;
   /** The address to which the user goes to sign out; undefined when the provider has none. */
   endSessionUrl(idToken?: string): URL | undefined;
 }
@@ -76,17 +81,18 @@ export async function discoverOidc(
   const issuer = new URL(issuerUrl);
   // The signature of every ID token is verified: TLS proves nothing with `insecureCa`.
   const execute = [openid.enableNonRepudiationChecks, ...(isLoopback(issuer) ? [openid.allowInsecureRequests] : [])];
-  const options = { execute, timeout: timeoutSeconds, [openid.customFetch]: fetch };
+  const options = { execute, timeout: timeoutSeconds };
+  const discover = (by: ProviderFetch) =>
+    openid.discovery(issuer, clientId, {}, authenticationOf(settings), { ...options, [openid.customFetch]: by });
   try {
-    const configuration = await openid.discovery(issuer, clientId, {}, authenticationOf(settings), options);
-    return clientFor(configuration, settings, parameters);
+    return clientFor(await openGrants({ fetch, discover }), settings, parameters);
   } catch (error) {
     throw reachability(error) ?? unavailable(`the provider's discovery document cannot be used: ${protocolReason(error)}`);
   }
 }
 
 function clientFor(
-  configuration: openid.Configuration,
+  { configuration, run }: Grants,
   settings: OidcSettings,
   parameters: NonNullable<ProviderDiscoveryOptions["parameters"]>,
 ): OidcClient {
@@ -109,21 +115,36 @@ function clientFor(
     async redeem(address, { state, nonce, verifier }) {
       try {
         const checks = { expectedState: state, expectedNonce: nonce, pkceCodeVerifier: verifier, idTokenExpected: true };
-        const answer = await openid.authorizationCodeGrant(configuration, address, checks, extra);
-        const claims: Claims = { ...answer.claims() };
-        return { claims: getUserInfo ? await withUserInfo(configuration, answer.access_token, claims) : claims, tokens: tokensOf(answer) };
+        return await run(async (own) => {
+          const answer = await openid.authorizationCodeGrant(own, address, checks, extra);
+          const claims: Claims = { ...answer.claims() };
+          return { claims: getUserInfo ? await withUserInfo(own, answer.access_token, claims) : claims, tokens: tokensOf(answer) };
+        });
       } catch (error) {
         throw notAccepted(error);
       }
     },
-    async refresh(refreshToken) {
+    async refresh(refreshToken, keep) {
+      let replaced: string | undefined;
+      const keepReplaced = async () => {
+        if (replaced !== undefined && replaced !== refreshToken) await keep({ refreshToken: replaced });
+        replaced = undefined;
+      };
       try {
-        const answer = await openid.refreshTokenGrant(configuration, refreshToken, extra);
-        const claims: Claims = { ...answer.claims() };
-        const tokens = { refreshToken, ...tokensOf(answer) };
-        const isTold = getUserInfo && claims["sub"] !== undefined;
-        return { claims: isTold ? await withUserInfo(configuration, answer.access_token, claims) : claims, tokens };
+        return await run(
+          async (own) => {
+            const answer = await openid.refreshTokenGrant(own, refreshToken, extra);
+            await keepReplaced();
+            const claims: Claims = { ...answer.claims() };
+            const tokens = { refreshToken, ...tokensOf(answer) };
+            const isTold = getUserInfo && claims["sub"] !== undefined;
+            return { claims: isTold ? await withUserInfo(own, answer.access_token, claims) : claims, tokens };
+          },
+          (token) => void (replaced = token),
+        );
       } catch (error) {
+        // The former one is no longer good, whatever the answer is worth.
+        await keepReplaced();
         throw notRefreshed(error);
       }
     },

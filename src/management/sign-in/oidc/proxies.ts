@@ -74,7 +74,7 @@ type Exception = (host: string, port: string) => boolean;
 function exceptions(text: string): (url: URL) => boolean {
   const all = text.split(/[\s,]+/).flatMap((entry) => (entry === "" ? [] : [exception(entry.toLowerCase())]));
   return (url) => {
-    const host = url.hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
+    const host = canonical(url.hostname);
     const port = url.port || (url.protocol === "https:" ? "443" : "80");
     return all.some((one) => one(host, port));
   };
@@ -83,20 +83,33 @@ function exceptions(text: string): (url: URL) => boolean {
 function exception(entry: string): Exception {
   if (entry === "*") return () => true;
   const network = networkOf(entry);
-  if (network !== undefined) return (host) => isIP(host) !== 0 && network.check(host, familyOf(host));
+  if (network !== undefined) return (host) => network(host);
   // A colon in an address without brackets is no port.
   const [, bracketed, name, port] = /^(?:\[([^\]]*)\]|([^:]*))(?::(\d+))?$/.exec(entry) ?? [undefined, undefined, entry, undefined];
-  const below = (bracketed ?? name ?? "").replace(/^\*?\./, "").replace(/\.$/, "");
-  return (host, at) => (host === below || host.endsWith(`.${below}`)) && (port === undefined || port === at);
+  const below = canonical((bracketed ?? name ?? "").replace(/^\*?\./, ""));
+  const isBelow = (host: string) => isIP(below) === 0 && host.endsWith(`.${below}`);
+  return (host, at) => (host === below || isBelow(host)) && (port === undefined || port === at);
 }
 
-function networkOf(entry: string): BlockList | undefined {
+/** A name or an IP address as requests have it, whatever its spelling, without brackets; an IPv4 address within IPv6 is that address. */
+function canonical(text: string): string {
+  const host = isIP(text) === 6 ? `[${text}]` : text;
+  const written = /^(?:\[[^\]]*\]|[^/?#@\\:]+)$/.test(host) && URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname : host;
+  const bare = written.replace(/^\[|\]$/g, "").replace(/\.$/, "");
+  const halves = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/
+    .exec(bare)
+    ?.slice(1)
+    .map((half) => parseInt(half, 16));
+  return halves === undefined ? bare : halves.map((half) => `${half >> 8}.${half & 255}`).join(".");
+}
+
+function networkOf(entry: string): ((host: string) => boolean) | undefined {
   const [address = "", length = ""] = entry.split("/");
   const family = familyOf(address);
   if (isIP(address) === 0 || !/^\d{1,3}$/.test(length) || Number(length) > (family === "ipv4" ? 32 : 128)) return undefined;
   const network = new BlockList();
   network.addSubnet(address, Number(length), family);
-  return network;
+  return (host) => isIP(host) !== 0 && familyOf(host) === family && network.check(host, family);
 }
 
 function familyOf(address: string): "ipv4" | "ipv6" {

@@ -72,9 +72,9 @@ export async function openDirectoryProviderA(provider: Provider<"directoryProvid
       const { claims, tokens } = await client.redeem(address, secrets);
       return profileBy(claims, tokens);
     },
-    async lookAgain({ tokens: { refreshToken } }) {
+    async lookAgain({ tokens: { refreshToken }, keep }) {
       if (refreshToken === undefined) return undefined;
-      const { claims, tokens } = await client.refresh(refreshToken);
+      const { claims, tokens } = await client.refresh(refreshToken, keep);
       return claims["sub"] === undefined ? undefined : profileBy(claims, tokens);
     },
     endSessionUrl: () => undefined,

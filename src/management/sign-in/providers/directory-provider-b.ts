@@ -70,8 +70,7 @@ export async function openDirectoryProviderB(provider: Provider<"directoryProvid
     },
     async lookAgain({ tokens: { refreshToken }, keep }) {
       if (refreshToken === undefined) return undefined;
-      const { claims, tokens } = await client.refresh(refreshToken);
-      await keep({ ...(tokens.refreshToken !== undefined && { refreshToken: tokens.refreshToken }) });
+      const { claims, tokens } = await client.refresh(refreshToken, keep);
       return claims["oid"] === undefined ? undefined : profileBy(claims, tokens);
     },
     endSessionUrl: (idToken) => client.endSessionUrl(idToken),

@@ -10,7 +10,9 @@ import type { Provider } from "../rules/admit.ts";
  * @throws API_UNAVAILABLE when its discovery document cannot be read.
  */
 export async function openOidc(provider: Provider<"oidc">, { fetch, limits }: ProviderContext): Promise<RedirectClient> {
-  const client = await discoverOidc(provider.settings, { fetch, timeoutSeconds: limits.providerTimeoutSeconds });
+  const { prompt } = provider.settings;
+  const parameters = prompt === undefined ? {} : { prompt };
+  const client = await discoverOidc(provider.settings, { fetch, timeoutSeconds: limits.providerTimeoutSeconds, parameters });
   return {
     flow: "redirect",
     authorizationUrl: (login) => client.authorizationUrl(login),
@@ -20,11 +22,9 @@ export async function openOidc(provider: Provider<"oidc">, { fetch, limits }: Pr
     },
     async lookAgain({ tokens: { refreshToken, ...before }, keep }) {
       if (refreshToken === undefined) return undefined;
-      const { claims, tokens } = await client.refresh(refreshToken);
-      const all = { ...before, ...tokens };
-      await keep(all);
+      const { claims, tokens } = await client.refresh(refreshToken, (next) => keep({ ...before, ...next }));
       // Only an ID token names the groups.
-      return claims["iss"] === undefined ? undefined : { decision: admit(provider, claims), tokens: all };
+      return claims["iss"] === undefined ? undefined : { decision: admit(provider, claims), tokens: { ...before, ...tokens } };
     },
     endSessionUrl: (idToken) => client.endSessionUrl(idToken),
   };

@@ -57,9 +57,7 @@ export async function openSourceHostB(provider: Provider<"sourceHostB">, context
     },
     async lookAgain({ userId, tokens: { refreshToken }, keep }) {
       if (refreshToken === undefined) return undefined;
-      const { claims, tokens } = await client.refresh(refreshToken);
-      const { idToken: _idToken, ...kept } = tokens;
-      await keep(kept);
+      const { claims, tokens } = await client.refresh(refreshToken, keep);
       return profileBy(claims["sub"] ?? userId, tokens);
     },
     endSessionUrl: (idToken) => client.endSessionUrl(idToken),

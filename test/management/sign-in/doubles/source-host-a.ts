@@ -30,14 +30,14 @@ export interface SourceHostADouble {
   pageSize: number;
 }
 
-/** An account at the service, or at the enterprise edition of that host. */
-export function sourceHostA(hostName = ""): SourceHostADouble {
+/** An account at the service, or at the enterprise edition of that host. Only applications with permissions of their own get refresh tokens. */
+export function sourceHostA(hostName = "", refresh: "none" | "rotated" = "none"): SourceHostADouble {
   const site = hostName === "" ? "github.com" : hostName;
   const api = hostName === "" ? "api.github.com" : `${hostName}/api/v3`;
   const lies: Lies = {};
   const oauth = createOauth({
     ...{ authorize: `${site}/login/oauth/authorize`, token: `${site}/login/oauth/access_token`, lies },
-    ...{ parameters: [], scopes: ["user:email", "read:org"], refresh: "none", errorStatus: 200 },
+    ...{ parameters: [], scopes: ["user:email", "read:org"], refresh, errorStatus: 200 },
   });
   const page = (asked: Asked, items: readonly unknown[]): Answer => {
     const number = Number(asked.query.get("page") ?? "1");

@@ -1,0 +1,102 @@
+/**
+ * Requests to a token endpoint by the package `openid-client`, with the provider's newest keys. The package alone keeps a key set for a
+ * minute at least, and refuses tokens that are signed with a newer key: a refresh token that is good for one use would be lost with the answer.
+ *
+ * @module
+ */
+import * as openid from "openid-client";
+import { isRecord } from "../../../base/json.ts";
+import type { ProviderFetch } from "./provider-fetch.ts";
+
+/** What makes {@link Grants}. */
+export interface GrantsOptions {
+  readonly fetch: ProviderFetch;
+  /** Reads the discovery document by this `fetch`. */
+  readonly discover: (fetch: ProviderFetch) => Promise<openid.Configuration>;
+}
+
+/** A provider whose discovery document has been read. */
+export interface Grants {
+  /** For what asks nothing of the provider. */
+  readonly configuration: openid.Configuration;
+  /**
+   * Runs one request to the token endpoint, and what follows it.
+   *
+   * @param onRefreshToken Called with a refresh token as soon as there is one, also if the rest of the answer is refused.
+   */
+  run<T>(request: (configuration: openid.Configuration) => Promise<T>, onRefreshToken?: (token: string) => void): Promise<T>;
+}
+
+/** Keys that the package takes for too old. */
+const NO_KEYS = { jwks: { keys: [] }, uat: 0 };
+
+/**
+ * Reads the discovery document once. Each request gets a configuration of its own, since the package keeps keys by configuration.
+ *
+ * @throws Error when the document cannot be read, or names another issuer.
+ * @example
+ * const { run } = await openGrants({ fetch, discover: (fetch) => openid.discovery(issuer, "platform", {}, none, { [openid.customFetch]: fetch }) });
+ * await run((configuration) => openid.refreshTokenGrant(configuration, token));
+ */
+export async function openGrants({ fetch, discover }: GrantsOptions): Promise<Grants> {
+  let read: Promise<RememberedAnswer> | undefined;
+  const remembered: ProviderFetch = async (url, request) => {
+    const { text, status, headers } = await (read ??= fetch(url, request).then(rememberedAnswer));
+    return new Response(text, { status, headers });
+  };
+  const configuration = await discover(remembered);
+  const { token_endpoint: tokenEndpoint } = configuration.serverMetadata();
+  let keys: openid.ExportedJWKSCache | undefined;
+  return {
+    configuration,
+    async run(request, onRefreshToken = () => {}) {
+      let opened: openid.Configuration | undefined = undefined;
+      const its: ProviderFetch = async (url, how) => {
+        if (opened === undefined) return remembered(url, how);
+        const answer = await fetch(url, how);
+        if (url !== tokenEndpoint) return answer;
+        const text = await answer.clone().text();
+        if (!isSignedBy(keys, text)) openid.setJwksCache(opened, NO_KEYS);
+        const token = fieldOf(text, "refresh_token");
+        if (answer.status === 200 && typeof token === "string" && token !== "") onRefreshToken(token);
+        return answer;
+      };
+      const own = await discover(its);
+      opened = own;
+      if (keys !== undefined) openid.setJwksCache(own, keys);
+      try {
+        return await request(own);
+      } finally {
+        keys = openid.getJwksCache(own) ?? keys;
+      }
+    },
+  };
+}
+
+interface RememberedAnswer {
+  readonly text: string;
+  readonly status: number;
+  readonly headers: Headers;
+}
+
+/** A text, since each clone of an answer would hang on the one before it. */
+async function rememberedAnswer(answer: Response): Promise<RememberedAnswer> {
+  return { text: await answer.text(), status: answer.status, headers: answer.headers };
+}
+
+/** Whether one of the keys has the name that the ID token of an answer says. A token that says none may be signed by any. */
+function isSignedBy(known: openid.ExportedJWKSCache | undefined, answer: string): boolean {
+  const token = fieldOf(answer, "id_token");
+  if (typeof token !== "string" || known === undefined) return true;
+  const kid = fieldOf(Buffer.from(token.split(".")[0]!, "base64url").toString(), "kid");
+  return kid !== undefined && known.jwks.keys.some((key) => key.kid === kid);
+}
+
+function fieldOf(text: string, name: string): unknown {
+  try {
+    const document: unknown = JSON.parse(text);
+    return isRecord(document) ? document[name] : undefined;
+  } catch {
+    return undefined;
+  }
+}
