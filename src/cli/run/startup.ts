@@ -175,7 +175,9 @@ function isCertificateFault({ cause }: EngineError): boolean {
 export function withCluster({ side, server }: Pick<FollowedCluster, "side" | "server">, error: unknown): unknown {
   if (!isEngineError(error) || !error.code.startsWith("API_")) return error;
   const fault = isCertificateFault(error) && { hint: certificateHint(side, error) };
-  return new EngineError(error.code, `Cannot work with the ${side} cluster ${server}: ${messageOf(error)}`, {
+  const cluster = `${side} cluster ${server}`;
+  const what = error.code === "API_UNAUTHORIZED" ? `The ${cluster} rejected the credentials` : `Cannot work with the ${cluster}`;
+  return new EngineError(error.code, `${what}: ${messageOf(error)}`, {
     cause: error,
     details: { ...error.details, ...fault },
   });
