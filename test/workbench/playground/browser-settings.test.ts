@@ -97,6 +97,19 @@ describe.runIf(hasChromium)("the playground's settings", { timeout: BROWSER_TEST
     expect(await field(page, "onError").getAttribute("aria-describedby")).toContain("setting-onError-help");
   });
 
+  test("accept a drift, which is nothing to look at then", async () => {
+    const config = STATE.config.replace(`'"blue-" + value'`, "value.toLowerCase()").replace(`'value.replace(/^blue-/, "")'`, "value");
+    const page = await openAnswered({ state: { ...STATE, config } });
+    await pane(page, "results").getByText("1 drifts").waitFor();
+    await openSettings(page);
+    await editor(page, "settings").click();
+    await page.keyboard.insertText(`acceptedDrifts: [{ path: 'metadata.annotations["example.com/team"]', reason: only small letters }]\n`);
+    await pane(page, "results").getByRole("button", { name: "Round trip: Drifts, accepted" }).click();
+    await pane(page, "results").getByText("The settings accept it: only small letters").waitFor();
+    expect(await pane(page, "results").getByText("1 drifts").count()).toBe(0);
+    expect(await graveViolations(page)).toEqual([]);
+  });
+
   test("can be set by keys alone", async () => {
     const page = await openAnswered({ state: STATE });
     await page.keyboard.press("Alt+6");

@@ -185,7 +185,10 @@ interface Counts {
 }
 
 function restless(patches: readonly ShownPatch[], together: readonly LawBreach[]): Pick<Counts, "oscillating" | "drifting"> {
-  const verdicts = [...patches.map(({ pair }) => pair?.verdict), ...together.map(({ verdict }) => verdict)];
+  const verdicts = [
+    ...patches.map(({ pair }) => (pair?.accepted === undefined ? pair?.verdict : undefined)),
+    ...together.map(({ verdict }) => verdict),
+  ];
   const those = (verdict: PairVerdict) => verdicts.filter((one) => one === verdict).length;
   return { oscillating: those("oscillates"), drifting: those("drifts") };
 }
