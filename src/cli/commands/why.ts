@@ -45,9 +45,8 @@ export function defineWhy(command: Command, context: CommandContext): void {
         kinds,
       );
       const about = { resource, key: parseName(name) };
-      const { wait = 0 } = flags;
-      const until = systemClock.now() + wait * 1_000;
-      return withInspection(context, flags, (inspection) => why(context, flags, { ...about, inspection, until }));
+      const wait = createWait(context, flags);
+      return withInspection(context, flags, (inspection) => why(context, flags, { ...about, inspection, wait }));
     });
 }
 
@@ -71,8 +70,20 @@ interface About {
   readonly resource: ResourceType;
   readonly key: ObjectKey;
   readonly inspection: Inspection;
-  /** Until then a write that is to come is waited for. */
-  readonly until: number;
+  /** Tells whether a write that is to come is waited for, once more. */
+  readonly wait: () => boolean;
+}
+
+/** Counts from now on, and says at the first time that it waits. */
+function createWait({ terminal }: CommandContext, { wait: seconds = 0 }: WhyFlags): () => boolean {
+  const until = systemClock.now() + seconds * 1_000;
+  let isTold = false;
+  return () => {
+    if (systemClock.now() >= until) return false;
+    if (!isTold) terminal.err("Waiting for a write that is still to come");
+    isTold = true;
+    return true;
+  };
 }
 
 async function why({ terminal, exit }: CommandContext, { output, wait }: WhyFlags, about: About): Promise<void | "again"> {
@@ -83,7 +94,7 @@ async function why({ terminal, exit }: CommandContext, { output, wait }: WhyFlag
   const explanation = explainObject(preview, resource, key);
   if (explanation === undefined) throw new EngineError("INTERNAL", `Broken invariant: ${formatKey(key)} was not inspected`);
   const isPending = explanation.writes.length > 0;
-  if (isPending && systemClock.now() < about.until) return "again";
+  if (isPending && about.wait()) return "again";
   if (isPending && wait !== undefined) {
     terminal.err(`After ${wait} s, a write for ${formatKey(key)} is still to come: does a syncer run?`);
     exit(EXIT_FAILED);
