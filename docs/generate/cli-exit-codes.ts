@@ -38,7 +38,13 @@ export const COMMAND_EXIT_CODES: Readonly<Record<string, readonly ExitMeaning[]>
       meaning: "a run would be blocked: a host namespace is missing, or the host would refuse an object; or it could not find out",
     },
   ],
-  why: [{ code: EXIT_FAILED, meaning: "neither the tenant has such an object, nor the host a copy of it; a cluster refused" }],
+  why: [
+    {
+      code: EXIT_FAILED,
+      meaning:
+        "neither the tenant has such an object, nor the host a copy of it; after `--wait`, a write is still to come; a cluster refused",
+    },
+  ],
   audit: [
     { code: 0, meaning: "every copy is as it should be" },
     { code: EXIT_FAILED, meaning: "there are findings" },

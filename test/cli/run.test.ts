@@ -173,7 +173,7 @@ describe("run", () => {
     const { code, stderr } = await run(argv, { files });
     expect(code).toBe(1);
     expect(stderr).toMatch(
-      new RegExp(`^error API_UNAUTHORIZED: Cannot work with the tenant cluster ${tenant.url}: Unauthorized\n  Check the user`, "m"),
+      new RegExp(`^error API_UNAUTHORIZED: The tenant cluster ${tenant.url} rejected the credentials: Unauthorized\n  Check the user`, "m"),
     );
   });
 

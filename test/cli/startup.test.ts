@@ -81,22 +81,43 @@ describe("a start", () => {
     expect(lines).toEqual(["warn  The host namespace does not exist; nothing is copied until it is created namespace=vc-blue"]);
   });
 
-  test.each(["API_UNAVAILABLE", "API_TOO_MANY_REQUESTS"] as const)(
-    "waits longer and longer after %s, and names the server each time",
-    async (code) => {
-      const { start, lines, clock } = await prepare({ tenant: times(3, code) });
-      const started = start();
-      await clock.advance(0);
-      const waiting = (retryMs: number) =>
-        `warn  Waiting for the API server cluster=tenant server=https://tenant.example.com code=${code} error="no route" retryMs=${retryMs}`;
-      expect(lines).toEqual([waiting(250)]);
-      await clock.advance(250);
-      await clock.advance(288);
-      expect(lines).toEqual([waiting(250), waiting(288), waiting(331)]);
-      await clock.advance(1_000);
-      await started;
-    },
-  );
+  const WAITING = "warn  Waiting for the API server cluster=tenant server=https://tenant.example.com";
+
+  test.each(["API_UNAVAILABLE", "API_TOO_MANY_REQUESTS"] as const)("waits longer and longer after %s, and tells it once", async (code) => {
+    const { start, lines, clock } = await prepare({ tenant: times(3, code) });
+    const started = start();
+    await clock.advance(0);
+    expect(lines).toEqual([`${WAITING} code=${code} error="no route"`]);
+    for (const waitMs of [250, 288, 331]) {
+      await clock.advance(waitMs - 1);
+      expect(lines).toHaveLength(1);
+      await clock.advance(1);
+    }
+    await started;
+    expect(lines[1]).toBe("info  The API server answers cluster=tenant server=https://tenant.example.com attempts=4");
+  });
+
+  test("tells another reason, and a wait that goes on with how many attempts there were", async () => {
+    const reasons = ["no route", "no route", "no name"];
+    let failures = 0;
+    const { start, lines, clock, stop } = await prepare({
+      tenant: () => new EngineError("API_UNAVAILABLE", reasons[Math.min(failures++, reasons.length - 1)]!),
+    });
+    const started = start();
+    await clock.advance(0);
+    await clock.advance(250);
+    await clock.advance(288);
+    expect(lines).toEqual([`${WAITING} code=API_UNAVAILABLE error="no route"`, `${WAITING} code=API_UNAVAILABLE error="no name"`]);
+    for (let second = 0; second < 600; second += 1) await clock.advance(1_000);
+    const again = lines.slice(2).map((line) => /error="no name" attempts=(\d+) seconds=(\d+)$/.exec(line)!.slice(1).map(Number));
+    const seconds = again.map((counts) => counts[1]!);
+    expect(seconds.every((at, index) => at - (seconds[index - 1] ?? 0) >= 60)).toBe(true);
+    expect(seconds.at(-1)).toBeGreaterThan(480);
+    expect(again.at(-1)![0]).toBeGreaterThan(again.length);
+    expect(again.at(-1)![0]).toBeLessThanOrEqual(failures);
+    stop.abort();
+    await started;
+  });
 
   test("stops waiting when it is told to stop", async () => {
     const { start, clock, stop } = await prepare({ host: times(Infinity, "API_UNAVAILABLE") });

@@ -120,7 +120,7 @@ test("render has the names of a virtual cluster that a test file has without a c
 
 test("only files are named that have a test that is wanted", async () => {
   write({ "a.patch-test.yaml": GREEN, "b.patch-test.yaml": RED });
-  const { stdout, code } = await test_("--filter", "/^keeps/");
+  const { stdout, code } = await test_("-t", "/^keeps/");
   expect(stdout).not.toContain("a.patch-test.yaml");
   expect(stdout).not.toContain("moves IPs");
   expect([code, /^PASS .*$/m.exec(stdout)?.[0]]).toEqual([1, expect.stringMatching(/^PASS 0 {2}FAIL 1 /)]);

@@ -39,6 +39,20 @@ describe("why", () => {
     expect(await lines(["ep", "shop/web"])).toContain("copied: in sync\n");
   });
 
+  test("waits for what is still to come, where it is told to, and fails when it does not come", async () => {
+    const WAITING = "Waiting for a write that is still to come\n";
+    await sides.tenant.client.create(ENDPOINTS, web({ "example.com/team": "ops" }));
+    const told = cli("why", ["ep", "shop/web", "--wait", "600"]);
+    await sync(has(sides.host.client, ENDPOINTS, "web-x-shop-x-blue"));
+    const { code, stdout } = await told;
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining("copied: in sync\n") as string });
+    await sides.tenant.client.patch(ENDPOINTS, { namespace: "shop", name: "web" }, "merge", { metadata: { labels: { a: "b" } } });
+    const late = await cli("why", ["ep", "shop/web", "--wait", "1"]);
+    expect(late).toMatchObject({ code: 1, stderr: `${WAITING}After 1 s, a write for shop/web is still to come: does a syncer run?\n` });
+    expect(late.stdout).toContain("Writes to come");
+    expect(await cli("why", ["ep", "shop/wbe", "--wait", "600"])).toMatchObject({ code: 1 });
+  });
+
   test("tells which side has changed, and the writes that come of it", async () => {
     await synced({ "example.com/team": "ops" });
     const key = { namespace: "vc-blue", name: "web-x-shop-x-blue" };

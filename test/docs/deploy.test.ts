@@ -13,7 +13,7 @@ import { build, kubectlPath } from "../deploy/overlays.ts";
 import { rightsOf } from "../deploy/roles.ts";
 import { etcdVersion, startEtcd } from "../support/etcd.ts";
 import type { Etcd } from "../support/etcd.ts";
-import { hasKubectl, openGuideShell, stepsOf } from "../support/guide-shell.ts";
+import { GUIDE_FILES, hasKubectl, openGuideShell, stepsOf } from "../support/guide-shell.ts";
 import type { GuideShell } from "../support/guide-shell.ts";
 import { blocksOf } from "../support/markdown.ts";
 
@@ -33,7 +33,7 @@ describe.runIf(hasKubectl)("the commands, in order", () => {
     etcd = etcdVersion === undefined ? undefined : await startEtcd();
     shell = openGuideShell({ ready: /never/ });
     // The guide changes its overlays.
-    cpSync(join(ROOT, "deploy"), join(shell.folder, "deploy"), { recursive: true });
+    cpSync(join(GUIDE_FILES, "deploy"), join(shell.folder, "deploy"), { recursive: true });
     const started = spawn(process.execPath, [SITE, shell.folder, ...(etcd === undefined ? [] : [etcd.url])], {
       stdio: ["ignore", "pipe", "inherit"],
     });

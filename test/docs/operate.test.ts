@@ -165,3 +165,21 @@ test("the size of one's own for short-lived objects is one that Node takes, and 
   expect(began).toEqual(["node"]);
   expect(PAGE).toContain(`\`node ${LEAN.options.join(" ")}\` with \`MALLOC_ARENA_MAX=${LEAN.env.MALLOC_ARENA_MAX}\``);
 });
+
+describe("diagrams", () => {
+  const diagrams = blocksOf(PAGE).filter(({ language }) => language === "mermaid");
+
+  test("show the life of a change, the way back of an edit, and whose a copy is", () => {
+    expect(diagrams.map(({ text }) => text.split("\n")[0])).toEqual(["sequenceDiagram", "sequenceDiagram", "flowchart TD"]);
+  });
+
+  test.each(diagrams)("name codes that exist, and lead to parts that are there: line $line", ({ text }) => {
+    const codes = [...text.matchAll(/\b[A-Z]+_[A-Z_]+\b|\bADOPTED\b/g)].map(([code]) => code);
+    expect(codes.filter((code) => !Object.hasOwn(CODES, code))).toEqual([]);
+    const parts = [...text.matchAll(/^ *(?:participant (\w+)|\w+ -- .* --> (\w+)[{[]| *(\w+)[{[]")/gm)].map((found) =>
+      found.slice(1).find(Boolean),
+    );
+    const named = [...text.matchAll(/^ *(\w+)-?->>(\w+):|^ *(\w+) -- /gm)].flatMap((found) => found.slice(1).filter(Boolean));
+    expect(named.filter((name) => !parts.includes(name))).toEqual([]);
+  });
+});

@@ -57,6 +57,34 @@ test("the figures of the README are those of this page, of one run", () => {
   expect(rows.filter((row) => !isKnown(row))).toEqual([]);
 });
 
+describe("figures of vCluster's own syncer", () => {
+  const rowsOf = (text: string) => {
+    const table = /^<!-- figures: vCluster -->\n\n((?:\|.*\n)+)/m.exec(text)?.[1] ?? "";
+    return table.trim().split("\n").slice(2).map((row) => row.split("|").slice(1, -1).map((cell) => cell.trim())); // prettier-ignore
+  };
+  const readme = readFileSync(join(ROOT, "README.md"), "utf8");
+  const known = rowsOf(page);
+
+  test("in the README are those of this page, with some that are worse", () => {
+    const rows = rowsOf(readme);
+    expect(rows.length).toBeGreaterThan(3);
+    expect(rows.filter((row) => !known.some((one) => one.join() === row.join()))).toEqual([]);
+    expect(rows.some(([, own, other]) => Number(own) > Number(other))).toBe(true);
+  });
+
+  test("in the README's first lines are those of this page", () => {
+    const first = readme.slice(0, readme.indexOf("\n## "));
+    const pairs = [...first.matchAll(/([\d.]+)(?: ms of CPU)? against ([\d.]+) ms/g)].map(([, own, other]) => [own, other]);
+    expect(pairs.length).toBe(2);
+    expect(pairs.filter(([own, other]) => !known.some((row) => row[1] === own && row[2] === other))).toEqual([]);
+  });
+
+  test("say when, of which version and where they were measured", () => {
+    const section = page.slice(page.indexOf("\n### Beside vCluster's own syncer\n"));
+    expect(section).toMatch(/on \d{4}-\d\d-\d\d,\nbeside version `[0-9a-f]{7}`[^|]*kube-apiserver \d+\.\d+\.\d+/);
+  });
+});
+
 test("the installation of the benches' peers names no registry host and no download address", () => {
   expect(readFileSync(join(ROOT, "bench/package-lock.json"), "utf8")).not.toMatch(/https?:/);
 });

@@ -2,8 +2,9 @@
  * `docs/guides/test-your-patches.md`: its files and commands, as they stand, from an empty folder.
  */
 import { spawnSync } from "node:child_process";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join, resolve } from "node:path";
+import { load } from "js-yaml";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openGuideShell } from "../support/guide-shell.ts";
 import type { GuideShell } from "../support/guide-shell.ts";
@@ -49,6 +50,42 @@ describe("the page, in order", () => {
     }
     const commands = commandsOf(text);
     expect(commands.map(({ command }) => `$ ${command}\n${printed(command)}`).join("")).toBe(text);
+  });
+});
+
+describe("in CI, as the page writes it", () => {
+  interface Workflow {
+    readonly jobs: Readonly<Record<string, { readonly steps: readonly { readonly run?: string }[] }>>;
+  }
+  interface Pipeline {
+    readonly patches: { readonly script: readonly string[]; readonly artifacts: { readonly reports: { readonly junit: string } } };
+  }
+  const fileOf = (name: string) => load(blocks.find(({ words }) => words[0] === name)!.text);
+  const github = () =>
+    Object.values((fileOf(".github/workflows/patches.yaml") as Workflow).jobs).flatMap(({ steps }) =>
+      steps.flatMap(({ run }) => run ?? []),
+    );
+  const gitlab = () => (fileOf(".gitlab-ci.yml") as Pipeline).patches;
+  const codeOf = (command: string) => Number(/\ncode (\d+)\n$/.exec(printed(`${command}\nprintf '\\ncode %s\\n' $?`))![1]);
+
+  test.each([
+    ["GitHub", github],
+    ["GitLab", () => gitlab().script],
+  ])("%s installs what the lock file says, and every command ends with 0", (_name, commandsIn) => {
+    const [first, ...others] = commandsIn();
+    expect(first).toBe("npm ci");
+    expect(others.map((command) => [command, codeOf(command)])).toEqual(others.map((command) => [command, 0]));
+    expect(others.length).toBeGreaterThan(1);
+  });
+
+  test("a failing test fails the job, and GitLab finds its report", () => {
+    const file = join(shell.folder, "vcluster.yaml");
+    const good = readFileSync(file, "utf8");
+    rmSync(join(shell.folder, gitlab().artifacts.reports.junit), { force: true });
+    writeFileSync(file, good.replace('"-"', '"_"'));
+    expect([github(), gitlab().script].map((commands) => codeOf(commands.at(-1)!))).toEqual([1, 1]);
+    writeFileSync(file, good);
+    expect(readFileSync(join(shell.folder, gitlab().artifacts.reports.junit), "utf8")).toMatch(/<failure/);
   });
 });
 

@@ -1,5 +1,6 @@
 /**
- * The commands of a guide, run as they stand: in a folder of their own, with `npx endpoint-sync` as this checkout.
+ * The commands of a guide, run as they stand: in a folder of their own, with `npx endpoint-sync` as this checkout, or as the package that
+ * {@link GUIDE_PACKAGE} names.
  */
 import { spawn, spawnSync } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
@@ -11,6 +12,14 @@ import type { Block } from "./markdown.ts";
 import { WAIT } from "./patience.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
+
+/** Variable with the folder of an installed package, whose command and files the guides have in the place of this checkout's. */
+export const GUIDE_PACKAGE = "GUIDE_PACKAGE";
+
+const installed = process.env[GUIDE_PACKAGE];
+/** What the commands of a guide find: `deploy`, `fixtures`. */
+export const GUIDE_FILES = installed ?? ROOT;
+const PROGRAM = installed === undefined ? join(ROOT, "src/cli/main.ts") : join(installed, "dist/cli/main.js");
 
 /** Whether this machine has kubectl, which most guides use. */
 export const hasKubectl = spawnSync("kubectl", ["version", "--client"]).status === 0;
@@ -34,7 +43,7 @@ export function stepsOf(blocks: readonly Block[]): readonly GuideStep[] {
 
 /** Options of a shell. */
 export interface GuideShellOptions {
-  /** Folders of the checkout that the commands name. Default: none. */
+  /** Folders that the commands name. Default: none. */
   readonly folders?: readonly string[];
   /** Shell lines before `endpoint-sync` is run with `"$@"`. Default: none. */
   readonly shim?: string;
@@ -70,10 +79,9 @@ async function end(child: ChildProcess): Promise<void> {
 /** Opens a shell. */
 export function openGuideShell({ folders = [], shim = "", ready, repeated = "step" }: GuideShellOptions): GuideShell {
   const folder = mkdtempSync(join(tmpdir(), "endpoint-sync-guide-"));
-  for (const name of folders) symlinkSync(join(ROOT, name), join(folder, name));
+  for (const name of folders) symlinkSync(join(GUIDE_FILES, name), join(folder, name));
   mkdirSync(join(folder, "bin"));
-  // The checkout is not built here.
-  writeFileSync(join(folder, "bin/npx"), `#!/bin/sh\nshift\n${shim}exec "${process.execPath}" "${join(ROOT, "src/cli/main.ts")}" "$@"\n`);
+  writeFileSync(join(folder, "bin/npx"), `#!/bin/sh\nshift\n${shim}exec "${process.execPath}" "${PROGRAM}" "$@"\n`);
   chmodSync(join(folder, "bin/npx"), 0o755);
   const running: ChildProcess[] = [];
   /** By the variable that the guide keeps them in. */

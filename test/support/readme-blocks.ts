@@ -16,18 +16,12 @@ export interface ReadmeBlock {
   readonly begins: string;
   /** Its output. Default: not checked. */
   readonly prints?: RegExp;
-  /** Whether it is pasted again until it prints that: the state that it reads may not have arrived yet. */
-  readonly again?: true;
-  /** Its output, now or later, while it runs in the background. */
-  readonly starts?: RegExp;
   /** Its output once it serves, until Ctrl-C. */
   readonly serves?: RegExp;
   /** Why it is not for this place. */
   readonly notIn?: Readonly<Partial<Record<ReadmePlace, string>>>;
 }
 
-/** How often a block is pasted again. Each time takes a second or more. */
-const TIMES = 300;
 const FOR_A_CLONE = { tarball: "The README says that it is for a clone" };
 
 /** In the order of the page. */
@@ -43,10 +37,9 @@ export const README_BLOCKS: readonly ReadmeBlock[] = [
   },
   { begins: "npx endpoint-sync test init", prints: /Wrote patch-tests\/vcluster\.patch-test\.yaml\n[^]*PASS 3 +FAIL 0 +ERROR 0 / },
   { begins: "npx endpoint-sync playground", serves: /Playground: http:/ },
-  { begins: "cat > tenant.yaml", starts: /"tenant" serves https:[^]*Syncing/ },
+  { begins: "cat > tenant.yaml" },
   {
     begins: "npx endpoint-sync why",
-    again: true,
     prints: /host +default\/web-x-shop-x-blue, version \d+, our copy[^]*metadata\.annotations\["example\.com\/team"\] +applied/,
   },
   { begins: "kill %1 %2 %3" },
@@ -64,12 +57,10 @@ export const README_COMMANDS: readonly string[] = blocksOf(readFileSync(join(res
  * @throws Error when a command fails, or does not print what it should.
  */
 export async function pasteReadmeBlock(shell: PastedShell, text: string, block: ReadmeBlock): Promise<void> {
-  const { prints = /^/, again = false, starts, serves } = block;
+  const { prints = /^/, serves } = block;
   if (serves !== undefined) return void (await shell.interrupt(text, serves));
-  let printed = await shell.paste(text);
-  for (let time = 1; again && time < TIMES && !prints.test(printed); time += 1) printed = await shell.paste(text);
+  const printed = await shell.paste(text);
   if (!prints.test(printed)) throw new Error(`${text}\ndoes not print ${prints}, but:\n${printed}`);
-  if (starts !== undefined) await shell.until(starts);
 }
 
 /** Prelude of the README's commands: ports of the machine may be taken. */

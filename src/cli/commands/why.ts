@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { systemClock } from "../../base/clock.ts";
 import { EngineError } from "../../base/errors.ts";
 import { suggest } from "../../base/suggest.ts";
 import { SYNCED_KINDS } from "../../engine/kinds/synced-kinds.ts";
@@ -15,6 +16,8 @@ import type { CommandContext } from "../process/command.ts";
 import { describeExplanation } from "../inspect/explanation-text.ts";
 import type { Inspection } from "../inspect/inspection.ts";
 import { findKind } from "../inspect/object-kind.ts";
+import { EXIT_FAILED } from "../process/exit-codes.ts";
+import { parsePositive } from "../input/options.ts";
 import { addInspectionFlags, withInspection } from "../inspect/open-inspection.ts";
 import type { InspectionFlags } from "../inspect/open-inspection.ts";
 import { tellFailure } from "../output/messages.ts";
@@ -28,21 +31,28 @@ export function defineWhy(command: Command, context: CommandContext): void {
   addInspectionFlags(command)
     .argument("<kind>", formatChoice(kinds.map(({ resource }) => resource.plural)))
     .argument("<object>", "namespace/name in the tenant cluster, or of the copy on the host")
+    .option("--wait <seconds>", "Wait, for at most so long, until nothing is left to be written for the object", parsePositive)
     .addHelpText(
       "after",
       examples(
         "endpoint-sync why endpoints shop/web --tenant-kubeconfig tenant.kubeconfig --host-kubeconfig host.kubeconfig \\\n--config vcluster.yaml --name blue --namespace vc-blue",
       ),
     )
-    .action((kind: string, name: string, flags: InspectionFlags) => {
+    .action((kind: string, name: string, flags: WhyFlags) => {
       const resource = findKind(
         kind,
         kinds.map((one) => one.resource),
         kinds,
       );
       const about = { resource, key: parseName(name) };
-      return withInspection(context, flags, (inspection) => why(context, flags, { ...about, inspection }));
+      const wait = createWait(context, flags);
+      return withInspection(context, flags, (inspection) => why(context, flags, { ...about, inspection, wait }));
     });
+}
+
+interface WhyFlags extends InspectionFlags {
+  /** In seconds. */
+  readonly wait?: number;
 }
 
 /** `endpoints, services or endpointslices`. */
@@ -60,15 +70,35 @@ interface About {
   readonly resource: ResourceType;
   readonly key: ObjectKey;
   readonly inspection: Inspection;
+  /** Tells whether a write that is to come is waited for, once more. */
+  readonly wait: () => boolean;
 }
 
-async function why({ terminal, exit }: CommandContext, { output }: InspectionFlags, about: About): Promise<void> {
+/** Counts from now on, and says at the first time that it waits. */
+function createWait({ terminal }: CommandContext, { wait: seconds = 0 }: WhyFlags): () => boolean {
+  const until = systemClock.now() + seconds * 1_000;
+  let isTold = false;
+  return () => {
+    if (systemClock.now() >= until) return false;
+    if (!isTold) terminal.err("Waiting for a write that is still to come");
+    isTold = true;
+    return true;
+  };
+}
+
+async function why({ terminal, exit }: CommandContext, { output, wait }: WhyFlags, about: About): Promise<void | "again"> {
   const { resource, inspection } = about;
   if (!inspection.rules.some(({ kind }) => kind.resource === resource)) throw notSynced(resource, inspection.kinds);
   const key = tenantKeyOf(about);
   const preview = await inspection.preview({ ids: [syncId(resource.plural, key)] });
   const explanation = explainObject(preview, resource, key);
   if (explanation === undefined) throw new EngineError("INTERNAL", `Broken invariant: ${formatKey(key)} was not inspected`);
+  const isPending = explanation.writes.length > 0;
+  if (isPending && about.wait()) return "again";
+  if (isPending && wait !== undefined) {
+    terminal.err(`After ${wait} s, a write for ${formatKey(key)} is still to come: does a syncer run?`);
+    exit(EXIT_FAILED);
+  }
   const uid = explanation.tenant?.uid;
   const slowed = uid === undefined ? [] : await inspection.slowed({ namespace: key.namespace, uid });
   const service = serviceOf(inspection, resource, key);

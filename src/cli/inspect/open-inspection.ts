@@ -5,7 +5,7 @@
  */
 import { Option } from "commander";
 import type { Command } from "commander";
-import { systemClock } from "../../base/clock.ts";
+import { delay, systemClock } from "../../base/clock.ts";
 import { resolveConnection } from "../../kube/client/connection.ts";
 import { createHttpClient } from "../../kube/client/http-client.ts";
 import type { ClusterClient } from "../../kube/object/cluster-client.ts";
@@ -16,7 +16,7 @@ import type { CommandContext } from "../process/command.ts";
 import { loadConfiguration, withEndpoints } from "../input/configuration.ts";
 import type { KubeConfig } from "../input/followed-cluster.ts";
 import { inspect } from "./inspection.ts";
-import type { Inspection, ReadClient } from "./inspection.ts";
+import type { Inspection, InspectionOptions, ReadClient } from "./inspection.ts";
 import { tellFailure, tellWarning } from "../output/messages.ts";
 import type { OutputFormat } from "../output/output.ts";
 import { refuseSameCluster, withCluster } from "../run/startup.ts";
@@ -30,6 +30,9 @@ export interface InspectionFlags extends ClusterFlags, StartedFlags {
   readonly confirmDeletes?: number;
   readonly output?: OutputFormat;
 }
+
+/** Time between two looks of a command that waits, in milliseconds. */
+const AGAIN_AFTER_MS = 500;
 
 /** Which clusters, which configuration, and what `run` would be started with. */
 export function addInspectionFlags(command: Command): Command {
@@ -45,12 +48,14 @@ export function addInspectionFlags(command: Command): Command {
 /**
  * Inspects both clusters and passes the result to `use`. Problems of the configuration are reported, and `use` is not called.
  *
+ * @param use - answers `again` to have both clusters read once more, after a moment
+ *
  * @throws as `run` does: errors of a cluster, each naming its cluster; CLUSTER_IDENTITY; CONFIG_VALUE.
  */
 export async function withInspection(
   context: CommandContext,
   given: InspectionFlags,
-  use: (inspection: Inspection) => Promise<void>,
+  use: (inspection: Inspection) => Promise<void | "again">,
 ): Promise<void> {
   const { terminal } = context;
   const flags = await completeFlags(given, terminal);
@@ -59,6 +64,15 @@ export async function withInspection(
   const kubeConfigs = await loadKubeConfigs(flags, terminal.env);
   if (loaded === undefined) return;
   const teardown = createTeardown();
+  const look = async (options: InspectionOptions, first: boolean) => {
+    const inspection = await inspect(options);
+    try {
+      if (first && inspection.fallback !== undefined) tellWarning(terminal, `API_FORBIDDEN: ${inspection.fallback}`);
+      return await use(inspection);
+    } finally {
+      inspection.dispose();
+    }
+  };
   try {
     const { env } = context.terminal;
     const tenant = reachCluster({ side: "tenant", kubeConfig: kubeConfigs.tenant, env, teardown });
@@ -68,10 +82,8 @@ export async function withInspection(
     const adopted = { ...(adopt !== undefined && { adopt }), ...(adoptCluster !== undefined && { adoptCluster }) };
     const asked = { services, confirmDeletes, ...adopted };
     const clients = { tenant: tenant.client, host: host.client };
-    const inspection = await inspect({ ...withEndpoints(loaded, flags), ...clients, ...asked, ...ambience() });
-    teardown.add(() => inspection.dispose());
-    if (inspection.fallback !== undefined) tellWarning(terminal, `API_FORBIDDEN: ${inspection.fallback}`);
-    await use(inspection);
+    const options = { ...withEndpoints(loaded, flags), ...clients, ...asked, ...ambience() };
+    for (let first = true; (await look(options, first)) === "again"; first = false) await delay(systemClock, AGAIN_AFTER_MS);
   } finally {
     await teardown.run();
   }

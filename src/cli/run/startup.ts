@@ -65,19 +65,45 @@ export async function whileUnreachable(
   attempt: () => Promise<void>,
   { stop, runtime }: Pick<StartupOptions, "stop" | "runtime">,
 ): Promise<void> {
-  const { clock, chance, logger } = runtime;
+  const { clock, chance } = runtime;
+  const teller = createWaitTeller(cluster, runtime);
   for (let failures = 0; !stop.aborted; failures += 1) {
     try {
-      return await attempt();
+      await attempt();
+      return teller.answered();
     } catch (error) {
       if (stop.aborted) return;
       if (!isPassing(error)) throw withCluster(cluster, error);
       const retryMs = Math.round(backoffDelay(BACKOFF, failures, () => chance.fraction()));
-      const { side, server } = cluster;
-      logger.warn("Waiting for the API server", { cluster: side, server, code: error.code, error: error.message, retryMs });
+      teller.failed(error);
       await delay(clock, retryMs, stop);
     }
   }
+}
+
+/** A wait that goes on is told again so often, in milliseconds. */
+const TOLD_AGAIN_MS = 60_000;
+
+/** Tells a failure once, another one when the reason is another, and then from time to time how many there were. */
+function createWaitTeller({ side, server }: FollowedCluster, { clock, logger }: Pick<StartupOptions["runtime"], "clock" | "logger">) {
+  const since = clock.now();
+  const where = { cluster: side, server };
+  let attempts = 0;
+  let told: { readonly reason: string; readonly at: number } | undefined;
+  return {
+    failed({ code, message }: EngineError): void {
+      attempts += 1;
+      const now = clock.now();
+      const reason = `${code} ${message}`;
+      if (told?.reason === reason && now - told.at < TOLD_AGAIN_MS) return;
+      const counted = told?.reason === reason ? { attempts, seconds: Math.round((now - since) / 1_000) } : {};
+      told = { reason, at: now };
+      logger.warn("Waiting for the API server", { ...where, code, error: message, ...counted });
+    },
+    answered(): void {
+      if (told !== undefined) logger.info("The API server answers", { ...where, attempts: attempts + 1 });
+    },
+  };
 }
 
 async function awaitCluster(cluster: FollowedCluster, options: StartupOptions): Promise<void> {
@@ -149,7 +175,9 @@ function isCertificateFault({ cause }: EngineError): boolean {
 export function withCluster({ side, server }: Pick<FollowedCluster, "side" | "server">, error: unknown): unknown {
   if (!isEngineError(error) || !error.code.startsWith("API_")) return error;
   const fault = isCertificateFault(error) && { hint: certificateHint(side, error) };
-  return new EngineError(error.code, `Cannot work with the ${side} cluster ${server}: ${messageOf(error)}`, {
+  const cluster = `${side} cluster ${server}`;
+  const what = error.code === "API_UNAUTHORIZED" ? `The ${cluster} rejected the credentials` : `Cannot work with the ${cluster}`;
+  return new EngineError(error.code, `${what}: ${messageOf(error)}`, {
     cause: error,
     details: { ...error.details, ...fault },
   });

@@ -10,7 +10,7 @@ import type { LawBreach } from "../laws/breaches.ts";
 import type { PairReport, PatchListName } from "../laws/report.ts";
 
 /** The texts that people edit; `file` of every {@link Problem} is one of these. */
-export type TextName = "config" | "tenant" | "host";
+export type TextName = "config" | "settings" | "tenant" | "host";
 
 /** Name of a virtual cluster, and the host namespace that it lives in. */
 export interface ShownVCluster {
@@ -22,6 +22,8 @@ export interface ShownVCluster {
 export interface PlaygroundState {
   /** `vcluster.yaml`. */
   readonly config: string;
+  /** `settings.yaml`. Default: all defaults, without the warnings of a file. */
+  readonly settings?: string;
   /** Tenant objects. The first of a synced kind is shown; Services and what patches refer to may stand beside it. */
   readonly tenant: string;
   /** The edited host object. Default: as the syncer wrote it. */

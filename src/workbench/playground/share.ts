@@ -69,14 +69,16 @@ function refused(why: string): Unpacked {
 /** Only what a state has; members that it does not have are left out. */
 function stateOf(data: unknown): Unpacked {
   if (!isRecord(data)) return refused("it holds no state");
-  const { config, tenant, host, vcluster } = data;
+  const { config, settings, tenant, host, vcluster } = data;
   if (typeof config !== "string" || typeof tenant !== "string") return refused("a text is missing");
   if (host !== undefined && typeof host !== "string") return refused("the host object is no text");
-  if (vcluster === undefined) return { ok: true, state: { config, tenant, ...(host !== undefined && { host }) } };
+  if (settings !== undefined && typeof settings !== "string") return refused("the settings are no text");
+  const texts = { config, tenant, ...(settings !== undefined && { settings }), ...(host !== undefined && { host }) };
+  if (vcluster === undefined) return { ok: true, state: texts };
   if (!isRecord(vcluster) || !isName(vcluster["name"]) || !isName(vcluster["namespace"]))
     return refused("the virtual cluster has no proper names");
   const names = { name: vcluster["name"], namespace: vcluster["namespace"] };
-  return { ok: true, state: { config, tenant, ...(host !== undefined && { host }), vcluster: names } };
+  return { ok: true, state: { ...texts, vcluster: names } };
 }
 
 /** A name as Kubernetes has them (RFC 1123 label). */

@@ -35,7 +35,10 @@ export function testFileOf(state: PlaygroundState, answer: PlaygroundAnswer): st
     ],
   };
   const head = { apiVersion: PATCH_TEST_API_VERSION, kind: "PatchTest", metadata: { name } };
-  return [`# Run it: npx endpoint-sync test ${name}.patch-test.yaml`, yaml(head) + configOf(state.config) + yaml(file)].join("\n");
+  return [
+    `# Run it: npx endpoint-sync test ${name}.patch-test.yaml`,
+    yaml(head) + sectionOf("config", state.config) + settingsOf(state) + yaml(file),
+  ].join("\n");
 }
 
 function yaml(value: unknown): string {
@@ -43,14 +46,21 @@ function yaml(value: unknown): string {
 }
 
 /** As it was written, comments included, wherever it means the same inside another text. */
-function configOf(text: string): string {
-  const indented = `config:\n${text.trimEnd().replace(/^.*\S/gm, (line) => `  ${line}`)}\n`;
-  const report = new Report();
-  const written = readYaml(text, { file: "config", report });
-  const config = written === undefined ? {} : toJson(written);
-  const inside = readYaml(indented, { file: "config", report: new Report() });
-  const same = inside !== undefined && jsonEqual(toJson(inside), { config });
-  return same ? indented : yaml({ config });
+function sectionOf(name: "config" | "settings", text: string): string {
+  const indented = `${name}:\n${text.trimEnd().replace(/^.*\S/gm, (line) => `  ${line}`)}\n`;
+  const written = readYaml(text, { file: name, report: new Report() });
+  const section = { [name]: written === undefined ? {} : toJson(written) };
+  const inside = readYaml(indented, { file: name, report: new Report() });
+  return inside !== undefined && jsonEqual(toJson(inside), section) ? indented : yaml(section);
+}
+
+function settingsOf(state: PlaygroundState): string {
+  return hasSettings(state) ? sectionOf("settings", state.settings) : "";
+}
+
+/** Settings that say nothing are none. */
+function hasSettings(state: PlaygroundState): state is PlaygroundState & { readonly settings: string } {
+  return state.settings !== undefined && state.settings.trim() !== "";
 }
 
 /** Objects of the tenant cluster beside the shown one, by names that tell them apart. */
@@ -92,12 +102,16 @@ function backTests({ flowed, outcomes }: ShownBack, edited: KubeObject): object[
 }
 
 /** Commands for a shell that write the texts into files and render them. */
-export function commandLineOf({ config, tenant, vcluster = SAMPLE_VCLUSTER }: PlaygroundState): string {
-  const { name, namespace } = vcluster;
+export function commandLineOf(state: PlaygroundState): string {
+  const { config, tenant, vcluster = SAMPLE_VCLUSTER } = state;
+  const names = `--name ${shellWord(vcluster.name)} --namespace ${shellWord(vcluster.namespace)}`;
+  const settings = hasSettings(state) ? [hereDocument("settings.yaml", state.settings)] : [];
+  const files = `--config vcluster.yaml ${settings.length > 0 ? "--settings settings.yaml " : ""}-f tenant.yaml`;
   return [
     hereDocument("vcluster.yaml", config),
+    ...settings,
     hereDocument("tenant.yaml", tenant),
-    `npx endpoint-sync render --config vcluster.yaml -f tenant.yaml --name ${shellWord(name)} --namespace ${shellWord(namespace)}`,
+    `npx endpoint-sync render ${files} ${names}`,
     "",
   ].join("\n");
 }
@@ -113,17 +127,26 @@ function shellWord(text: string): string {
 }
 
 /** A module that renders the object and exports what it comes to. */
-export function typeScriptOf({ config, vcluster = SAMPLE_VCLUSTER }: PlaygroundState, { tenant }: PlaygroundAnswer): string | undefined {
+export function typeScriptOf(state: PlaygroundState, { tenant }: PlaygroundAnswer): string | undefined {
   if (tenant === undefined) return undefined;
   const object: unknown = load(tenant);
   if (!isRecord(object)) return undefined;
+  const { config, vcluster = SAMPLE_VCLUSTER } = state;
+  const own = hasSettings(state);
+  const settings = own ? ", settings: settings.settings" : "";
   return [
-    'import { createPatcher, parseConfig } from "endpoint-sync";',
+    `import { createPatcher, parseConfig${own ? ", parseSettings" : ""} } from "endpoint-sync";`,
     "",
     `const vcluster = ${JSON.stringify(vcluster)};`,
-    `const parsed = parseConfig(${templateOf(config)}, { vcluster });`,
+    ...(own
+      ? [
+          `const settings = parseSettings(${templateOf(state.settings)});`,
+          "if (!settings.ok) throw new Error(settings.problems[0]?.message);",
+        ]
+      : []),
+    `const parsed = parseConfig(${templateOf(config)}, { vcluster${settings} });`,
     "if (!parsed.ok) throw new Error(parsed.problems[0]?.message);",
-    "const patcher = await createPatcher({ config: parsed.config, vcluster });",
+    `const patcher = await createPatcher({ config: parsed.config${settings}, vcluster });`,
     `export const { object, outcomes } = patcher.toHost(${JSON.stringify(object, null, 2)});`,
     "patcher.dispose();",
     "",

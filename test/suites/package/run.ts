@@ -1,6 +1,6 @@
 /**
- * Tests the package as users get it: builds the package, packs it, and runs `fixtures/example-project`, `fixtures/embedder` and the README's commands on the
- * tarball, in a temporary folder: `npm run test:package`. `-- --built` takes `dist` as it is.
+ * Tests the package as users get it: builds the package, packs it, and runs `fixtures/example-project`, `fixtures/embedder`, the commands of the README and
+ * those of the guides on the tarball, in a temporary folder: `npm run test:package`. `-- --built` takes `dist` as it is.
  *
  * The tarball holds what it should and nothing else, and publint and the types of its subpaths are clean.
  *
@@ -14,6 +14,7 @@ import { join, resolve } from "node:path";
 import { installNode, NODE_MAJORS } from "../engines/install-node.ts";
 import { CommandError, install, isUnreachable, run } from "./command.ts";
 import { judgeCompiled, judgePaths, judgeTexts, readPackage } from "./contents.ts";
+import { checkGuides } from "./guides.ts";
 import { lintPackage } from "./lint.ts";
 import { checkNpx, checkOnNode } from "./on-node.ts";
 import { checkReadme } from "./readme.ts";
@@ -228,6 +229,8 @@ try {
   const { pasted, isInstalled } = await checkReadme({ folder: join(folder, "readme"), tarball, link });
   const how = isInstalled ? "the tarball installed" : "the tarball linked, as npm does not reach its registry";
   console.log(`README: ${pasted} blocks pasted in an empty folder, ${how}`);
+  const guides = await checkGuides(join(linked, "node_modules/endpoint-sync"));
+  console.log(`guides: ${guides} tests of their commands, by the package in empty folders`);
   for (const major of VITEST_MAJORS) {
     const project = copyExample(folder, `vitest-${major}`);
     if (!(await install(project, ["--save-dev", tarball, `vitest@${major}`]))) {

@@ -22,8 +22,9 @@ const HOST = `apiVersion: v1
 kind: Endpoints
 metadata: { name: web-x-default-x-my-vcluster, namespace: team-x, labels: { a: b } }
 `;
-const TEXTS: Readonly<Record<TextName, string>> = { config: CONFIG, tenant: TENANT, host: HOST };
-const NAMES: readonly TextName[] = ["config", "tenant", "host"];
+const SETTINGS = "addressPolicy: { allow: [10.0.0.0/8] }\n";
+const TEXTS: Readonly<Record<TextName, string>> = { config: CONFIG, settings: SETTINGS, tenant: TENANT, host: HOST };
+const NAMES: readonly TextName[] = ["config", "settings", "tenant", "host"];
 
 /** What comes of a text in the place of the good one. */
 const answerTo = (name: TextName, text: string): Promise<PlaygroundAnswer> =>

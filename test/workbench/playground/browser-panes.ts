@@ -59,11 +59,18 @@ subsets:
 };
 
 /** A name of a pane. */
-export type PaneName = "config" | "tenant" | "host" | "back" | "results";
+export type PaneName = "config" | "settings" | "tenant" | "host" | "back" | "results";
 
 /** A pane. */
 export function pane(page: Page, name: PaneName): Locator {
   return page.locator(`[data-pane=${name}]`);
+}
+
+/** Opens the settings, where there is room for more than one pane. */
+export async function openSettings(page: Page): Promise<void> {
+  await pane(page, "config")
+    .getByRole("button", { name: /^Settings/ })
+    .click();
 }
 
 /** The text of an editor that people write in. */

@@ -2,7 +2,7 @@ import { load } from "js-yaml";
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { BROWSER_TEST_MS, hasChromium } from "./browser-page.ts";
-import { editor, eventually, focusedPane, linesOf, markedIn, pane, replaceIn, STATE } from "./browser-panes.ts";
+import { editor, eventually, focusedPane, linesOf, markedIn, openSettings, pane, replaceIn, STATE } from "./browser-panes.ts";
 import { useBrowser } from "./browser-session.ts";
 import { DRIFTING_TOGETHER } from "./drifting-together.ts";
 
@@ -138,7 +138,9 @@ describe.runIf(hasChromium)("the playground in a browser", { timeout: BROWSER_TE
     const page = await openState();
     await replaceIn(page, "host", "blue-storefront", "blue-ops");
     await eventually(() => linesOf(page, "back")).toContain("    example.com/team: ops");
+    await openSettings(page);
     await page.getByLabel("vcluster", { exact: true }).fill("green");
+    await pane(page, "settings").getByRole("button", { name: "Close" }).click();
     await page.getByRole("button", { name: "Share" }).click();
     await page.getByText("Link copied").waitFor();
     const link = await clipboard(page);
@@ -280,6 +282,7 @@ describe.runIf(hasChromium)("the playground in a browser", { timeout: BROWSER_TE
 
   test("refuses a name of a virtual cluster that is none, and keeps the last", async () => {
     const page = await openState();
+    await openSettings(page);
     await page.getByLabel("vcluster", { exact: true }).fill("Not a name");
     expect(await page.getByLabel("vcluster", { exact: true }).getAttribute("aria-invalid")).toBe("true");
     await page.getByLabel("vcluster", { exact: true }).fill("green");

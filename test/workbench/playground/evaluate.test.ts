@@ -219,6 +219,66 @@ describe("back to the tenant", () => {
   });
 });
 
+describe("settings", () => {
+  const NOTES = async (change: Partial<PlaygroundState>) => (await answerTo(change)).notes.map(({ code }) => code);
+
+  test("have effect: what they forbid is not written", async () => {
+    expect(await NOTES({ settings: "addressPolicy: { allow: [10.1.0.0/16] }" })).toEqual([]);
+    expect(await NOTES({ settings: "addressPolicy: { allow: [10.2.0.0/16] }" })).toEqual(["ADDRESS_REFUSED", "ADDRESS_REFUSED"]);
+    const reject = "addressPolicy: { allow: [10.2.0.0/16], action: reject-object }";
+    expect((await answerTo({ settings: reject })).host).toBeUndefined();
+    expect(await NOTES({ settings: "selector: { matchLabels: { app: db } }" })).toEqual(["EXCLUDED"]);
+  });
+
+  test("have effect: what a failing patch does", async () => {
+    const config = CONFIG.replace("'\"blue-\" + value'", "value.no.way");
+    const team = async (settings: string) => objectOf((await answerTo({ config, settings })).host)?.metadata?.annotations?.["team"];
+    expect(await team("onError: keep-last")).toBeUndefined();
+    expect(await team("onError: skip-patch")).toBe("shop");
+    expect((await answerTo({ config, settings: "onError: block-object" })).host).toBeUndefined();
+  });
+
+  test("have effect: which kinds are copied", async () => {
+    expect(await places({ settings: "backends: slices" })).toContainEqual(["tenant", 2, 1, "CONFIG_REQUIRED"]);
+    expect((await answerTo({ settings: "backends: both" })).host).toBeDefined();
+  });
+
+  test("have effect on what the configuration may say", async () => {
+    const config = CONFIG.replace("metadata.annotations.team", "$..team");
+    expect((await places({ config })).map(([file]) => file)).toContain("config");
+    expect((await answerTo({ config, settings: "pathSyntax: jsonpath" })).outcomes[0]).toMatchObject({ outcome: "applied" });
+  });
+
+  test("with a mistake are a problem at its place, beside those of the configuration", async () => {
+    expect(await places({ settings: "onError: stop\naddressPolicy:\n  allow: [10.0.0.0/8, x]\n" })).toEqual([
+      ["settings", 1, 10, "CONFIG_VALUE"],
+      ["settings", 3, 23, "CONFIG_VALUE"],
+    ]);
+    expect(await places({ settings: "a: [", config: "sync: [" })).toEqual([
+      ["config", 1, 8, "CONFIG_SYNTAX"],
+      ["settings", 1, 5, "CONFIG_SYNTAX"],
+    ]);
+  });
+
+  test("warn as a file does, and nothing warns where there is none", async () => {
+    expect(await places({ settings: "onError: skip-patch" })).toEqual([["settings", 1, 1, "CONFIG_VALUE"]]);
+    expect(await places({ settings: " \n" })).toEqual([]);
+  });
+
+  test("accept a drift", async () => {
+    const drifting = CONFIG.replace('value.replace(/^blue-/, "")', "value.slice(1)");
+    const settings = "acceptedDrifts: [{ path: metadata.annotations.team, reason: known }]\n";
+    const accepted = async (state: PlaygroundState) => (await tryPairs(state)).pairs[0];
+    const state = {
+      config: drifting.replace("'\"blue-\" + value'", "value.toLowerCase()").replace("value.slice(1)", "value"),
+      tenant: TENANT,
+    };
+    expect(await accepted(state)).toMatchObject({ verdict: "drifts" });
+    expect(await accepted(state)).not.toHaveProperty("accepted");
+    expect(await accepted({ ...state, settings })).toMatchObject({ verdict: "drifts", accepted: "known" });
+  });
+});
+
 describe("pairs", () => {
   test("have a verdict each", async () => {
     const { pairs, together } = await tryPairs({ config: CONFIG, tenant: TENANT });

@@ -149,6 +149,12 @@ describe("what has to be shown", () => {
     expect(objectOf(host)!.metadata.labels).toMatchObject({ "kubernetes.io/service-name": "db-x-data-x-blue" });
   });
 
+  test("an address that the settings do not allow, as patched", async () => {
+    const { host, notes } = await evaluate(example("address-policy").state);
+    expect(objectOf(host)!["subsets"]).toMatchObject([{ addresses: [{ ip: "172.20.0.11" }, { ip: "172.20.0.12" }] }]);
+    expect(notes).toMatchObject([{ code: "ADDRESS_REFUSED", message: expect.stringContaining("192.168.7.7") as string }]);
+  });
+
   test("a path with [*], with all its matches", async () => {
     const { outcomes } = await evaluate(example("every-address").state);
     expect(outcomes).toMatchObject([{ matches: 4, changed: 4, outcome: "applied" }]);

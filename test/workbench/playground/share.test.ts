@@ -22,7 +22,7 @@ describe("a link", () => {
 
   test("holds any text", async () => {
     const text = fc.string({ unit: "grapheme", maxLength: 200 });
-    const state = fc.record({ config: text, tenant: text, host: text }, { requiredKeys: ["config", "tenant"] });
+    const state = fc.record({ config: text, settings: text, tenant: text, host: text }, { requiredKeys: ["config", "tenant"] });
     await fc.assert(
       fc.asyncProperty(state, async (one) => {
         expect(await unpackState(await fragmentOf(one))).toEqual({ ok: true, state: one });
@@ -59,6 +59,7 @@ describe("a link from someone else", () => {
     ["with a map for the host object", fragmentWith('{"config":"","tenant":"","host":{}}'), "no text"],
     ["with a name that is none", fragmentWith('{"config":"","tenant":"","vcluster":{"name":"../a","namespace":"b"}}'), "names"],
     ["with half a virtual cluster", fragmentWith('{"config":"","tenant":"","vcluster":{"name":"a"}}'), "names"],
+    ["with settings that are no text", fragmentWith('{"config":"","tenant":"","settings":{}}'), "settings"],
     ["that is too long", `1.${"A".repeat(FRAGMENT_MAX)}`, "longer than any"],
     ["of forty million blanks", bomb, "too long"],
   ])("%s is refused with a reason", async (_, fragment, reason) => {

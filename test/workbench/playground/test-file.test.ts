@@ -73,6 +73,14 @@ describe("a test file", () => {
   });
 });
 
+test("a command line writes the settings too, where there are some", () => {
+  const { state } = GALLERY.find(({ name }) => name === "address-policy")!;
+  const script = commandLineOf(state);
+  expect(script).toContain(`cat > settings.yaml <<'EOF'\n${state.settings}EOF\n`);
+  expect(script).toContain("render --config vcluster.yaml --settings settings.yaml -f tenant.yaml");
+  expect(commandLineOf({ ...state, settings: " \n" })).not.toContain("settings");
+});
+
 test("a command line writes the very texts, whatever is in them, and renders them", () => {
   const folder = mkdtempSync(join(tmpdir(), "playground-shell-"));
   const bin = join(folder, "npx");
@@ -89,8 +97,8 @@ test("a command line writes the very texts, whatever is in them, and renders the
   }
 });
 
-test("a module renders the object", async () => {
-  const { state } = GALLERY.find(({ name }) => name === "every-address")!;
+test.each(["every-address", "address-policy"])("a module renders the object: %s", async (example) => {
+  const { state } = GALLERY.find(({ name }) => name === example)!;
   const answer = await evaluate(state);
   const folder = mkdtempSync(join(tmpdir(), "playground-module-"));
   try {

@@ -125,4 +125,23 @@ export const MISTAKES: readonly Example[] = [
       tenant: TENANT,
     },
   },
+  {
+    name: "address-policy",
+    title: "An address that is not allowed",
+    about: "The settings allow one network. A patch moves two addresses into it; a third stays outside and is left out on the host.",
+    group,
+    state: {
+      vcluster: BLUE,
+      config: endpointPatches(`
+        - path: subsets[*].addresses[*].ip
+          expression: value.replace(/^10\\.1\\./, "172.20.")
+      `),
+      settings: yamlText(`
+        # The networks as patches leave them.
+        addressPolicy:
+          allow: [172.20.0.0/16]
+      `),
+      tenant: TENANT.replace("{ ip: 10.1.0.12 }", "{ ip: 10.1.0.12 }, { ip: 192.168.7.7 }"),
+    },
+  },
 ];

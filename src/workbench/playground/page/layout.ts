@@ -1,7 +1,7 @@
-/** Where everything stands: head, switch, five panes. */
+/** Where everything stands: head, switch, panes. */
 import type { LawBreach } from "../../laws/breaches.ts";
 import type { PairVerdict } from "../../laws/report.ts";
-import type { PlaygroundAnswer } from "../protocol.ts";
+import type { PlaygroundAnswer, ShownVCluster } from "../protocol.ts";
 import { fill, h } from "./dom/h.ts";
 import { icon, mark } from "./dom/icons.ts";
 import type { IconName } from "./dom/icons.ts";
@@ -41,6 +41,8 @@ export interface Layout {
   computing(busy: boolean): void;
   /** Tells whether the host object has been edited. */
   edited(edited: boolean): void;
+  /** Tells whose copies are shown, and how many settings are not left to their defaults. */
+  settings(vcluster: ShownVCluster, count: number): void;
   /** Shows what came of the host edits; undefined when there are none. */
   back(list: HTMLElement | undefined): void;
   /** What the host pane shows: the object of the last answer, one of before because a text is wrong now, or nothing at all. */
@@ -70,8 +72,18 @@ export function createLayout(texts: Texts, parts: LayoutParts): Layout {
   );
   const before = tag("Out of date", "warning", "warning");
   before.hidden = true;
+  const openSettings = button("Settings", "settings", () => land("settings"), "button-small", "settings");
+  const closeSettings = button("Close", "close", () => leaveSettings(), "button-small", "close-settings");
   const panes = {
-    config: createPane("config", { title: "Patches", tools: texts.vcluster.elements }, texts.config.element, hint()),
+    config: createPane("config", { title: "Patches", tools: [openSettings] }, texts.config.element, hint()),
+    settings: createPane(
+      "settings",
+      { title: "Settings", tools: [closeSettings] },
+      texts.form.element,
+      h("h3", { class: "settings-text" }, "settings.yaml"),
+      texts.settings.element,
+      hint(),
+    ),
     results: createPane("results", { title: "Results", tools: [busy, judged, fuel] }, parts.results),
     tenant: createPane("tenant", { title: "Tenant object", note: "what the tenant has" }, texts.tenant.element, hint()),
     host: createPane(
@@ -84,23 +96,24 @@ export function createLayout(texts: Texts, parts: LayoutParts): Layout {
     back: createPane("back", { title: "Back in the tenant", icon: "toTenant" }, nothingBack, flow, texts.back.element),
   };
   const paneSwitch = createPaneSwitch(PANES.map((name) => ({ name, label: SHORT[name], element: panes[name].element })));
+  const bench = h("main", { class: "bench" }, ...PANES.map((name) => panes[name].element));
   const show = (name: PaneName) => {
     paneSwitch.show(name);
+    // The settings lie over what is written; what comes of it stays in sight.
+    if (name === "settings" || name === "config" || name === "tenant") bench.toggleAttribute("data-settings", name === "settings");
     panes[name].element.scrollIntoView({ block: "nearest" });
   };
   const land = (name: PaneName) => {
     show(name);
     panes[name].element.focus();
   };
+  const leaveSettings = () => {
+    show("config");
+    openSettings.focus();
+  };
   const strips = h("div", { class: "strips" });
   return {
-    elements: [
-      skips(land),
-      head(parts),
-      strips,
-      paneSwitch.element,
-      h("main", { class: "bench" }, ...PANES.map((name) => panes[name].element)),
-    ],
+    elements: [skips(land), head(parts), strips, paneSwitch.element, bench],
     show,
     land,
     strip(strip) {
@@ -111,12 +124,17 @@ export function createLayout(texts: Texts, parts: LayoutParts): Layout {
     focus(name) {
       show(name);
       if (name === "results") parts.results.focus();
+      else if (name === "settings") texts.form.focus();
       else if (name === "back" && texts.back.element.hidden) panes.back.element.focus();
       else if (name === "host" && texts.host.element.hidden) panes.host.element.focus();
       else texts[name].focus();
     },
     computing: (is) => void (busy.hidden = !is),
     edited: (is) => void (discard.hidden = !is),
+    settings({ name, namespace }, count) {
+      panes.config.note(`${name} in ${namespace}`);
+      fill(openSettings, icon("settings"), h("span", {}, "Settings"), count > 0 && setCount(count));
+    },
     back(list) {
       flow.hidden = texts.back.element.hidden = list === undefined;
       nothingBack.hidden = list !== undefined;
@@ -141,9 +159,20 @@ export function createLayout(texts: Texts, parts: LayoutParts): Layout {
 }
 
 /** In the order of reading: what is written, what becomes of it, what is to say about it. */
-const PANES = ["config", "tenant", "host", "back", "results"] as const;
+const PANES = ["config", "settings", "tenant", "host", "back", "results"] as const;
 
-const SHORT: Readonly<Record<PaneName, string>> = { config: "Patches", tenant: "Tenant", host: "Host", back: "Back", results: "Results" };
+const SHORT: Readonly<Record<PaneName, string>> = {
+  config: "Patches",
+  settings: "Settings",
+  tenant: "Tenant",
+  host: "Host",
+  back: "Back",
+  results: "Results",
+};
+
+function setCount(count: number): HTMLElement {
+  return h("span", { class: "set-count" }, String(count), h("span", { class: "unseen" }, " set"));
+}
 
 interface Counts {
   readonly errors: number;
@@ -156,7 +185,10 @@ interface Counts {
 }
 
 function restless(patches: readonly ShownPatch[], together: readonly LawBreach[]): Pick<Counts, "oscillating" | "drifting"> {
-  const verdicts = [...patches.map(({ pair }) => pair?.verdict), ...together.map(({ verdict }) => verdict)];
+  const verdicts = [
+    ...patches.map(({ pair }) => (pair?.accepted === undefined ? pair?.verdict : undefined)),
+    ...together.map(({ verdict }) => verdict),
+  ];
   const those = (verdict: PairVerdict) => verdicts.filter((one) => one === verdict).length;
   return { oscillating: those("oscillates"), drifting: those("drifts") };
 }

@@ -1,25 +1,34 @@
 /**
- * The three editors and the fields beside them: what people write, as one state.
+ * The editors and the fields beside them: what people write, as one state.
  *
  * @module
  */
+import { isRecord } from "../../../base/json.ts";
 import { SAMPLE_VCLUSTER } from "../protocol.ts";
 import type { PlaygroundAnswer, PlaygroundState } from "../protocol.ts";
 import { completionsAt } from "./editor/completions.ts";
 import { createEditor } from "./editor/editor.ts";
 import type { Editor } from "./editor/editor.ts";
 import type { Compare } from "./settings/settings.ts";
+import { createSettingsForm } from "./settings/settings-form.ts";
+import type { SettingsForm } from "./settings/settings-form.ts";
 import { createVClusterFields } from "./settings/vcluster-fields.ts";
 import type { VClusterFields } from "./settings/vcluster-fields.ts";
+import { readSettings, withSetting } from "./settings/written-settings.ts";
 
 /** The texts of the page. */
 export interface Texts {
   readonly config: Editor;
+  readonly settings: Editor;
   readonly tenant: Editor;
   readonly host: Editor;
   /** Read only. */
   readonly back: Editor;
   readonly vcluster: VClusterFields;
+  /** Fields of the settings, which change their text. */
+  readonly form: SettingsForm;
+  /** How many settings the text has; none when it cannot be read. */
+  settingsCount(): number;
   state(): PlaygroundState;
   /** Puts in another state. */
   open(state: PlaygroundState): void;
@@ -61,22 +70,45 @@ export function createTexts({ onEdit, onCursor }: TextsOptions): Texts {
   });
   const back = createEditor({ label: "Tenant object after the host edits, YAML" });
   const vcluster = createVClusterFields(onEdit);
+  const settings = createEditor({
+    label: "Settings, YAML",
+    onEdit(text) {
+      form.show(text);
+      onEdit();
+    },
+  });
+  const form = createSettingsForm({
+    vcluster: vcluster.elements,
+    change(path, value) {
+      const text = withSetting(settings.text(), path, value);
+      if (text === undefined) return false;
+      settings.setText(text);
+      onEdit();
+      return true;
+    },
+  });
   const stateNow = (): PlaygroundState => ({
     config: config.text(),
+    ...(settings.text().trim() !== "" && { settings: settings.text() }),
     tenant: tenant.text(),
     ...(edited && { host: host.text() }),
     ...(!isDefault(vcluster) && { vcluster: vcluster.get() }),
   });
   return {
     config,
+    settings,
     tenant,
     host,
     back,
     vcluster,
+    form,
+    settingsCount: () => countOf(readSettings(settings.text()) ?? {}),
     edited: () => edited,
     state: stateNow,
     open(state) {
       config.setText(state.config);
+      settings.setText(state.settings ?? "");
+      form.show(state.settings ?? "");
       tenant.setText(state.tenant);
       vcluster.set(state.vcluster ?? SAMPLE_VCLUSTER);
       edited = state.host !== undefined;
@@ -89,6 +121,7 @@ export function createTexts({ onEdit, onCursor }: TextsOptions): Texts {
       host.setText(written?.host ?? "");
     },
     show(answer, compare) {
+      form.complain(answer.problems);
       // While a text is wrong the last objects stay: what people look at does not come and go as they type.
       if (answer.host !== undefined) written = { host: answer.host, tenant: answer.tenant ?? "" };
       else if (answer.tenant !== undefined) written = { host: "", tenant: answer.tenant };
@@ -106,4 +139,8 @@ export function createTexts({ onEdit, onCursor }: TextsOptions): Texts {
 function isDefault(vcluster: VClusterFields): boolean {
   const { name, namespace } = vcluster.get();
   return name === SAMPLE_VCLUSTER.name && namespace === SAMPLE_VCLUSTER.namespace;
+}
+
+function countOf(settings: unknown): number {
+  return isRecord(settings) ? Object.values(settings).reduce<number>((sum, value) => sum + countOf(value), 0) : 1;
 }

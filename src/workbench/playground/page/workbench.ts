@@ -66,7 +66,7 @@ export function createWorkbench(options: WorkbenchOptions): Workbench {
       show();
     },
     onPairs(received, state) {
-      tried = { of: state.config, verdicts: received };
+      tried = { of: judgedOf(state), verdicts: received };
       if (answer !== undefined) announcer.say(summary(answer, received));
       show();
     },
@@ -116,12 +116,14 @@ export function createWorkbench(options: WorkbenchOptions): Workbench {
     forgetLink();
     settings.set({ draft: texts.state() });
     layout.edited(texts.edited());
+    layout.settings(texts.vcluster.get(), texts.settingsCount());
     asking.soon();
   }
 
   function open(state: PlaygroundState): void {
     start = state;
     texts.open(state);
+    layout.settings(texts.vcluster.get(), texts.settingsCount());
     asking.now();
   }
 
@@ -133,11 +135,11 @@ export function createWorkbench(options: WorkbenchOptions): Workbench {
   }
 
   function show(): void {
-    const verdicts = tried?.of === texts.config.text() ? tried.verdicts : undefined;
+    const verdicts = tried?.of === judgedOf(texts.state()) ? tried.verdicts : undefined;
     results.show({ answer, verdicts, failure });
     if (answer === undefined) return;
     layout.host(texts.show(answer, settings.get().compare));
-    for (const name of ["config", "tenant", "host"] as const) texts[name].setDiagnostics(underlines(answer, name, texts[name]));
+    for (const name of ["config", "settings", "tenant", "host"] as const) texts[name].setDiagnostics(underlines(answer, name, texts[name]));
     layout.edited(texts.edited());
     layout.back(answer.back && createFlowList(answer.back));
     layout.judge(answer, patchesOf(answer, verdicts?.pairs), verdicts?.together);
@@ -172,4 +174,9 @@ export function createWorkbench(options: WorkbenchOptions): Workbench {
     );
   open(options.first);
   return { elements: [...layout.elements, examples.element, help.element, ...announcer.elements], open, tell };
+}
+
+/** What verdicts are about: a tenant object is an example among many. */
+function judgedOf({ config, settings = "" }: PlaygroundState): string {
+  return JSON.stringify([config, settings]);
 }

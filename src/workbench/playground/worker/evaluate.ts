@@ -7,9 +7,7 @@ import { dump } from "js-yaml";
 import { isEngineError } from "../../../base/errors.ts";
 import type { EngineError } from "../../../base/errors.ts";
 import { readKinds } from "../../../engine/config/backends.ts";
-import { parseConfig, syncOf } from "../../../engine/config/config.ts";
-import type { Config } from "../../../engine/config/config.ts";
-import { DEFAULT_SETTINGS } from "../../../engine/config/settings.ts";
+import { syncOf } from "../../../engine/config/config.ts";
 import { createEngine } from "../../../engine/engine.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import { SYNCED_KINDS } from "../../../engine/kinds/synced-kinds.ts";
@@ -19,18 +17,19 @@ import type { Outcome } from "../../../engine/patch/types.ts";
 import type { CopyInput } from "../../../engine/reconcile/plan-types.ts";
 import type { Rules } from "../../../engine/reconcile/rules/rules.ts";
 import { locate, startOf } from "../../../schema/node.ts";
+import type { Node } from "../../../schema/node.ts";
 import { Report, sortProblems } from "../../../schema/problem.ts";
 import type { Problem } from "../../../schema/problem.ts";
-import { readYaml } from "../../../schema/yaml.ts";
 import { endsEmpty, formatRefusals, patchOfRefusal, refusalsOf } from "../../host-api.ts";
 import { watched } from "../../patch-tests/evaluations.ts";
 import { playEdits, shownHost, withCopyMarks } from "./host-edits.ts";
 import type { EditedCopy } from "./host-edits.ts";
 import { playToRest, servicesBeside, withoutEmptyMaps } from "./play.ts";
-import { SAMPLE_VCLUSTER } from "../protocol.ts";
 import type { PlaygroundAnswer, PlaygroundState, ShownBack } from "../protocol.ts";
 import { readObjectsOfText } from "./read-objects.ts";
 import type { ReadObject } from "./read-objects.ts";
+import { readState } from "./read-state.ts";
+import type { ReadState } from "./read-state.ts";
 import { tellOutcomes } from "./tell-outcomes.ts";
 import type { Tell } from "./tell-outcomes.ts";
 
@@ -41,21 +40,20 @@ import type { Tell } from "./tell-outcomes.ts";
  * const { host, outcomes } = await evaluate({ config: "sync: {toHost: {endpoints: {patches: []}}}", tenant: endpointsYaml });
  */
 export async function evaluate(state: PlaygroundState): Promise<PlaygroundAnswer> {
-  const { config: text, vcluster = SAMPLE_VCLUSTER } = state;
-  const parsed = parseConfig([{ text, file: "config" }], { vcluster });
+  const read = readState(state);
   const report = new Report();
   const objects = readObjectsOfText(state.tenant, { file: "tenant", report }).map(inNamespace);
-  const problems = [...(parsed.ok ? parsed.warnings : parsed.problems), ...sortProblems(report.problems)];
-  if (!parsed.ok || report.failed) return nothing(problems);
+  const problems = [...read.problems, ...sortProblems(report.problems)];
+  if (read.parts === undefined || report.failed) return nothing(problems);
   let engine: Engine;
   try {
-    engine = await createEngine({ config: parsed.config, vcluster });
+    engine = await createEngine({ ...read.parts, vcluster: read.vcluster });
   } catch (error) {
     if (!isEngineError(error)) throw error;
-    return nothing([...problems, compileProblem(text, parsed.config, error)]);
+    return nothing([...problems, compileProblem(read, error)]);
   }
   try {
-    return await answer(state, { engine, objects, problems });
+    return await answer(state, { engine, root: read.root, objects, problems });
   } finally {
     engine.dispose();
   }
@@ -72,18 +70,20 @@ function inNamespace({ object, node }: ReadObject): ReadObject {
 
 interface Parts {
   readonly engine: Engine;
+  /** The configuration as it was written. */
+  readonly root: Node | undefined;
   readonly objects: readonly ReadObject[];
   readonly problems: readonly Problem[];
 }
 
-async function answer(state: PlaygroundState, { engine, objects, problems }: Parts): Promise<PlaygroundAnswer> {
+async function answer(state: PlaygroundState, { engine, root, objects, problems }: Parts): Promise<PlaygroundAnswer> {
   const shown = objects.find(({ object }) => rulesOf(engine, object) !== undefined);
   if (shown === undefined) return nothing([...problems, ...nothingShown(engine, objects)]);
   const tenant = shown.object;
   const found = rulesOf(engine, tenant)!;
   const { rules: noting, evaluations } = watched([found]);
   const rules = noting[0]!;
-  const tell = { engine, rules, evaluations, config: readYaml(state.config, { file: "config", report: new Report() }) };
+  const tell = { engine, rules, evaluations, config: root };
   const others = objects.map(({ object }) => object);
   const input = { key: keyOf(tenant), tenant, host: undefined, ...servicesBeside(engine.rules, found, { tenant, others }) };
   const { first, host } = playToRest(rules, input);
@@ -168,12 +168,12 @@ function fuelOf(outcomes: readonly Outcome[]): number {
 }
 
 /** What only the engine's own compiler refuses, because it is too much work, at its patch. */
-function compileProblem(text: string, config: Config, { code, message, details }: EngineError): Problem {
+function compileProblem({ root, parts }: ReadState, { code, message, details }: EngineError): Problem {
+  const { config, settings } = parts!;
   const { patch = -1, field = "", text: expression = details["expression"], hint = "" } = details as CompileDetails;
   // In the order in which they are compiled.
-  const read = readKinds({ kinds: SYNCED_KINDS, backends: DEFAULT_SETTINGS.backends, config, services: "managed" });
+  const read = readKinds({ kinds: SYNCED_KINDS, backends: settings.backends, config, services: "managed" });
   const list = read.find(({ kind }) => syncOf(config, kind).patches[patch]?.[field as "expression"] === expression)?.kind.section;
-  const root = readYaml(text, { file: "config", report: new Report() });
   const pointer = `/sync/toHost/${list}/patches/${patch}/${field}`;
   const place = root === undefined || list === undefined ? undefined : locate(root, pointer)?.value;
   const { line, column } = place ?? { line: 1, column: 1 };

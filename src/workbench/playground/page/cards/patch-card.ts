@@ -4,6 +4,7 @@ import { h } from "../dom/h.ts";
 import { icon } from "../dom/icons.ts";
 import { createRounds } from "./rounds.ts";
 import { breakable, countOf, LISTS, outcomeTag, verdictWord } from "./words.ts";
+import type { Tone } from "./words.ts";
 
 /** Everything that is known of one patch. */
 export interface ShownPatch {
@@ -66,7 +67,7 @@ function verdictButton(patch: ShownPatch, pair: ShownPair, open: boolean, action
     {
       type: "button",
       class: "tag verdict",
-      "data-tone": word.tone,
+      "data-tone": toneOf(pair),
       "data-verdict": pair.verdict,
       "data-key": `verdict-${key}`,
       "aria-expanded": String(open),
@@ -76,16 +77,23 @@ function verdictButton(patch: ShownPatch, pair: ShownPair, open: boolean, action
     },
     icon(word.icon),
     h("span", { class: "unseen" }, "Round trip: "),
-    word.text,
+    pair.accepted === undefined ? word.text : `${word.text}, accepted`,
     h("span", { class: "chevron" }, icon("chevron", 12)),
   );
 }
 
-function verdictDetails(patch: ShownPatch, { verdict, counterExample }: ShownPair): HTMLElement {
+/** A drift that the settings accept is nothing to look at. */
+function toneOf({ verdict, accepted }: ShownPair): Tone {
+  return accepted === undefined ? verdictWord(verdict).tone : "quiet";
+}
+
+function verdictDetails(patch: ShownPatch, pair: ShownPair): HTMLElement {
+  const { verdict, counterExample, accepted } = pair;
   return h(
     "div",
-    { class: "why", id: `verdict-${patchKey(patch)}`, "data-tone": verdictWord(verdict).tone },
+    { class: "why", id: `verdict-${patchKey(patch)}`, "data-tone": toneOf(pair) },
     h("p", {}, verdictWord(verdict).meaning),
+    accepted !== undefined && h("p", {}, `The settings accept it: ${accepted}`),
     counterExample && h("p", {}, counterExample.explanation),
     counterExample && createRounds(counterExample),
   );

@@ -32,5 +32,5 @@ function item(problem: Problem, jump: (problem: Problem) => void): HTMLLIElement
 
 /** The text that a problem is of. */
 export function problemTextName({ file }: Problem): TextName {
-  return file === "tenant" || file === "host" ? file : "config";
+  return file === "tenant" || file === "host" || file === "settings" ? file : "config";
 }

@@ -58,7 +58,9 @@ export function summary({ problems, outcomes, notes, back, fuel }: PlaygroundAns
   if (errors > 0) return `${countOf(errors, "problem")} found.`;
   const applied = outcomes.filter(({ outcome }) => outcome === "applied").length;
   const failed = [...outcomes, ...(back?.outcomes ?? [])].filter(({ outcome }) => outcome === "error" || outcome === "denied").length;
-  const restless = pairs.filter(({ verdict }) => verdict === "oscillates" || verdict === "drifts").length;
+  const restless = pairs.filter(
+    ({ verdict, accepted }) => (verdict === "oscillates" || verdict === "drifts") && accepted === undefined,
+  ).length;
   return [
     `${countOf(applied, "patch", "patches")} applied${failed > 0 ? `, ${failed} failed` : ""}.`,
     notes.some(({ code }) => code === "API_INVALID") && "An API server would refuse the object.",

@@ -40,7 +40,12 @@ const VERDICTS: Readonly<Record<PairVerdict, Word>> = {
 export const GLOSSARY: readonly Word[] = [...Object.values(OUTCOMES), ...Object.values(VERDICTS)];
 
 /** What the texts are called. */
-export const TEXTS: Readonly<Record<TextName, string>> = { config: "vcluster.yaml", tenant: "Tenant object", host: "Host object" };
+export const TEXTS: Readonly<Record<TextName, string>> = {
+  config: "vcluster.yaml",
+  settings: "settings.yaml",
+  tenant: "Tenant object",
+  host: "Host object",
+};
 
 /** What the lists of patches are called. */
 export const LISTS: Readonly<Record<PatchListName, string>> = Object.fromEntries(

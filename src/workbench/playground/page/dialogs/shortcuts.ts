@@ -16,11 +16,12 @@ const PANE_KEYS: Readonly<Record<string, PaneName>> = {
   Digit3: "host",
   Digit4: "back",
   Digit5: "results",
+  Digit6: "settings",
 };
 
 /** Keys, and what they do. */
 export const SHORTCUTS: readonly (readonly [keys: readonly string[], what: string])[] = [
-  [["Alt 1", "Alt 5"], "Go to a pane: 1 patches, 2 tenant, 3 host, 4 back, 5 results"],
+  [["Alt 1", "Alt 6"], "Go to a pane: 1 patches, 2 tenant, 3 host, 4 back, 5 results, 6 settings"],
   [["Ctrl Space"], "In an expression or a path: what can be written here; Enter or Tab takes it"],
   [["F8"], "Next problem; with Shift the one before"],
   [["Ctrl S"], "Copy a link to what you see"],
@@ -60,5 +61,5 @@ function done(action: () => void): true {
 
 function writes(event: KeyboardEvent): boolean {
   const target = event.composedPath()[0];
-  return target instanceof HTMLElement && (target.isContentEditable || target instanceof HTMLInputElement);
+  return target instanceof HTMLElement && (target.isContentEditable || target.matches("input, textarea, select"));
 }

@@ -4,7 +4,7 @@ import { icon } from "./icons.ts";
 import type { IconName } from "./icons.ts";
 
 /** A pane of the page. */
-export type PaneName = "config" | "tenant" | "host" | "back" | "results";
+export type PaneName = "config" | "settings" | "tenant" | "host" | "back" | "results";
 
 /** A pane with its heading. */
 export interface Pane {

@@ -3,22 +3,18 @@
  *
  * @module
  */
-import { yamlLanguage } from "@codemirror/lang-yaml";
 import { parsePath } from "../../../../engine/path/syntax/parse.ts";
 import type { Segment } from "../../../../engine/path/syntax/segment.ts";
 import { SYNCED_KINDS } from "../../../../engine/kinds/synced-kinds.ts";
 import type { PatchListName } from "../../../laws/report.ts";
+import { documentsIn, items, members, scalar } from "./yaml-tree.ts";
+import type { SyntaxNode } from "./yaml-tree.ts";
 
 /** A stretch of a text: offsets in UTF-16 units, `to` behind the last. */
 export interface Span {
   readonly from: number;
   readonly to: number;
 }
-
-type SyntaxNode = ReturnType<typeof yamlLanguage.parser.parse>["topNode"];
-
-/** What stands beside a value without being one. */
-const ASIDE = new Set(["Comment", "Anchor", "Tag", ":", "-", "?", ",", "[", "]", "{", "}"]);
 
 /**
  * The spans of the values that `path` finds in the first object of the list's kind; none when the path or the object is not there.
@@ -46,12 +42,12 @@ export function writtenObject(text: string, list: PatchListName): unknown {
 
 /** A text that holds one document as data, as far as it spells it. */
 export function writtenData(text: string): unknown {
-  const document = yamlLanguage.parser.parse(text).topNode.getChildren("Document").map(valueIn)[0];
+  const document = documentsIn(text)[0];
   return document && dataOf(document, text, LEVELS_MAX);
 }
 
 function objectOf(text: string, list: PatchListName): SyntaxNode | undefined {
-  const roots = yamlLanguage.parser.parse(text).topNode.getChildren("Document").map(valueIn);
+  const roots = documentsIn(text);
   const kind = SYNCED_KINDS.find(({ section }) => section === list)?.resource.kind;
   return roots.find((node) => node !== undefined && scalar(members(node, text).get("kind"), text) === kind);
 }
@@ -86,7 +82,7 @@ export interface WrittenPatch {
 
 /** All patches of a configuration, in the order of the lists. */
 export function writtenPatches(text: string): WrittenPatch[] {
-  const document = yamlLanguage.parser.parse(text).topNode.getChildren("Document").map(valueIn)[0];
+  const document = documentsIn(text)[0];
   if (document === undefined) return [];
   return SYNCED_KINDS.flatMap(({ section: list }) => {
     const path: Segment[] = ["sync", "toHost", list, "patches"].map((key) => ({ kind: "key", key }));
@@ -126,47 +122,6 @@ function children(node: SyntaxNode, segment: Segment, text: string): SyntaxNode[
   if (segment.kind === "wildcard") return [...map.values()];
   const member = map.get(segment.kind === "key" ? segment.key : String(segment.index));
   return member === undefined ? [] : [member];
-}
-
-function items(node: SyntaxNode): SyntaxNode[] | undefined {
-  if (!node.name.endsWith("Sequence")) return undefined;
-  return node.getChildren("Item").flatMap((item) => valueIn(item) ?? []);
-}
-
-function members(node: SyntaxNode, text: string): Map<string, SyntaxNode> {
-  const found = new Map<string, SyntaxNode>();
-  for (const pair of node.getChildren("Pair")) {
-    const key = pair.getChild("Key");
-    const name = key === null ? undefined : scalar(key.firstChild ?? undefined, text);
-    const value = valueIn(pair);
-    if (name !== undefined && value !== undefined && value.name !== "Key") found.set(name, value);
-  }
-  return found;
-}
-
-/** The value that a document, an item or a pair holds: its last child that is one. */
-function valueIn(node: SyntaxNode): SyntaxNode | undefined {
-  for (let child = node.lastChild; child !== null; child = child.prevSibling)
-    if (!ASIDE.has(child.name) && child.name !== "Key" && child.name !== "DirectiveEnd" && child.name !== "DocumentEnd")
-      return inner(child);
-  return undefined;
-}
-
-/** Looks through the wrapper of an anchor or a tag. */
-function inner(node: SyntaxNode): SyntaxNode {
-  return node.name === "Tagged" || node.name === "Anchored" ? (valueIn(node) ?? node) : node;
-}
-
-function scalar(node: SyntaxNode | undefined, text: string): string | undefined {
-  if (node === undefined) return undefined;
-  const raw = text.slice(node.from, node.to).trim();
-  if (!node.name.startsWith("Quoted")) return raw;
-  if (raw.startsWith("'")) return raw.slice(1, -1).replaceAll("''", "'");
-  try {
-    return String(JSON.parse(raw));
-  } catch {
-    return raw.slice(1, -1);
-  }
 }
 
 function trimmed(text: string, from: number, to: number): Span {

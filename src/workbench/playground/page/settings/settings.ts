@@ -64,10 +64,11 @@ function read(storage: () => SettingsStorage): PageSettings {
 
 function isState(draft: unknown): draft is PlaygroundState {
   if (typeof draft !== "object" || draft === null) return false;
-  const { config, tenant, host, vcluster } = draft as Record<string, unknown>;
+  const { config, settings, tenant, host, vcluster } = draft as Record<string, unknown>;
   return (
     typeof config === "string" &&
     typeof tenant === "string" &&
+    (settings === undefined || typeof settings === "string") &&
     (host === undefined || typeof host === "string") &&
     (vcluster === undefined || isVCluster(vcluster))
   );

@@ -52,7 +52,7 @@ export function createTakeaway({ texts, answer, announcer }: TakeawayOptions): T
   return {
     share: () => void share(),
     copyTest: () => void copy(ofAnswer(testFileOf), "Test file copied. Its first line says how to run it."),
-    copyCommands: () => void copy(commandLineOf(texts.state()), "Commands copied. They write vcluster.yaml and tenant.yaml."),
+    copyCommands: () => void copy(commandLineOf(texts.state()), "Commands copied. They write the files and render them."),
     copyModule: () => void copy(ofAnswer(typeScriptOf), "TypeScript copied."),
   };
 }

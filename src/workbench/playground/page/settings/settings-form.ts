@@ -1,0 +1,109 @@
+/**
+ * Fields for the settings that change what the playground shows. The text of the settings stays the truth: fields show what it says, and
+ * change it place by place.
+ *
+ * @module
+ */
+import type { Problem } from "../../../../schema/problem.ts";
+import { h } from "../dom/h.ts";
+import { FIELD_GROUPS } from "./form-fields.ts";
+import type { SettingField } from "./form-fields.ts";
+import { createControl } from "./setting-controls.ts";
+import { readSettings, settingAt } from "./written-settings.ts";
+import type { SettingPath, SettingValue } from "./written-settings.ts";
+
+/** The fields of the settings. */
+export interface SettingsForm {
+  readonly element: HTMLElement;
+  /** Shows what a text says. Does not count as an edit. */
+  show(text: string): void;
+  /** Says at each field what is wrong with it. */
+  complain(problems: readonly Problem[]): void;
+  /** Moves the focus to the first field. */
+  focus(): void;
+}
+
+/** What the form stands for. */
+export interface SettingsFormOptions {
+  /** Fields of the virtual cluster, which stand first. */
+  readonly vcluster: readonly HTMLElement[];
+  /** Changes one setting of the text; `undefined` takes it out. Tells whether the text could be changed. */
+  readonly change: (path: SettingPath, value: SettingValue | undefined) => boolean;
+}
+
+/** A form of the settings. */
+export function createSettingsForm({ vcluster, change }: SettingsFormOptions): SettingsForm {
+  const unreadable = h(
+    "p",
+    { class: "settings-unreadable", hidden: true },
+    "The text below cannot be read, so its fields are closed. The results say what is wrong with it.",
+  );
+  const fields = new Map<SettingField, ShownField>();
+  const groups = FIELD_GROUPS.map(({ title, fields: members }) => {
+    const shown = members.map((field) => {
+      const one = createField(field, (value) => change(field.path, value));
+      fields.set(field, one);
+      return one.element;
+    });
+    return h("fieldset", { class: "settings-group" }, h("legend", {}, title), ...shown);
+  });
+  const element = h(
+    "div",
+    { class: "settings-form" },
+    h("fieldset", { class: "settings-group" }, h("legend", {}, "Virtual cluster"), h("div", { class: "settings-names" }, ...vcluster)),
+    unreadable,
+    ...groups,
+  );
+  return {
+    element,
+    show(text) {
+      const settings = readSettings(text);
+      unreadable.hidden = settings !== undefined;
+      for (const group of groups) group.disabled = settings === undefined;
+      if (settings !== undefined) for (const [{ path }, field] of fields) field.show(settingAt(settings, path));
+    },
+    complain(problems) {
+      const own = problems.filter(({ file }) => file === "settings");
+      for (const [{ name }, field] of fields) field.complain(own.filter((problem) => isOf(problem, name)));
+    },
+    focus: () => element.querySelector("input")?.focus(),
+  };
+}
+
+function isOf({ field }: Problem, name: string): boolean {
+  return field === name || field.startsWith(`${name}[`) || field.startsWith(`${name}.`);
+}
+
+interface ShownField {
+  readonly element: HTMLElement;
+  show(value: unknown): void;
+  complain(problems: readonly Problem[]): void;
+}
+
+function createField(field: SettingField, change: (value: SettingValue | undefined) => boolean): ShownField {
+  const id = `setting-${field.name.replaceAll(".", "-")}`;
+  const help = h("p", { class: "setting-help", id: `${id}-help` });
+  const wrong = h("p", { class: "setting-wrong", id: `${id}-wrong`, hidden: true });
+  let shown: unknown;
+  const explain = (value: unknown) => void (help.textContent = field.help(typeof value === "string" ? value : undefined));
+  const control = createControl(field, { id, describedBy: `${help.id} ${wrong.id}` }, (value) => {
+    if (!change(value)) return control.show(shown);
+    shown = value;
+    explain(value);
+  });
+  return {
+    element: h("div", { class: "setting" }, h("label", { for: id }, field.name), control.element, help, wrong),
+    show(value) {
+      shown = value;
+      control.show(value);
+      explain(value);
+    },
+    complain(problems) {
+      const isError = problems.some(({ severity }) => severity === "error");
+      control.element.setAttribute("aria-invalid", String(isError));
+      wrong.dataset["tone"] = isError ? "error" : "warning";
+      wrong.hidden = problems.length === 0;
+      wrong.textContent = problems.map(({ message, hint }) => (hint === "" ? `${message}.` : `${message}. ${hint}.`)).join(" ");
+    },
+  };
+}
