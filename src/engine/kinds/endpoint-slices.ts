@@ -8,8 +8,8 @@ import type { Translator } from "../translate/translator.ts";
 import { admitEndpoints } from "../reconcile/rules/address-policy.ts";
 import type { AllowedBody, LabelSurroundings, Rules, SyncedKind } from "../reconcile/rules/rules.ts";
 import { remembered } from "../reconcile/rules/remembered.ts";
-import { METADATA, POD_REFERENCE, portFields } from "./common-fields.ts";
-import { SAMPLE_PORTS, sampleAddresses, sampleMetadata, samplePod } from "./sample-parts.ts";
+import { METADATA, POD_REFERENCE, portFields } from "./kind-parts.ts";
+import { SAMPLE_PORTS, sampleAddresses, sampleMetadata, samplePod } from "./kind-parts.ts";
 import { controllerOf, SERVICE_NAME, serviceOfSlice, SLICE_MANAGER, sliceManager } from "./slice-labels.ts";
 import { tenantTargets, toHostTarget } from "./target-references.ts";
 

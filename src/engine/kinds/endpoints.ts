@@ -6,11 +6,11 @@ import type { EndpointAddress, Endpoints, EndpointSubset, KubeObject } from "../
 import { listOf, objectOf, textAs } from "../../schema/builders.ts";
 import type { Translator } from "../translate/translator.ts";
 import { admitAddresses } from "../reconcile/rules/address-policy.ts";
-import { METADATA, POD_REFERENCE, portFields } from "./common-fields.ts";
-import { PLAIN_KIND } from "./plain-kind.ts";
+import { METADATA, POD_REFERENCE, portFields } from "./kind-parts.ts";
+import { PLAIN_KIND } from "./kind-parts.ts";
 import { remembered } from "../reconcile/rules/remembered.ts";
 import type { AllowedBody, LabelSurroundings, Rules, SyncedKind } from "../reconcile/rules/rules.ts";
-import { SAMPLE_PORTS, sampleAddresses, sampleMetadata, samplePod } from "./sample-parts.ts";
+import { SAMPLE_PORTS, sampleAddresses, sampleMetadata, samplePod } from "./kind-parts.ts";
 import { replacesMirror, SKIP_MIRROR } from "./slice-labels.ts";
 import { tenantTargets, toHostTarget } from "./target-references.ts";
 

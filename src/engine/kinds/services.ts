@@ -3,11 +3,11 @@ import { canonicalJson, isRecord } from "../../base/json.ts";
 import { SERVICES } from "../../kube/object/resource.ts";
 import type { KubeObject, Service, ServicePort } from "../../kube/object/types.ts";
 import { ANY, BOOLEAN, either, listOf, objectOf, oneOf, textAs } from "../../schema/builders.ts";
-import { LABEL_MAP, METADATA, PORT_NUMBER, portFields } from "./common-fields.ts";
-import { PLAIN_KIND } from "./plain-kind.ts";
+import { LABEL_MAP, METADATA, PORT_NUMBER, portFields } from "./kind-parts.ts";
+import { PLAIN_KIND } from "./kind-parts.ts";
 import { remembered } from "../reconcile/rules/remembered.ts";
 import type { SyncedKind } from "../reconcile/rules/rules.ts";
-import { sampleMetadata } from "./sample-parts.ts";
+import { sampleMetadata } from "./kind-parts.ts";
 import { allowedByType } from "./service-type.ts";
 
 type Spec = NonNullable<Service["spec"]>;

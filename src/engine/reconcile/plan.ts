@@ -32,23 +32,19 @@ export function plan(rules: Rules, input: PlanInput): Plan {
 
 /** The same, which stops after each value that a patch changes: something else may have its turn there. */
 export function* planInPieces(rules: Rules, input: PlanInput): Generator<undefined, Plan> {
-  const planned = yield* planEverywhere(rules, input);
-  if (input.tenant !== undefined || input.deletesHeld !== true || planned.operations.length === 0) return planned;
+  const { orphans = [], tenant, deletesHeld } = input;
+  let planned = yield* planAtHostKey(rules, input);
+  if (orphans.length > 0 && rules.enabled && replacesOrphans(planned)) {
+    const gone = orphans.filter(({ metadata }) => !metadata.deletionTimestamp);
+    const confirm = tenant === undefined ? "absent" : "none";
+    const deletions = gone.map((orphan) => deletion(orphan, "The tenant object translates to another host name now", confirm));
+    planned = { ...planned, operations: [...planned.operations, ...deletions] };
+  }
+  if (tenant !== undefined || deletesHeld !== true || planned.operations.length === 0) return planned;
   return { ...planned, state: "waiting", operations: [], notes: [BRAKE] };
 }
 
 const BRAKE: Note = { code: "DELETE_BRAKE", message: "The tenant object is missing together with many others; its copy is kept" };
-
-function* planEverywhere(rules: Rules, input: PlanInput): Generator<undefined, Plan> {
-  const planned = yield* planAtHostKey(rules, input);
-  const { orphans = [], tenant } = input;
-  if (orphans.length === 0 || !rules.enabled || !replacesOrphans(planned)) return planned;
-  const gone = orphans.filter(({ metadata }) => !metadata.deletionTimestamp);
-  const deletions = gone.map((orphan) =>
-    deletion(orphan, "The tenant object translates to another host name now", tenant === undefined ? "absent" : "none"),
-  );
-  return { ...planned, operations: [...planned.operations, ...deletions] };
-}
 
 /** The new copy first: where it cannot be made yet, the old one stays. Where the host makes what it stands for, there will be none. */
 function replacesOrphans({ state, notes }: Plan): boolean {

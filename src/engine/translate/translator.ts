@@ -95,18 +95,15 @@ function keyRules(vcluster: VCluster, namespaces: NamespaceRules, mappingsOnly: 
   return {
     hostNamespace,
     toHost(tenant, kind) {
-      if (isOwnService(tenant, kind)) return { namespace: vcluster.namespace, name: vcluster.name };
+      // As Service, Endpoints or EndpointSlice it is the API server of the tenant, so it has a Service already.
+      if (tenant.name === "kubernetes" && tenant.namespace === "default" && (kind === undefined || KINDS_OF_SERVICE.includes(kind.kind)))
+        return { namespace: vcluster.namespace, name: vcluster.name };
       if (tenant.namespace === "") return { namespace: "", name: sharedName(tenant, vcluster) };
       const mapped = namespaces.toHost(tenant.namespace);
       if (mapped !== undefined) return { namespace: mapped, name: tenant.name };
       return mappingsOnly ? undefined : { namespace: vcluster.namespace, name: sharedName(tenant, vcluster) };
     },
   };
-}
-
-/** `default/kubernetes` as Service, Endpoints or EndpointSlice is the API server of the tenant, so it has a Service already. */
-function isOwnService({ namespace, name }: ObjectKey, kind: Pick<ResourceType, "kind"> | undefined): boolean {
-  return namespace === "default" && name === "kubernetes" && (kind === undefined || KINDS_OF_SERVICE.includes(kind.kind));
 }
 
 function translateDns(name: string, toHost: Translator["toHost"], defaultDomain: string): string {

@@ -3,9 +3,9 @@
  */
 import { sha256Hex } from "../../../src/base/digest.ts";
 import { canonicalJson } from "../../../src/base/json.ts";
-import { METADATA } from "../../../src/engine/kinds/common-fields.ts";
-import { PLAIN_KIND } from "../../../src/engine/kinds/plain-kind.ts";
-import { sampleMetadata } from "../../../src/engine/kinds/sample-parts.ts";
+import { METADATA } from "../../../src/engine/kinds/kind-parts.ts";
+import { PLAIN_KIND } from "../../../src/engine/kinds/kind-parts.ts";
+import { sampleMetadata } from "../../../src/engine/kinds/kind-parts.ts";
 import type { SyncedKind } from "../../../src/engine/reconcile/rules/rules.ts";
 import type { ResourceType } from "../../../src/kube/object/resource.ts";
 import type { KubeObject } from "../../../src/kube/object/types.ts";

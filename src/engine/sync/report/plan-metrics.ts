@@ -13,12 +13,17 @@ import type { Note, Plan, PlanState } from "../../reconcile/plan-types.ts";
  */
 export function countPlan(metrics: Metrics, type: ResourceType, { state, outcomes }: Pick<Plan, "state" | "outcomes">): void {
   const resource = qualifiedPlural(type);
-  metrics.count("endpoint_sync_plans_total", stateLabels(type)[state]);
+  let labels = labelsByType.get(type);
+  if (labels === undefined) labelsByType.set(type, (labels = {}));
+  metrics.count("endpoint_sync_plans_total", (labels[state] ??= { resource, state }));
   for (const { outcome, patch } of outcomes)
     metrics.count("endpoint_sync_patch_outcomes_total", { resource, patch: patch < PATCHES_MAX ? String(patch) : "more", outcome });
   const fuel = outcomes.reduce((sum, outcome) => sum + outcome.fuel, 0);
   if (fuel > 0) metrics.count("endpoint_sync_fuel_total", { resource }, fuel);
 }
+
+/** Kept, since there is a plan for every change. */
+const labelsByType = new WeakMap<ResourceType, Partial<Record<PlanState, MetricLabels>>>();
 
 /**
  * Counts the notes on a fully processed object, refusals of an API server included.
@@ -37,22 +42,3 @@ export function countNotes(metrics: Metrics, type: ResourceType, notes: readonly
 
 /** Patches of a list that have series of their own; those after them share one. */
 const PATCHES_MAX = 100;
-
-/** Kept, since there is a plan for every change. */
-const labelsByType = new WeakMap<ResourceType, Record<PlanState, MetricLabels>>();
-
-function stateLabels(type: ResourceType): Record<PlanState, MetricLabels> {
-  const known = labelsByType.get(type);
-  if (known !== undefined) return known;
-  const of = (state: PlanState) => ({ resource: qualifiedPlural(type), state });
-  const labels: Record<PlanState, MetricLabels> = {
-    copied: of("copied"),
-    absent: of("absent"),
-    waiting: of("waiting"),
-    left: of("left"),
-    refused: of("refused"),
-    stale: of("stale"),
-  };
-  labelsByType.set(type, labels);
-  return labels;
-}

@@ -2,7 +2,7 @@ import { isRecord } from "../../../base/json.ts";
 import type { CompiledPatch } from "../../../engine/patch/compile.ts";
 import type { Path } from "../../../engine/path/path.ts";
 import type { KindDescription } from "../../../engine/reconcile/rules/kind-description.ts";
-import { LABEL_MAP } from "../../../engine/kinds/common-fields.ts";
+import { LABEL_MAP } from "../../../engine/kinds/kind-parts.ts";
 import { BOOLEAN, either, wholeNumber, listOf, objectOf, textAs } from "../../../schema/builders.ts";
 import type { Schema } from "../../../schema/schema.ts";
 import { schemaAt } from "./shapes.ts";

@@ -1,10 +1,12 @@
 /**
- * Fields that several kinds have.
+ * What several kinds have in common: fields, ways, and parts of samples.
  *
  * @module
  */
 import { ANY, wholeNumber, listOf, objectOf, oneOf, textAs, textsBy } from "../../schema/builders.ts";
 import type { ObjectSchema, Schema } from "../../schema/schema.ts";
+import type { SyncedKind } from "../reconcile/rules/rules.ts";
+import type { KubeObject } from "../../kube/object/types.ts";
 
 /** The labels of an object. */
 export const LABEL_MAP = textsBy("labelKey", "label");
@@ -34,3 +36,36 @@ export const POD_REFERENCE: ObjectSchema = objectOf({
   ...{ "kind?": oneOf("Pod"), "name?": textAs("name"), "namespace?": textAs("namespace"), uid: textAs("dnsLabel") },
   ...{ apiVersion: ANY, resourceVersion: ANY, fieldPath: ANY },
 });
+
+/** What holds for a kind that belongs to the Service of its own name, and that only users write in the tenant cluster. */
+export const PLAIN_KIND: Pick<SyncedKind, "ownLabelKeys" | "ownLabels" | "serviceOf" | "writerOf"> = {
+  ownLabelKeys: [],
+  ownLabels: () => ({}),
+  serviceOf: (key) => key,
+  writerOf: () => undefined,
+};
+
+/** The namespace of samples. */
+const SAMPLE_NAMESPACE = "shop";
+
+/** The ports of samples that hold addresses. */
+export const SAMPLE_PORTS = [{ name: "http", port: 8080, protocol: "TCP" }];
+
+/** The metadata of a sample. */
+export function sampleMetadata(name: string): KubeObject["metadata"] {
+  return { name, namespace: SAMPLE_NAMESPACE, labels: { app: "web" }, annotations: {} };
+}
+
+/** A reference to a Pod of the sample namespace. */
+export function samplePod(name: string): object {
+  return { kind: "Pod", namespace: SAMPLE_NAMESPACE, name };
+}
+
+/** Addresses of so many Pods, at most 65,536, each a little different from the others. `make` gives one the form of its kind. */
+export function sampleAddresses<Made>(count: number, make: (ip: string, behind: object) => Made): Made[] {
+  return Array.from({ length: count }, (_unused, index) =>
+    make(`10.1.${index >> 8}.${index & 255}`, {
+      ...{ hostname: `web-${index}`, nodeName: `node-${index % 100}`, targetRef: samplePod(`web-${index}`) },
+    }),
+  );
+}
