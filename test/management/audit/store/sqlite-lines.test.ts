@@ -1,14 +1,14 @@
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, expect, test } from "vitest";
-import { nextMacrotask } from "../../../../src/base/clock.ts";
+import { afterAll, expect, test, vi } from "vitest";
 import type { LogFields } from "../../../../src/base/logger.ts";
 import { createMetrics } from "../../../../src/base/metrics.ts";
 import { loadSqlite } from "../../../../src/apiserver/store/sqlite/load-sqlite.ts";
 import { openAuditDatabase } from "../../../../src/management/audit/store/audit-database.ts";
 import { openSqliteLines } from "../../../../src/management/audit/store/sqlite-lines.ts";
 import { createFakeClock } from "../../../support/fake-clock.ts";
+import { WAIT } from "../../../support/patience.ts";
 import { AUDIT_GATHERING_MS, createAuditStore } from "../../../../src/management/audit/store/audit-store.ts";
 import { describeDatabase } from "./database-contract.ts";
 import { lookAt, rowOf } from "./rows.ts";
@@ -40,13 +40,11 @@ function storeAt() {
   const store = createAuditStore({
     ...{ clock, metrics, random: () => 0, ttlHours: 0, logger: { debug() {}, info: tell, warn: tell, error: tell }, open },
   });
-  const pass = async (done: () => boolean) => {
-    for (let waits = 0; !done() && waits < 1_000; waits++) {
+  const pass = (done: () => boolean) =>
+    vi.waitFor(async () => {
       await clock.advance(AUDIT_GATHERING_MS);
-      await nextMacrotask();
-    }
-    expect(done()).toBe(true);
-  };
+      expect(done()).toBe(true);
+    }, WAIT);
   return { store, told, pass, lost: () => metrics.value("apiserver_audit_error_total", { plugin: "database" }) };
 }
 
