@@ -27,7 +27,7 @@ export interface AuditLogOptions {
   /** Default: the machine's own. */
   readonly chance?: Pick<Chance, "uuid" | "fraction">;
   /** Opens the database that an address names. Default: a client for its kind. */
-  readonly openDatabase?: AuditDatabasesOptions["openDatabase"];
+  readonly openDatabase?: NonNullable<AuditDatabasesOptions["openDatabase"]>;
 }
 
 /** The log of requests to the API, by the configuration. Off until it is configured. */

@@ -83,7 +83,8 @@ export async function openMysqlLines(
   });
   const ask = async (how: "query" | "execute", sql: string, values: readonly (string | number)[]): Promise<unknown> => {
     try {
-      const [result] = await within(STATEMENT_MS, connection[how]({ sql, values: [...values] }));
+      const statement = { sql, values: [...values] };
+      const [result] = await within(STATEMENT_MS, how === "query" ? connection.query(statement) : connection.execute(statement));
       return result;
     } catch (error) {
       // What the server has answered leaves the connection as it was.
