@@ -22,6 +22,8 @@ export type ShellName = keyof typeof STARTS;
 const PASTE_MS = 600_000;
 /** A terminal takes so many bytes ahead of the shell. */
 const PASTE_BYTES_MAX = 4_000;
+/** No block starts as many in the background. */
+const JOBS_MAX = 6;
 const CTRL_C = "\x03";
 
 /** The shells of this machine: each needs `script` of util-linux for its terminal. */
@@ -93,8 +95,9 @@ export async function openTypedShell(
       return (await finish()).before;
     },
     async close() {
-      // A shell that still has jobs may want to be told twice.
-      shell.stdin.write(`${CTRL_C}\nexit\nexit\n`);
+      // Jobs outlive their shell. One that still has some may want to be told twice.
+      const kills = Array.from({ length: JOBS_MAX }, (_, index) => `kill %${index + 1} 2>/dev/null\n`);
+      shell.stdin.write(`${CTRL_C}\n${kills.join("")}exit\nexit\n`);
       shell.stdin.end();
       await ended;
     },
