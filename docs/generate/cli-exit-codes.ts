@@ -38,7 +38,7 @@ export const COMMAND_EXIT_CODES: Readonly<Record<string, readonly ExitMeaning[]>
       meaning: "a run would be blocked: a host namespace is missing, or the host would refuse an object; or it could not find out",
     },
   ],
-  why: [{ code: EXIT_FAILED, meaning: "neither the tenant has such an object, nor the host a copy of it; a cluster refused" }],
+  why: [{ code: EXIT_FAILED, meaning: "neither side has such an object; a cluster refused" }],
   audit: [
     { code: 0, meaning: "every copy is as it should be" },
     { code: EXIT_FAILED, meaning: "there are findings" },
@@ -64,6 +64,6 @@ export const COMMAND_EXIT_CODES: Readonly<Record<string, readonly ExitMeaning[]>
   ],
   "platform-data check": [{ code: EXIT_FAILED, meaning: "a value does not open, or is not what it says it is" }],
   login: [{ code: EXIT_FAILED, meaning: "not signed in, or the platform cannot be reached" }],
-  "login-token": [{ code: EXIT_FAILED, meaning: "no kept key works and you cannot or did not sign in, or the platform cannot be reached" }],
+  "login-token": [{ code: EXIT_FAILED, meaning: "no stored key works and you cannot or did not sign in, or the platform cannot be reached" }],
   "secret get": [{ code: EXIT_FAILED, meaning: "there is no such SharedSecret or key, or it may not be read" }],
 };

@@ -36,7 +36,7 @@ export const systemClock: Clock = {
 };
 
 /**
- * Resolves when timers that are due and sockets that wait have had their turn, without any delay beside that.
+ * Resolves once due timers and waiting sockets have been handled, without further delay.
  *
  * @example
  * await nextMacrotask();

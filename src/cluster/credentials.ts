@@ -43,7 +43,7 @@ export function fitTogether({ caPem, certPem, keyPem }: ServerCertificate): bool
     const certificate = new X509Certificate(certPem);
     return certificate.checkPrivateKey(createPrivateKey(keyPem)) && certificate.verify(new X509Certificate(caPem).publicKey);
   } catch {
-    // One of them is no PEM text, or of something else.
+    // One of them is not PEM text, or of something else.
     return false;
   }
 }

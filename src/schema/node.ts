@@ -61,7 +61,7 @@ export function keyStartOf(entry: MapEntry): Position {
   return positionAt(entry.keySource, entry.keyStart);
 }
 
-/** The value under `key`, or `undefined` when `node` is no map or has no such key. */
+/** The value under `key`, or `undefined` when `node` is not a map or has no such key. */
 export function valueAt(node: Node | undefined, key: string): Node | undefined {
   return node?.kind === "map" ? node.entries.get(key)?.value : undefined;
 }

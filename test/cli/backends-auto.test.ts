@@ -95,7 +95,7 @@ test("slices are made; nothing is left to plan, audit finds nothing, and why say
 test("without the right to write slices, Endpoints alone are copied, and what is missing is told", async () => {
   await asJane(["list", "watch"]);
   const told = await copied(async () => (await sides.host.client.get(ENDPOINTS, COPY)) !== undefined);
-  expect(told).toContain("rights on EndpointSlices are missing");
+  expect(told).toContain("permissions on EndpointSlices are missing");
   expect(told).toMatch(/grant verb ."create." on resource ."endpointslices."/);
   expect(await slices()).toEqual([]);
   const { stdout } = await look("audit");
@@ -113,7 +113,7 @@ test("where slices may not be seen, plan, why and audit say that auto copies End
   await copied(async () => (await sides.host.client.get(ENDPOINTS, COPY)) !== undefined);
   for (const command of [["plan"], ["audit"], ["why", "services", "shop/db"]])
     expect((await look(...command)).stderr).toMatch(
-      /^warning API_FORBIDDEN: backends: auto copies Endpoints alone where slices may not be seen, and is looked at as that: .*endpointslices/m,
+      /^warning API_FORBIDDEN: backends: auto is treated as endpoints, because slices cannot be read: .*endpointslices/m,
     );
 });
 

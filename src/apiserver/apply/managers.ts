@@ -104,7 +104,7 @@ function entryErrors(raw: unknown, field: string): FieldError[] {
     ...check("apiVersion", "must not be empty", (value) => typeof value === "string" && value !== ""),
     ...check("apiVersion", "must be `group/version`, or a version alone", isApiVersion),
     ...check("subresource", `must be at most ${SUBRESOURCE_LENGTH_MAX} characters`, isSubresource),
-    ...check("time", "must be a time as of RFC 3339", (value) => value === undefined || timeOf(value) !== undefined),
+    ...check("time", "must be a time in RFC 3339 format", (value) => value === undefined || timeOf(value) !== undefined),
   ];
 }
 

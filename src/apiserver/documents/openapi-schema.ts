@@ -57,7 +57,7 @@ export function schemasOf(definitions: readonly Pick<ResourceDefinition, "type" 
 const TEXT = { type: "string" };
 const LIST_META = {
   type: "object",
-  description: "What every list has.",
+  description: "Metadata of a list.",
   properties: { continue: TEXT, remainingItemCount: { type: "integer", format: "int64" }, resourceVersion: TEXT, selfLink: TEXT },
 };
 
@@ -89,7 +89,7 @@ const QUANTITY: NamedScalar = {
 const INT_OR_TEXT: NamedScalar = {
   name: "io.k8s.apimachinery.pkg.util.intstr.IntOrString",
   schema: {
-    description: "A number, or a text.",
+    description: "A number or a string.",
     format: "int-or-string",
     oneOf: [{ type: "integer" }, TEXT],
     "x-kubernetes-int-or-string": true,

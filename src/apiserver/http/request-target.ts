@@ -17,7 +17,7 @@ export interface ResourceTarget {
 }
 
 /**
- * Takes a path apart; undefined when it names no resource. `/namespaces/x` is the object, `/namespaces/x/services` a collection in it.
+ * Parses a path; undefined if it names no resource. `/namespaces/x` is the object, `/namespaces/x/services` a collection in it.
  *
  * @throws API_BAD_REQUEST when a segment is not decodable.
  * @example
@@ -85,7 +85,7 @@ const OPEN = /^\/(version|(healthz|livez|readyz)(\/[a-z]+)?)$/;
 const WELL_KNOWN = "/.well-known/";
 
 /**
- * Takes the URL of a request apart. `basePath` is "" or begins with a slash.
+ * Parses the URL of a request. `basePath` is "" or begins with a slash.
  *
  * @example
  * parsePlace("/platform/api?limit=1", "/platform"); // { path: "/api", inside: true, open: false, search: "limit=1" }

@@ -34,9 +34,7 @@ export function demandRoom(held: HeldObjects, { objectBytes = Infinity }: StoreM
   const growth = heldBytes(object) - held.heldBytesOf(key);
   if (growth <= 0 || held.heldBytes() + growth <= objectBytes) return;
   const most = Math.floor(objectBytes / MIB);
-  throw insufficientStorage(
-    `there is no room for more: the server holds at most ${most} MiB of objects. Delete some, or raise --max-stored`,
-  );
+  throw insufficientStorage(`the server is full: it holds at most ${most} MiB of objects. Delete some, or raise --max-stored`);
 }
 
 /**
@@ -56,7 +54,7 @@ export function countOpened(memory: StoreMemory): (object: KubeObject) => void {
 export function demandOpens(bytes: number, { objectBytes = Infinity }: StoreMemory): void {
   if (bytes <= objectBytes * OPENS_WITH) return;
   const most = Math.floor(objectBytes / MIB);
-  throw new EngineError("STORE_FAILED", `Cannot open the store: its objects take more memory than the ${most} MiB that they may have`, {
+  throw new EngineError("STORE_FAILED", `Cannot open the store: its objects need more memory than the limit of ${most} MiB`, {
     details: { hint: "Give the process more memory, and a larger --max-stored" },
   });
 }

@@ -41,7 +41,7 @@ export const AGE_COLUMN: Column = {
 export const DEFAULT_COLUMNS: readonly Column[] = [NAME_COLUMN, AGE_COLUMN];
 
 /**
- * A column of texts.
+ * A column of strings.
  *
  * @example
  * textColumn("Type", "Type of the Secret.", (object) => String(object["type"]));

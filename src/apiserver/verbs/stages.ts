@@ -70,7 +70,7 @@ export function withoutAnswer(object: KubeObject): KubeObject {
  * Errors for which a creation of `body` would be refused, judged by the body alone: nothing is allotted, looked up or stored. Unknown
  * fields are dropped, as the verb drops them.
  *
- * @throws API_BAD_REQUEST when the body is no object of the kind.
+ * @throws API_BAD_REQUEST when the body is not an object of the kind.
  */
 export function checkCreation(definition: ResourceDefinition, body: unknown): readonly FieldError[] {
   const object = readBody(definition, body, { fieldValidation: "Ignore" });

@@ -105,7 +105,7 @@ function notFound({ resource, key, inspection }: About): EngineError {
     keys.find(({ name }) => name === key.name) ?? keys.find(({ namespace, name }) => suggest(formatKey(key), [`${namespace}/${name}`]));
   const meant = nearest === undefined ? elsewhere : { namespace: key.namespace, name: nearest };
   const hint = meant === undefined ? "Check the namespace and the name" : `Did you mean ${formatKey(meant)}?`;
-  return new EngineError("API_NOT_FOUND", `Neither the tenant has ${resource.kind} "${formatKey(key)}", nor the host a copy of it`, {
+  return new EngineError("API_NOT_FOUND", `The tenant has no ${resource.kind} "${formatKey(key)}", and the host has no copy of it`, {
     details: { hint },
   });
 }

@@ -22,7 +22,7 @@ export async function checkKubeconfigFile({ path, name }: KubeconfigFile): Promi
     throw unwritable(path, messageOf(error), error);
   });
   if (text === undefined || text.trim() === "" || isKubeconfigOf(text, name)) return;
-  throw unwritable(path, `it holds something else than the kubeconfig of a cluster "${name}"`);
+  throw unwritable(path, `it is not the kubeconfig of a cluster "${name}"`);
 }
 
 /**
@@ -50,12 +50,12 @@ function contextsOf(text: string): readonly unknown[] | undefined {
     const document = load(text);
     return isRecord(document) && Array.isArray(document["contexts"]) ? document["contexts"] : undefined;
   } catch {
-    // A text that does not parse is no earlier kubeconfig.
+    // A text that does not parse is not an earlier kubeconfig.
     return undefined;
   }
 }
 
 function unwritable(path: string, reason: string, cause?: unknown): EngineError {
-  const hint = "Name another file with --kubeconfig, or remove this one";
+  const hint = "Choose another file with --kubeconfig, or remove this one";
   return new EngineError("CONFIG_FILE", `Cannot write "${path}": ${reason}`, { cause, details: { hint } });
 }

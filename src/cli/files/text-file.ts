@@ -13,8 +13,8 @@ interface FileFault {
 
 const FAULTS: Readonly<Record<string, FileFault>> = {
   ENOENT: { reason: "there is no such file", hint: "Check the path; a relative one starts at the working directory" },
-  ENOTDIR: { reason: "a part of its path is no directory", hint: "Check the path" },
-  EISDIR: { reason: "it is a directory", hint: "Name a file in it" },
+  ENOTDIR: { reason: "a part of its path is not a directory", hint: "Check the path" },
+  EISDIR: { reason: "it is a directory", hint: "Give a file in it" },
   EACCES: { reason: "permission denied", hint: "Make it readable for this user" },
   EPERM: { reason: "permission denied", hint: "Make it readable for this user" },
 };
@@ -23,7 +23,7 @@ const FAULTS: Readonly<Record<string, FileFault>> = {
  * The text of a file.
  *
  * @throws CONFIG_FILE when it cannot be read or is larger than {@link FILE_BYTES_MAX}; details: reason, hint.
- * @throws CONFIG_SYNTAX when it is no text in UTF-8; details: reason, hint.
+ * @throws CONFIG_SYNTAX when it is not UTF-8 text; details: reason, hint.
  */
 export async function readTextFile(path: string): Promise<string> {
   try {
@@ -47,13 +47,13 @@ export function decodeText(bytes: Uint8Array, name: string): string {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
     // The decoder's own error says nothing more.
-    throw fileError("CONFIG_SYNTAX", name, { reason: "it is no text in UTF-8", hint: "Name a YAML or JSON file, saved as UTF-8" });
+    throw fileError("CONFIG_SYNTAX", name, { reason: "it is not UTF-8 text", hint: "Name a YAML or JSON file, saved as UTF-8" });
   }
 }
 
 /** The error for an empty file that must not be empty; details: reason, hint. */
 export function emptyFile(name: string): EngineError {
-  const hint = "Write {} if nothing is to be configured, or start with --allow-empty; replace the file in one step when you write it";
+  const hint = "Write {} to configure nothing, or start with --allow-empty; replace the file in one step when you write it";
   return fileError("CONFIG_FILE", name, { reason: "it is empty", hint });
 }
 

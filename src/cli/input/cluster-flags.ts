@@ -58,10 +58,14 @@ function deploymentOption(): Option {
 
 function clusterOptions(): readonly Option[] {
   return [
-    new Option("--tenant-kubeconfig <file>", "tenant cluster; in-cluster credentials when left out").env("ENDPOINT_SYNC_TENANT_KUBECONFIG"),
-    new Option("--tenant-context <context>", "context in that file; its current one when left out").env("ENDPOINT_SYNC_TENANT_CONTEXT"),
-    new Option("--host-kubeconfig <file>", "host cluster; in-cluster credentials when left out").env("ENDPOINT_SYNC_HOST_KUBECONFIG"),
-    new Option("--host-context <context>", "context in that file; its current one when left out").env("ENDPOINT_SYNC_HOST_CONTEXT"),
+    new Option("--tenant-kubeconfig <file>", "kubeconfig of the tenant cluster (default: in-cluster credentials)").env(
+      "ENDPOINT_SYNC_TENANT_KUBECONFIG",
+    ),
+    new Option("--tenant-context <context>", "context in that file (default: its current context)").env("ENDPOINT_SYNC_TENANT_CONTEXT"),
+    new Option("--host-kubeconfig <file>", "kubeconfig of the host cluster (default: in-cluster credentials)").env(
+      "ENDPOINT_SYNC_HOST_KUBECONFIG",
+    ),
+    new Option("--host-context <context>", "context in that file (default: its current context)").env("ENDPOINT_SYNC_HOST_CONTEXT"),
     configOption(),
     settingsOption(),
     ...vclusterOptions(),

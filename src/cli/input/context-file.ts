@@ -78,7 +78,7 @@ export async function readContexts(terminal: Pick<Terminal, "env" | "read">): Pr
   const contexts = node && decode(CONTEXTS, node, { report });
   const problem = report.problems.find(({ severity }) => severity === "error");
   if (problem === undefined && contexts !== undefined) return contexts;
-  const hint = "Mend the file, or remove it";
+  const hint = "Correct the file, or remove it";
   throw new EngineError("CONFIG_VALUE", `Cannot use the contexts: ${formatProblem(problem!)}`, { details: { hint } });
 }
 

@@ -50,7 +50,7 @@ export async function completeFlags<Flags extends ClusterFlags>(given: Flags, { 
   const missing = REQUIRED_FLAGS.find((name) => flags[name] === undefined);
   if (missing === undefined) return flags;
   if (fromDeployment !== undefined)
-    throw new EngineError("USAGE", `Deployment "${fromDeployment}" does not say --${missing}, which endpoint-sync run needs`, {
+    throw new EngineError("USAGE", `Deployment "${fromDeployment}" does not set --${missing}, which endpoint-sync run needs`, {
       details: { hint: `Check that it runs endpoint-sync, or give --${missing}` },
     });
   throw new EngineError("USAGE", `required option '--${missing} <${missing === "config" ? "file" : missing}>' not specified`);

@@ -27,7 +27,7 @@ export interface KeptServer extends ServerCertificate {
  * @throws CONFIG_FILE when it cannot be read, or holds something else.
  */
 export async function readServerFile(folder: string): Promise<KeptServer | undefined> {
-  const hint = "Remove the file to have a new certificate made; kubeconfigs from before do not trust it";
+  const hint = "Remove the file to generate a new certificate; earlier kubeconfigs do not trust it";
   return readKeptFile({ path: join(folder, SERVER_FILE), isKept, what: "certificate of a server", hint });
 }
 

@@ -124,5 +124,5 @@ async function isThere(file: string): Promise<boolean> {
 
 function noPatches(config: string): EngineError {
   const hint = "Write a patch first: docs/guides/write-patches.md";
-  return new EngineError("USAGE", `"${config}" has no patches that could be tested`, { details: { hint } });
+  return new EngineError("USAGE", `"${config}" has no patches to test`, { details: { hint } });
 }

@@ -50,7 +50,7 @@ export function hasClusterIp({ type }: ServiceSpec): boolean {
   return type !== "ExternalName";
 }
 
-/** What is wrong with a spec, old or new. */
+/** The problems of a spec, old or new. */
 export function specErrors(spec: ServiceSpec): FieldError[] {
   const { type = "", ports = [], selector = {}, externalIPs = [] } = spec;
   const portless = spec.clusterIP === HEADLESS || type === "ExternalName";
@@ -152,7 +152,7 @@ function targetPortErrors(target: number | string, field: string): FieldError[] 
       ];
 }
 
-/** What is wrong with a change: a cluster IP stays for as long as the Service needs one. */
+/** The problems of a change: a cluster IP stays for as long as the Service needs one. */
 export function specUpdateErrors(spec: ServiceSpec, old: ServiceSpec): FieldError[] {
   if (!hasClusterIp(spec) || !hasClusterIp(old) || (old.clusterIP ?? "") === "") return [];
   if (jsonEqual(spec.clusterIPs ?? [], old.clusterIPs ?? [])) return [];

@@ -92,7 +92,7 @@ class FollowedKeys implements PlatformKeys {
       this.#known = readKeySet(await this.#readInTime());
       this.#freshAt = clock.monotonic();
     } catch (error) {
-      logger.warn("Cannot read the platform's keys; those that are known still count", {
+      logger.warn("Cannot read the platform's keys; the known ones remain valid", {
         reason: messageOf(error),
         known: this.#known.size,
       });
@@ -150,7 +150,7 @@ function readKey(jwk: Record<string, unknown>): PublicKey | undefined {
     const { modulusLength = RSA_BITS_MIN } = key.asymmetricKeyDetails ?? {};
     return modulusLength >= RSA_BITS_MIN ? { algorithm, key } : undefined;
   } catch {
-    // Whatever it is, it is no key.
+    // Whatever it is, it is not a key.
     return undefined;
   }
 }

@@ -62,7 +62,7 @@ function decodePart(part: string): Buffer {
 function readJson(bytes: Buffer): JsonObject {
   const text = readText(bytes);
   const value = parse(text);
-  if (!isRecord(value)) throw unauthorized("a part of the token is no JSON object");
+  if (!isRecord(value)) throw unauthorized("a part of the token is not a JSON object");
   if (isDeeper(value, DEPTH_MAX)) throw unauthorized("the token is nested too deeply");
   if (repeatedFields(text).length > 0) throw unauthorized("the token has a member twice");
   return value;

@@ -15,8 +15,8 @@ const NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 const RESTS = [..."z0123456789abcdefghijklmnopqrstuvwxy"];
 
 /**
- * An example of two tenant namespaces that two of the mappings would put into one host namespace; undefined if there are none. What
- * a third mapping takes to another place is no example.
+ * An example of two tenant namespaces that two of the mappings would put into one host namespace; undefined if there are none. A
+ * namespace that a third mapping maps elsewhere is not an example.
  *
  * @example
  * const mappings = [{ tenant: "a", host: "h-b" }, { tenant: "*", host: "h-*" }] as const;

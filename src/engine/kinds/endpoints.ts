@@ -107,7 +107,7 @@ function subsetsOf(object: KubeObject): readonly EndpointSubset[] {
 
 function admitBody(object: KubeObject, rules: Rules): AllowedBody {
   const subsets = object["subsets"] ?? [];
-  if (!wellFormed(subsets)) return { object, refusedAddresses: [], rejected: "subsets is no list of address lists after the patches" };
+  if (!wellFormed(subsets)) return { object, refusedAddresses: [], rejected: "subsets is not a list of address lists after the patches" };
   const admitted = admitAddresses(withoutEmpty(subsets), rules.settings.addressPolicy.check);
   const reject = admitted.refused.length > 0 && rules.settings.addressPolicy.action === "reject-object";
   return {
@@ -137,7 +137,7 @@ function wellFormed(subsets: unknown): subsets is EndpointSubset[] {
 }
 
 /**
- * The same reference when nothing changes, which then need not be read again either. What is no subset or no list stays as it is, for
+ * The same reference when nothing changes, which then need not be read again either. What is not a subset or no list stays as it is, for
  * {@link admitBody} to reject.
  */
 function mapAddresses(

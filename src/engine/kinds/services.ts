@@ -91,7 +91,7 @@ export const SERVICES_KIND: SyncedKind = {
   admitBody: (object) => {
     const rejected = wellFormed(object["spec"])
       ? {}
-      : { rejected: "spec is none of a Service after the patches: ports is no list of ports" };
+      : { rejected: "spec is none of a Service after the patches: ports is not a list of ports" };
     return { ...allowedByType(object), refusedAddresses: [], ...rejected };
   },
   hostFingerprint: (object) => hostFingerprint(specOf(object)),
@@ -129,7 +129,7 @@ function hostSpec(spec: Spec): Spec {
   };
 }
 
-/** What is no list of ports stays as it is, to be rejected. */
+/** What is not a list of ports stays as it is, to be rejected. */
 function mapPorts(ports: readonly ServicePort[], change: (port: ServicePort) => ServicePort): readonly ServicePort[] {
   return Array.isArray(ports) ? ports.map((port: ServicePort) => (isRecord(port) ? change(port) : port)) : ports;
 }

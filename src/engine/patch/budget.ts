@@ -5,7 +5,7 @@ export interface ObjectLimits {
   /** Once this much fuel is spent, further evaluations are EXPRESSION_FUEL. Default 30 million. */
   readonly fuelMax?: number;
   /**
-   * Once results hold this many characters together (every value that is no text counts as one), further results are
+   * Once results hold this many characters together (every value that is not a string counts as one), further results are
    * EXPRESSION_RESULT. Default 8 Mi, several times what an API server stores: a tenant must not be able to fill the memory with
    * a thousand addresses and an expression that makes each of them long.
    */
@@ -48,7 +48,7 @@ export function createBudget(limits: ObjectLimits): Budget {
       if (length + taken > resultMax) {
         throw new EngineError(
           "EXPRESSION_RESULT",
-          `Cannot use the result: those of this object have over ${resultMax} characters together`,
+          `Cannot use the result: the results of this object have over ${resultMax} characters together`,
         );
       }
       length += taken;

@@ -113,7 +113,7 @@ function asText(value: unknown): string {
 
 function checkEntry(field: MapField, key: string, value: unknown): void {
   const one = field === "labels" ? "label" : "annotation";
-  if (!isKey(field === "labels" ? key : key.toLowerCase())) throw unwritable(field, key, `this is no valid ${one} key`);
+  if (!isKey(field === "labels" ? key : key.toLowerCase())) throw unwritable(field, key, `this is not a valid ${one} key`);
   if (typeof value !== "string")
     throw unwritable(field, key, `${one} values must be strings, found ${typeInWords(value)}; ${asText(value)}`);
   if (field === "labels" && value !== "" && !NAME.test(value)) {

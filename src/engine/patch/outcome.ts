@@ -11,7 +11,7 @@ export interface Tally {
   readonly denied: PatchFailure[];
 }
 
-/** A record of nothing yet. */
+/** Creates an empty record. */
 export function openTally(): Tally {
   return { matches: 0, changed: 0, fuel: 0, errors: [], denied: [] };
 }

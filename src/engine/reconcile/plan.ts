@@ -21,7 +21,7 @@ export function plan(rules: Rules, input: PlanInput): Plan {
   return finish(planInPieces(rules, input));
 }
 
-/** The same, which stops after each value that a patch changes: something else may have its turn there. */
+/** The same in steps: it pauses after each value that a patch changes, so that other work can run. */
 export function* planInPieces(rules: Rules, input: PlanInput): Generator<undefined, Plan> {
   const planned = yield* planEverywhere(rules, input);
   if (input.tenant !== undefined || input.deletesHeld !== true || planned.operations.length === 0) return planned;

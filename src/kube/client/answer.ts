@@ -52,7 +52,7 @@ export interface Expected {
 /**
  * The Kubernetes object of an answer.
  *
- * @throws API_UNAVAILABLE if the answer is no object, or not the requested one.
+ * @throws API_UNAVAILABLE if the answer is not an object, or not the requested one.
  */
 export function objectFromAnswer(answer: Answer, expected: Expected): KubeObject {
   const body = parseAnswer(answer);

@@ -77,5 +77,5 @@ export function lostWrites(database: string, { found, known }: { readonly found:
 const RESTORE = "Put back what is missing, or restore a backup into a new place and start there.";
 
 function unservable(why: string, hint: string): EngineError {
-  return new EngineError("STORE_FAILED", `Cannot serve what is stored: ${why}`, { details: { hint } });
+  return new EngineError("STORE_FAILED", `Cannot serve the stored data: ${why}`, { details: { hint } });
 }

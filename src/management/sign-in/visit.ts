@@ -116,7 +116,7 @@ export function answerRedirect({ response }: Pick<Visit, "response">, url: URL):
   response.end();
 }
 
-/** Sends the browser elsewhere, where it asks without the form that it has sent. */
+/** Redirects the browser with a GET, which drops the form that it sent. */
 export function answerSeeOther({ response }: Pick<Visit, "response">, url: URL): void {
   response.writeHead(303, { Location: url.href, "Content-Length": 0 });
   response.end();

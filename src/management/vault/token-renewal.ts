@@ -105,7 +105,7 @@ class Renewal implements TokenRenewal {
     const life = await lifeBy(ask, "GET", TOKEN_LOOKUP, signal);
     if (signal.aborted) return;
     if ("ok" in life) {
-      if (isFinal(life)) this.#warn("unknown", "the vault's token has ended or may not look itself up, so that it is not renewed");
+      if (isFinal(life)) this.#warn("unknown", "the vault's token has expired or may not look itself up, so it is not renewed");
       return this.#fail(life, due);
     }
     const endMs = this.#endOf(life.seconds);

@@ -22,7 +22,7 @@ const LOOPBACK: readonly string[] = ["127.0.0.1", "[::1]", "localhost"];
  */
 export function createVaultClient(settings: VaultSettings, token: string): AskVault | VaultFailure {
   const { address = "", namespace = "", skipTLSVerify, requestTimeoutSeconds, answerMaxKiB } = settings;
-  if (!URL.canParse(address)) return failed("Invalid", "vault.address is missing, and VAULT_ADDR is none", true);
+  if (!URL.canParse(address)) return failed("Invalid", "vault.address is missing, and VAULT_ADDR is not a valid address", true);
   const base = new URL(address);
   if (base.protocol !== "https:" && !(base.protocol === "http:" && LOOPBACK.includes(base.hostname)))
     return failed("Invalid", "the vault's address does not begin with https://", true);

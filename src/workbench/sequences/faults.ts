@@ -20,7 +20,7 @@ export function inject(world: SequenceWorld, places: ObjectPlaces, fault: Fault)
       world.empty(fault.side, fault.forMs);
       return never;
     case "watchCut":
-      world.tell("fault", `the watches of the ${fault.side} cluster tell nothing for ${formatSeconds(fault.forMs)}`);
+      world.tell("fault", `the watches of the ${fault.side} cluster send nothing for ${formatSeconds(fault.forMs)}`);
       world.cut(fault.side, fault.forMs);
       return never;
     case "down":
@@ -32,7 +32,7 @@ export function inject(world: SequenceWorld, places: ObjectPlaces, fault: Fault)
       world.crash(fault.forMs, fault.behind);
       return never;
     case "stall":
-      world.tell("fault", `the syncer stands still for ${formatSeconds(fault.forMs)}`);
+      world.tell("fault", `the syncer pauses for ${formatSeconds(fault.forMs)}`);
       world.stall(fault.forMs);
       return never;
     case "lostEvent": {

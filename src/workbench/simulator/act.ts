@@ -54,7 +54,7 @@ export function withMeta(object: KubeObject, metadata: ObjectMeta): KubeObject {
   return { ...object, metadata: { ...object.metadata, ...metadata } };
 }
 
-/** The map with one key set, or taken away when the value is undefined. */
+/** The map with one key set, or removed if the value is undefined. */
 export function withEntry(map: Readonly<Record<string, string>> = {}, key: string, value: string | undefined): Record<string, string> {
   const { [key]: _before, ...rest } = map;
   return value === undefined ? rest : { ...rest, [key]: value };

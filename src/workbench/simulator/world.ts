@@ -107,7 +107,7 @@ export class World {
     };
   }
 
-  /** Tells the oracles of what is no write. */
+  /** Tells the oracles of what is not a write. */
   notice(event: Happening): void {
     for (const oracle of this.#oracles) oracle.noticed?.(event);
   }

@@ -67,7 +67,7 @@ interface Listing {
   readonly elements: readonly object[];
 }
 
-/** Takes a list or a table apart; undefined for everything else. */
+/** Splits a list or a table into its parts; undefined for everything else. */
 export function listingOf(object: object): Listing | undefined {
   const name = ["items", "rows"].find((one) => Array.isArray((object as Record<string, unknown>)[one]));
   if (name === undefined) return undefined;

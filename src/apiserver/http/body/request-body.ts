@@ -110,7 +110,7 @@ export interface BodyForm {
 /** How objects may be written in requests and answers. */
 const MEDIA_TYPES: readonly string[] = ["application/json", "application/yaml"];
 
-/** @throws API_BAD_REQUEST when the text is no JSON or nested too deep. */
+/** @throws API_BAD_REQUEST when the text is not JSON or nested too deep. */
 export function parseJsonBody(text: string): unknown {
   try {
     return checkedDepth(JSON.parse(text));

@@ -69,7 +69,7 @@ export class Feed {
       this.#problem = error;
       if (this.#options.known() > since) failed = 0;
       const lost = { error: withHint(error), revision: this.#options.known() };
-      if (!jsonEqual(lost, told)) this.#options.logger.warn("Lost the watch of etcd, beginning it again", lost);
+      if (!jsonEqual(lost, told)) this.#options.logger.warn("Lost the watch of etcd, restarting it", lost);
       told = lost;
       await this.#options.client.pause(failed, this.#stream.signal);
     }
@@ -106,7 +106,7 @@ export class Feed {
       return this.#failure;
     } catch (thrown) {
       const error = this.#failure ?? thrown;
-      if (error instanceof Compacted) return this.#bridge("compacted", "etcd has compacted what was to come next");
+      if (error instanceof Compacted) return this.#bridge("compacted", "etcd has compacted the events that come next");
       return error instanceof MissedWrite ? this.#bridge("missed", error.message, error.key) : error;
     }
   }

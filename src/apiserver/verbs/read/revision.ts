@@ -9,7 +9,7 @@ export const LIST_OPTIONS = { apiVersion: "meta.k8s.io/v1", kind: "ListOptions" 
 /**
  * The revision that a request names; 0 when it names none or any.
  *
- * @throws API_INVALID when the text is no revision.
+ * @throws API_INVALID when the text is not a revision.
  */
 export function requestedRevision(resourceVersion: string | undefined): number {
   const revision = parseRevision(resourceVersion);
@@ -20,7 +20,7 @@ export function requestedRevision(resourceVersion: string | undefined): number {
 /**
  * Requires that the store has reached `resourceVersion`; returns the revision, 0 for none or any.
  *
- * @throws API_UNAVAILABLE when the state is of the future; API_INVALID when the text is no revision.
+ * @throws API_UNAVAILABLE when the state is of the future; API_INVALID when the text is not a revision.
  */
 export async function demandReached(store: Store, resourceVersion: string | undefined): Promise<number> {
   const requested = requestedRevision(resourceVersion);

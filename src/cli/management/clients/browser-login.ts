@@ -67,7 +67,7 @@ export async function signInByBrowser(terminal: Pick<Terminal, "err" | "stopSign
 const LATE = "Sign-in timed out; --timeout sets how long to wait";
 
 /**
- * The address of a platform without the path of its API. A key must not be read on its way.
+ * The address of a platform without the path of its API. A key must not be readable in transit.
  *
  * @throws USAGE for a server by plain HTTP elsewhere than on this machine.
  * @example
@@ -105,7 +105,7 @@ async function exchange(fetch: ProviderFetch, server: string, body: object): Pro
 async function ask(fetch: ProviderFetch, url: string, request: Parameters<ProviderFetch>[1]): Promise<Readonly<Record<string, unknown>>> {
   const answer = await fetch(url, { ...request, signal: AbortSignal.timeout(ANSWER_MS) }).catch((error: unknown) => {
     const cause = error instanceof Error && error.cause !== undefined ? `: ${messageOf(error.cause)}` : "";
-    throw new EngineError("API_UNAVAILABLE", `The platform at ${url} cannot be asked: ${messageOf(error)}${cause}`);
+    throw new EngineError("API_UNAVAILABLE", `The platform at ${url} cannot be reached: ${messageOf(error)}${cause}`);
   });
   const document: unknown = await answer.json().catch(() => undefined);
   if (answer.ok && isRecord(document)) return document;
@@ -115,7 +115,7 @@ async function ask(fetch: ProviderFetch, url: string, request: Parameters<Provid
 }
 
 /**
- * Whether the platform takes a key. One that cannot be asked counts as taking it: what uses the key next tells why.
+ * Whether the platform accepts a key. A platform that cannot be reached counts as accepting it: the next user of the key reports why.
  */
 export async function takesKey(fetch: ProviderFetch, server: string, accessKey: string): Promise<boolean> {
   const headers = { authorization: `Bearer ${accessKey}`, accept: "application/json" };
@@ -130,5 +130,5 @@ const LOOK_MS = 10_000;
 const ANSWER_MS = 30_000;
 
 function strange(url: string): EngineError {
-  return new EngineError("API_UNAVAILABLE", `What answers at ${url} is no platform`, { details: { hint: "Look at --server" } });
+  return new EngineError("API_UNAVAILABLE", `The server at ${url} is not a platform`, { details: { hint: "Look at --server" } });
 }

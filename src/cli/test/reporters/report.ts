@@ -47,7 +47,7 @@ export function reportOf(suites: readonly RanSuite[]): TestReport {
   return { suites, totals: totalsOf(suites.map(({ suite }) => suite)) };
 }
 
-/** Whether anything of a file is not as it should be. */
+/** Whether a file has any failure. */
 export function hasFailed(suite: SuiteResult): boolean {
   return isUnusable(suite) || suite.results.some(isFailure);
 }

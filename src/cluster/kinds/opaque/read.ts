@@ -27,7 +27,7 @@ export function integerAt(value: unknown, ...names: readonly string[]): number |
   return Number.isInteger(found) && (found as number) === ((found as number) | 0) ? (found as number) : undefined;
 }
 
-/** The list behind names; empty when it is no list. */
+/** The list behind names; empty when it is not a list. */
 export function listAt(value: unknown, ...names: readonly string[]): readonly unknown[] {
   const found = memberAt(value, ...names);
   return Array.isArray(found) ? (found as readonly unknown[]) : [];

@@ -57,7 +57,7 @@ export function checkBackends(toHost: Node | undefined, { report, settings: { ba
 
 /** For slices without Endpoints there is the setting: Endpoints that are switched off mean no backends. */
 function warnOfNoBackends(at: Node, backends: PatchRules["settings"]["backends"], report: Report): void {
-  const nothing = "Neither Services nor their backends are synced: endpoints.enabled: false goes before the setting backends";
+  const nothing = "Neither Services nor their backends are synced: endpoints.enabled: false takes precedence over the setting backends";
   const message =
     backends === "endpoints" ? "Copied slices have no host Service: the sync of Services requires that of Endpoints" : nothing;
   const hint = "For slices without Endpoints, set backends: slices in the settings, and remove this";
@@ -81,7 +81,7 @@ function warnOfUnequalLists(toHost: Node | undefined, report: Report): void {
   const other = only === "endpoints" ? "endpointSlices" : "endpoints";
   const section = valueAt(toHost, only)!;
   const at = section.kind === "map" ? keyStartOf(section.entries.get("patches")!) : startOf(section);
-  const message = `Only ${only} has patches, while ${other} is synced too: host clients of the one see what those of the other do not`;
+  const message = `Only ${only} has patches, while ${other} is synced too: host clients of one see different data than those of the other`;
   report.warning({ code: "CONFIG_VALUE", at, field: `sync.toHost.${only}.patches`, message, hint: `Write the same rules for ${other}` });
 }
 

@@ -11,7 +11,7 @@ import { keyStartOf, textOf, valueAt } from "../../../schema/node.ts";
 import type { Report } from "../../../schema/problem.ts";
 import type { CheckedPatch } from "./patches.ts";
 
-/** Warns of every `reverseExpression` from whose place host edits never come back. */
+/** Warns of every `reverseExpression` at a path where host edits are never synced back. */
 export function warnOfUnreachedReverses(kind: SyncedKind, patches: readonly CheckedPatch[], report: Report): void {
   for (const { node, field, path } of patches) {
     const reverse = node.entries.get("reverseExpression");

@@ -53,5 +53,5 @@ function adviseOnEnd(text: string): string {
     if (unit in CLOSERS) open.push(CLOSERS[unit]!);
     else if (unit === open.at(-1)) open.pop();
   }
-  return open.length === 0 ? "Write what belongs behind it" : `Write ${open.reverse().join("").slice(0, 20)} at the end`;
+  return open.length === 0 ? "Write what belongs after it" : `Write ${open.reverse().join("").slice(0, 20)} at the end`;
 }

@@ -24,7 +24,7 @@ const SHOWN: ReadonlySet<string> = new Set([
 /** Names whose values are well known, or that are too large to show. */
 const KNOWN: ReadonlySet<string> = new Set([...[...SCOPE].filter((name) => !name.startsWith("value")), "context", "arguments"]);
 
-/** Whether a reader could not say the value at sight. */
+/** Whether a reader cannot see the value at a glance. */
 export function isWorthShowing(node: AnyNode): boolean {
   if (!SHOWN.has(node.type)) return false;
   if (node.type === "Identifier") return !KNOWN.has(node.name);

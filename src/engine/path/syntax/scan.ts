@@ -121,7 +121,7 @@ function brokenQuote(scanner: Scanner, { opened, quote }: { opened: number; quot
     return syntaxError(scanner, { at: opened, problem: `the quote ${quote} is not closed`, hint: `Close it with another ${quote}` });
   }
   return syntaxError(scanner, {
-    problem: "a control character stands in a quoted key",
+    problem: "found a control character in a quoted key",
     hint: "Write it as an escape, such as \\n or \\u0000",
   });
 }

@@ -64,7 +64,7 @@ export function entryLength(id: UnitId, isSame: boolean): number {
 /** Quotes, colon and comma. */
 const ENTRY_MARKS = 4;
 
-/** The base of a part that looks like this on both sides; `undefined` when the host has none, then there is nothing to remember. */
+/** The base of a part that looks like this on both sides; `undefined` when the host has none, because there is nothing to remember. */
 export function agreement(id: UnitId, tenant: string | undefined, host: string | undefined): string | undefined {
   return host === undefined ? undefined : digestPair(id, tenant, host);
 }

@@ -30,7 +30,7 @@ export type PatchObject = (rules: Rules, from: PatchedFrom) => PatchedBody;
 /** The two ways to patch an object. */
 export interface PatchWays {
   readonly patch: PatchObject;
-  /** The same, which stops after each value. */
+  /** The same in steps: it pauses after each value. */
   patchInPieces(rules: Rules, from: PatchedFrom): Generator<undefined, PatchedBody>;
 }
 

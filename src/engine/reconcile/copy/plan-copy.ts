@@ -37,7 +37,7 @@ export function* planCopy(rules: Rules, input: CopyInput, answer: MakePlan): Gen
   if (mayTakeOver(rules, input, host))
     return host.metadata.deletionTimestamp ? answer("waiting") : yield* planTakeOver(rules, { ...input, host }, answer);
   return answer("refused", {
-    notes: [{ code: "HOST_OBJECT_FOREIGN", message: `An object that is not ours has the host name of "${formatKey(key)}"` }],
+    notes: [{ code: "HOST_OBJECT_FOREIGN", message: `An object that the syncer does not manage has the host name of "${formatKey(key)}"` }],
   });
 }
 
@@ -88,7 +88,7 @@ function* planTakeOver(rules: Rules, input: CopyInput & { host: KubeObject }, an
  */
 function* planReplacement(rules: Rules, input: CopyInput & { host: KubeObject }, answer: MakePlan): Generator<undefined, Plan> {
   if (input.host.metadata.deletionTimestamp) return answer("waiting");
-  const planned = yield* planRebuild(rules, input, answer, "The object of the copy that was here is now mapped to another place");
+  const planned = yield* planRebuild(rules, input, answer, "The tenant object of the copy that was here is now mapped to another place");
   return { ...planned, restsOnSource: true };
 }
 
@@ -108,7 +108,7 @@ function* planUpdate(rules: Rules, input: CopyInput & { host: KubeObject }, answ
   if (markers.uid !== (tenant.metadata.uid ?? "")) return yield* planRebuild(rules, input, answer, "The tenant object was recreated");
   if (isRewritten(rules, host)) return yield* planTakeOver(rules, input, answer);
   const base = readBase(rules.translator.markerPrefix, host);
-  if (base === undefined) return yield* planRebuild(rules, input, answer, "The copy carries no readable base");
+  if (base === undefined) return yield* planRebuild(rules, input, answer, "The copy has no readable base");
   return yield* planDifference(rules, input, base, answer);
 }
 

@@ -114,7 +114,7 @@ export function roomNotes(left: Iterable<UnitId>): Note[] {
   return [
     {
       code: "TOO_MANY_KEYS",
-      message: `${count} more than the copy can keep track of, and not copied either way; the first is ${ids[0]!}`,
+      message: `${count} more than the copy can track, and not copied in either direction; the first is ${ids[0]!}`,
     },
   ];
 }

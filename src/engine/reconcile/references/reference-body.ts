@@ -85,7 +85,7 @@ export function refreshedCopy(rules: ReferenceRules, input: SourcedInput, { targ
   };
 }
 
-/** Copies in the tenant cluster are no part of what goes with the virtual cluster. */
+/** Copies in the tenant cluster are not part of what goes with the virtual cluster. */
 function ownerOf({ kind, owner }: SourcedInput): OwnerReference | undefined {
   return kind.direction === "toHost" ? owner : undefined;
 }

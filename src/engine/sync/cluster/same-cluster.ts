@@ -24,7 +24,7 @@ export function sameClusterOnly(writer: Writer, { clusterUid, clock }: SameClust
     if (clusterUid === undefined || clock.monotonic() < sameUntilMs) return;
     const uid = await readClusterUid(writer);
     if (uid !== clusterUid) {
-      const found = uid ?? "one that does not say who it is";
+      const found = uid ?? "one that does not identify itself";
       throw new EngineError("CLUSTER_IDENTITY", `Nothing is deleted: the tenant cluster was ${clusterUid}, and now ${found} answers`);
     }
     sameUntilMs = clock.monotonic() + SAME_CLUSTER_MS;

@@ -79,7 +79,7 @@ interface Entry {
   held: boolean;
 }
 
-/** A brake that has seen nothing. Remembers a few numbers per object that was written within the last minute, or that is slowed. */
+/** Creates a write limiter. It remembers a few numbers per object that was written within the last minute, or that is slowed. */
 export function createWriteLimiter(options: WriteLimiterOptions): WriteLimiter {
   return new CountingBrake(options);
 }

@@ -169,7 +169,7 @@ function warnings(object: KubeObject, options: AccessKeyKindOptions): readonly s
   const spec = specOf<KeySpec>(object);
   const { type = "", scope } = spec;
   return [
-    ...(type === "" || KEY_TYPES.includes(type) ? [] : [`spec.type ${JSON.stringify(type)} is not known and means nothing`]),
+    ...(type === "" || KEY_TYPES.includes(type) ? [] : [`spec.type ${JSON.stringify(type)} is unknown and has no effect`]),
     ...(scope === undefined ? [] : scopeWarnings(scope, "spec.scope")),
     ...endWarnings(object, options),
     ...(spec.oidcLogin === undefined ? [] : ["spec.oidcLogin is deprecated; use spec.identity"]),

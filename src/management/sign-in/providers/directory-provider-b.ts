@@ -81,7 +81,7 @@ export async function openDirectoryProviderB(provider: Provider<"directoryProvid
 /** Groups of the user, direct and transitive. Those whose names may not be read are left out. */
 async function groupsOf(api: Rest, securityEnabledOnly: boolean): Promise<DirectoryProviderBProfile["groups"]> {
   const ids = (await listOf(api, "/me/getMemberGroups", { securityEnabledOnly })).map((id) => {
-    if (typeof id !== "string") throw unavailable("the ids of groups are no texts");
+    if (typeof id !== "string") throw unavailable("the ids of groups are not strings");
     return id;
   });
   const groups: DirectoryProviderBProfile["groups"][number][] = [];

@@ -85,6 +85,6 @@ function createExplainer({ settings, translator }: Engine) {
 
 function missed({ path }: CompiledPatch, object: unknown): string {
   const { reached, suggestion } = nearestPath(path, object);
-  const got = reached === "$" ? "Nothing of the path is there" : `${reached} is there, and no more of the path`;
+  const got = reached === "$" ? "No part of the path exists" : `${reached} exists, but the rest of the path does not`;
   return suggestion === undefined ? `${got}.` : `${got}. Did you mean ${suggestion}?`;
 }

@@ -14,7 +14,7 @@ const LINES_AT_THE_START = 8;
 const TIME_WIDTH = 9;
 const WHO_WIDTH = 6;
 
-/** An empty chronicle. */
+/** Creates an empty chronicle. */
 export function createChronicle(): Chronicle {
   const lines: string[] = [];
   return {

@@ -41,7 +41,7 @@ const pause: Act = {
     const replica = random.pick(world.replicas);
     const ms = PAUSE_MIN_MS + random.below(PAUSE_MORE_MS);
     replica.pausedUntil = world.now + ms;
-    return `replica ${replica.index} stands still for ${ms} ms`;
+    return `replica ${replica.index} pauses for ${ms} ms`;
   },
 };
 

@@ -10,7 +10,7 @@ interface Known {
 }
 
 /**
- * A planner that does not think about the very same thing twice. Plans are made of their input alone; two replicas, and each that
+ * A planner that caches results for the same input. Plans are made of their input alone; two replicas, and each that
  * starts again, have the same objects of the same servers before them. It remembers as long as it lives, which is one seed.
  */
 export function rememberPlans(planner: Planner): Planner {

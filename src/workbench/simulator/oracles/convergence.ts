@@ -56,7 +56,7 @@ function checkObject(world: World, rules: Rules, tenant: KubeObject): Unconverge
   if (expected.kind !== "copy") return unexplained(what, expected, notes);
   const wanted = toHost(rules, { tenant, host, hostKey: hostKey!, ...servicesAt(world, key, hostKey!) });
   if (wanted.rejected !== undefined)
-    return notes.every((codes) => codes.length > 0) ? undefined : { oracle: "L6", message: `${what} is refused without a word` };
+    return notes.every((codes) => codes.length > 0) ? undefined : { oracle: "L6", message: `${what} is refused without a report` };
   const explained = notes.every((codes) => codes.some((code) => WAITS.includes(code)));
   if (explained) return undefined;
   if (host === undefined || isCopy(world, host) === undefined) return { oracle: "L1", message: `${what} has no copy` };

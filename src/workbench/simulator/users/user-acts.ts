@@ -98,7 +98,7 @@ export const setAnnotation: Edit = (object, random) =>
 /** Gives Endpoints other addresses. */
 export const setSubsets: Edit = (object, random) => ({ ...object, subsets: drawSubsets(random) });
 
-/** Takes a Service's selector away, or gives it one. */
+/** Removes a Service's selector, or sets one. */
 export const flipSelector: Edit = (object) => {
   const { selector, ...spec } = (object as Service).spec ?? {};
   return { ...object, spec: selector === undefined ? { ...spec, selector: { app: "a" } } : spec };

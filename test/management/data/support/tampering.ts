@@ -211,7 +211,7 @@ export const TAMPERINGS: readonly Tampering[] = [
   },
   {
     what: "the file is cut",
-    reason: /it is damaged|no database of this program|holds nothing/,
+    reason: /it is damaged|not a database of this program|holds nothing/,
     act: (folder, _, random) => {
       const file = join(folder, DATABASE);
       truncateSync(file, 1 + random.below(statSync(file).size - 1));
@@ -222,7 +222,7 @@ export const TAMPERINGS: readonly Tampering[] = [
   { what: "the tables are removed", reason: /it holds nothing|it is damaged/, act: (folder) => edit(folder, dropTables) },
   {
     what: "the file is the data's own",
-    reason: /it is no backup/,
+    reason: /it is not a backup/,
     act: (folder, { data }) => copyFileSync(join(data, DATABASE), join(folder, DATABASE)),
   },
   {

@@ -8,7 +8,8 @@ export function createFlowList({ flowed, undone, settles }: ShownBack): HTMLElem
   return h(
     "ul",
     { class: "flow", "aria-label": "What became of the host edits", tabindex: 0 },
-    !settles && h("li", {}, tag("Never at rest", "error", "oscillates"), "The syncer would answer itself forever with these expressions."),
+    !settles &&
+      h("li", {}, tag("Never at rest", "error", "oscillates"), "With these expressions, the syncer would react to its own writes forever."),
     ...flowed.map(cameBack),
     ...undone.map(heldBack),
     flowed.length + undone.length === 0 && h("li", {}, "The edits change nothing that is synced."),
