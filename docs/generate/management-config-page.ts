@@ -45,7 +45,7 @@ function effectsTable(): string {
     const effect = effectOf(field);
     return "acts" in effect
       ? [code(field), "yes", prose(effect.acts)]
-      : [code(field), "shown only", prose(`${effect.shownOnly}; it would take ${effect.needs}`)];
+      : [code(field), "shown only", prose(`${effect.shownOnly}; it would need ${effect.needs}`)];
   });
   return table(["setting", "acts", "where, or why not"], rows);
 }

@@ -123,7 +123,7 @@ function canonicalRecord(record: JsonObject): string {
 }
 
 /**
- * Estimated memory of JSON data, generously, in bytes. A long text costs no more than a short one.
+ * A generous estimate of the memory of JSON data, in bytes. A long string takes no more time than a short one.
  *
  * @example
  * heldBytes({ a: "bc" }) > heldBytes({ a: "" }); // true

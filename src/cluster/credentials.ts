@@ -32,7 +32,7 @@ export function createClusterCredentials({ name, clock, chance }: CredentialsOpt
   return { ...certificate, token: Buffer.from(chance.bytes(TOKEN_BYTES)).toString("base64url") };
 }
 
-/** For how many days from now on the server's certificate is valid; below 0 when it no longer is. */
+/** For how many more days the server's certificate is valid; negative if it has expired. */
 export function daysLeft({ certPem }: Pick<ServerCertificate, "certPem">, clock: Clock): number {
   return (Date.parse(new X509Certificate(certPem).validTo) - clock.now()) / DAY_MS;
 }

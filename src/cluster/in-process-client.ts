@@ -22,7 +22,7 @@ export interface InProcessClient extends ClusterClient {
 }
 
 /**
- * A {@link ClusterClient} straight onto a registry, for tests, simulations and embedded clusters. It behaves as the client
+ * A {@link ClusterClient} that calls a registry directly, for tests, simulations and embedded clusters. It behaves as the client
  * over HTTP does: bodies pass through JSON, and returned objects are frozen and shared.
  *
  * @example

@@ -93,7 +93,7 @@ export function sameConfiguration(left: EngineOptions, right: EngineOptions): bo
 }
 
 /**
- * Refuses a change that a running syncer cannot make.
+ * Rejects a change that needs a restart.
  *
  * @throws CONFIG_VALUE when it needs a restart; the message names the field.
  */

@@ -109,7 +109,7 @@ describe("a backup", () => {
     );
     expect((await platformData(keyFile(2), "backup", newPath("backup"), "--data", data)).stderr).toContain(`Add the key ${keyId(1)}`);
     const keyless = await run(["platform-data", "check", "--data", data]);
-    expect([keyless.code, keyless.stderr]).toEqual([2, expect.stringContaining("its encryption key is not at hand")]);
+    expect([keyless.code, keyless.stderr]).toEqual([2, expect.stringContaining("its encryption key is not available")]);
   });
 
   test("that was changed since is detected, even if the attacker has the key", async () => {

@@ -189,7 +189,7 @@ export function accountTokenCases(setting: () => RawSetting): void {
     test.each([
       ["of an unknown type", [{ ...entry, fieldsType: "" }]],
       ["that are empty", [{}]],
-    ])("%s are as good as none", async (why, managedFields) => {
+    ])("%s are ignored", async (why, managedFields) => {
       const { code, json } = await create(`came-${why.replaceAll(" ", "-")}`, managedFields);
       const names = (json["metadata"]!["managedFields"] ?? []).map(({ manager }) => String(manager));
       expect([code, names]).toEqual([201, ["author"]]);

@@ -50,7 +50,7 @@ export function lifetimeCases(setting: () => RawSetting): void {
     });
 
     test.each([
-      { why: "both ways to say what becomes of dependents", body: { propagationPolicy: "Orphan", orphanDependents: true }, code: 422 },
+      { why: "both settings for dependents at once", body: { propagationPolicy: "Orphan", orphanDependents: true }, code: 422 },
       { why: "an unknown policy", body: { propagationPolicy: "Gently" }, code: 422 },
       { why: "another kind of options", body: { kind: "Pod" }, code: 400 },
     ])("$why is $code", async ({ body, code }) => {

@@ -63,7 +63,7 @@ export function statusCases(setting: () => RawSetting): void {
       await raw.send("DELETE", path("services", "unknown-fields"));
     });
 
-    test("session affinity has a time, and only then", async () => {
+    test("only session affinity has a timeout", async () => {
       const { raw, path } = setting();
       const config = (timeoutSeconds?: number) => ({ clientIP: { timeoutSeconds } });
       const made = await service("sticky", { sessionAffinity: "ClientIP" });

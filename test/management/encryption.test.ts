@@ -190,7 +190,7 @@ describe("a folder of the management API", () => {
     files = { "k.txt": textOf(1) };
     await start("k.txt");
     const { code, message, hint } = await failure(() => start());
-    expect([code, message]).toEqual(["CONFIG_FILE", `Cannot read "${join(path, "management.db")}": its encryption key is not at hand`]);
+    expect([code, message]).toEqual(["CONFIG_FILE", `Cannot read "${join(path, "management.db")}": its encryption key is not available`]);
     expect(hint).toContain(`--encryption-key-file or ${ENCRYPTION_KEY_VARIABLE}`);
     expect(() => statSync(join(path, "encryption.key"))).toThrow("ENOENT");
     expect(await start("k.txt")).toMatchObject({ found: "ops" });

@@ -89,7 +89,7 @@ function collectionVerb(verb: string, watching: boolean): string {
 }
 
 /**
- * The refusal, in Kubernetes' words, with the reason that the authorizer gives.
+ * The refusal in the wording of Kubernetes, with the authorizer's reason.
  *
  * @example
  * refusal({ name: "jane", groups: [] }, { verb: "get", path: "/metrics" }).message; // 'forbidden: User "jane" cannot get path "/metrics"'
@@ -107,7 +107,7 @@ export function refusal(user: UserInfo, attributes: Attributes, reason = ""): En
 }
 
 /**
- * Passes allowed requests.
+ * Admits allowed requests.
  *
  * @throws API_FORBIDDEN for everything else.
  */

@@ -44,7 +44,7 @@ const UNOWNED_IN_METADATA: ReadonlySet<string> = new Set([
 
 const METADATA = fieldStep("metadata");
 
-/** The same, as fields to take out of a set. */
+/** The same, as fields to remove from a set. */
 export const UNOWNED: FieldSet = [
   ...[...APART_AT_ROOT].map((name) => fieldAt([fieldStep(name)])),
   ...[...UNOWNED_IN_METADATA].map((name) => fieldAt([METADATA, fieldStep(name)])),

@@ -117,7 +117,7 @@ export function withoutFields(managers: Managers, fields: FieldSet, except: stri
 
 const zeroObjects = new WeakMap<ObjectShape, KubeObject>();
 
-/** The fields that every object of a kind has by default, which no creation adds. */
+/** The fields that every object of a kind has by default; creating one does not count as setting them. */
 export function zeroObject(shape: ObjectShape): KubeObject {
   const known = zeroObjects.get(shape);
   if (known !== undefined) return known;

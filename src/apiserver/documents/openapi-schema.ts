@@ -26,7 +26,7 @@ export function schemaName(apiVersion: string, name: string): string {
   return `io.k8s.api.${group}.${apiVersion.slice(apiVersion.lastIndexOf("/") + 1)}.${name}`;
 }
 
-/** Which kind an operation or a schema is about. */
+/** The kind that an operation or a schema belongs to. */
 export function kindMarker({ apiVersion, kind }: Pick<ResourceType, "apiVersion" | "kind">): JsonObject {
   return { group: groupOf({ apiVersion }), version: apiVersion.slice(apiVersion.lastIndexOf("/") + 1), kind };
 }

@@ -44,7 +44,7 @@ export function readWatchRequest(query: URLSearchParams): WatchRequest {
   };
 }
 
-/** A present parameter is true, unless its value says otherwise; undefined if it is absent. */
+/** True if the parameter is present, unless its value is false; undefined if it is absent. */
 export function readFlag(query: URLSearchParams, name: string): boolean | undefined {
   const text = query.get(name);
   return text === null ? undefined : text.toLowerCase() !== "false" && text !== "0";

@@ -37,7 +37,7 @@ export function parseTarget(path: string): ResourceTarget | undefined {
   return target && { apiVersion, ...target, watch };
 }
 
-/** The same, with the error as a value: only known callers learn what is wrong with a path. */
+/** The same, with the error as a value, because only authenticated callers may see what is wrong with a path. */
 export function targetOrFault(path: string): ResourceTarget | EngineError | undefined {
   try {
     return parseTarget(path);

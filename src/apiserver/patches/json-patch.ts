@@ -25,7 +25,7 @@ export class PatchSyntaxError extends Error {
   override readonly name = "PatchSyntaxError";
 }
 
-/** The patch can be read but does not apply to this document. */
+/** The patch is valid but does not apply to this document. */
 export class PatchApplyError extends Error {
   override readonly name = "PatchApplyError";
 }

@@ -38,7 +38,7 @@ export function demandRoom(held: HeldObjects, { objectBytes = Infinity }: StoreM
 }
 
 /**
- * Counts objects while a store is read, so that one that is too large is found before all of it is in memory.
+ * Counts objects while a store is read, so that a store that is too large is detected before all of it is in memory.
  *
  * @throws STORE_FAILED by the function that is returned, as {@link demandOpens}.
  */
@@ -50,7 +50,7 @@ export function countOpened(memory: StoreMemory): (object: KubeObject) => void {
   };
 }
 
-/** @throws STORE_FAILED when a store that is opened holds more than one with these limits opens with. */
+/** @throws STORE_FAILED when a store holds more than the limits allow at opening. */
 export function demandOpens(bytes: number, { objectBytes = Infinity }: StoreMemory): void {
   if (bytes <= objectBytes * OPENS_WITH) return;
   const most = Math.floor(objectBytes / MIB);

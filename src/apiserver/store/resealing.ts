@@ -27,7 +27,7 @@ export interface Resealing {
 }
 
 /**
- * Seals what older keys have sealed with the first one, beside everything else that the process does, and says when that is finished.
+ * Re-encrypts in the background, with the first key, whatever older keys have encrypted, and reports when that is finished.
  *
  * @example
  * const resealing = startResealing({ store, clock: systemClock, logger });

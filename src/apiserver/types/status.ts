@@ -172,12 +172,12 @@ export function tooManyRequests(retryAfterSeconds = 1): EngineError {
   return failure({ code: 429, reason: "TooManyRequests", message, details: { retryAfterSeconds } });
 }
 
-/** 500: a bug. The text says nothing about it; the log does. */
+/** 500: a bug. Only the log has details. */
 export function internalError(): EngineError {
   return failure({ code: 500, reason: "InternalError", message: "Internal error occurred", details: {} });
 }
 
-/** 503: a dependency of the answer is not available for now. */
+/** 503: a dependency of the answer is temporarily unavailable. */
 export function unavailable(message: string): EngineError {
   return failure({ code: 503, reason: "ServiceUnavailable", message, details: { retryAfterSeconds: 1 } });
 }
@@ -187,7 +187,7 @@ export function storeRefuses(message: string): EngineError {
   return failure({ code: 500, reason: "InternalError", message, details: {} });
 }
 
-/** 507: there is no room for the write. */
+/** 507: there is no space for the write. */
 export function insufficientStorage(message: string): EngineError {
   return failure({ code: 507, reason: "InsufficientStorage", message });
 }
@@ -204,7 +204,7 @@ export function tooNewVersion(requested: number, current: number): EngineError {
   return failure({ code: 504, reason: "Timeout", message, details: { causes, retryAfterSeconds: 1 } });
 }
 
-/** The Status behind a failure, or undefined if clients should not see it. */
+/** The Status of a failure, or undefined if clients should not see it. */
 export function statusOf(error: unknown): Status | undefined {
   return isEngineError(error) ? (error.details["status"] as Status | undefined) : undefined;
 }

@@ -74,7 +74,7 @@ export function reportFaults(definition: ResourceDefinition, texts: readonly str
 }
 
 /**
- * Demands that an object in a request for one name carries that name, and no other namespace.
+ * Requires that an object in a request for one name has that name, and no other namespace.
  *
  * @throws API_BAD_REQUEST when it does not.
  */

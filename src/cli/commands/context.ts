@@ -10,7 +10,7 @@ import type { CommandContext } from "../process/command.ts";
 import { formatValue, visible } from "../output/output.ts";
 import { formatTable } from "../output/table.ts";
 
-/** `context` and its subcommands: flags of a virtual cluster, written down once. */
+/** `context` and its subcommands: saved flags of a virtual cluster. */
 export function defineContext(command: Command, context: CommandContext): void {
   const define = (name: string, summary: string, example: string) =>
     command.command(name).description(summary).helpOption("-h, --help", "this help").addHelpText("after", examples(example));

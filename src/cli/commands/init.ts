@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { examples } from "../process/command.ts";
 import type { CommandContext } from "../process/command.ts";
 
-/** `init`: a small project to begin with. */
+/** `init`: writes a small project to start with. */
 export function defineInit(command: Command, context: CommandContext): void {
   command
     .argument("[folder]", "the folder of the project (default: the working folder)")

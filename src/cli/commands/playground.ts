@@ -35,7 +35,7 @@ export function definePlayground(command: Command, { terminal }: CommandContext)
 }
 
 /**
- * Serves the page until the terminal says stop.
+ * Serves the page until a stop signal.
  *
  * @throws USAGE when the page was not built, or a port that was asked for is taken.
  */

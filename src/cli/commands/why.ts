@@ -22,7 +22,7 @@ import { describeTellers, inspectReaders } from "../inspect/tellers.ts";
 import { inspectVisibility } from "../inspect/visibility.ts";
 import { formatValue, visible } from "../output/output.ts";
 
-/** `why`: what decided how an object looks on the host. */
+/** `why`: explains why an object looks as it does on the host. */
 export function defineWhy(command: Command, context: CommandContext): void {
   const { kinds = SYNCED_KINDS } = context;
   addInspectionFlags(command)

@@ -26,7 +26,7 @@ export interface DataFolder {
   readonly port: number | undefined;
   /** The certificate was about to expire: kubeconfigs from before no longer work. */
   readonly renewed: boolean;
-  /** Remembers credentials and port, for the owner's eyes only. @throws CONFIG_FILE when that fails. */
+  /** Remembers credentials and port, readable only by its owner. @throws CONFIG_FILE when that fails. */
   keep(port: number): Promise<void>;
 }
 

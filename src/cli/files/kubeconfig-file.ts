@@ -26,7 +26,7 @@ export async function checkKubeconfigFile({ path, name }: KubeconfigFile): Promi
 }
 
 /**
- * Writes it for its owner's eyes only: it holds the credentials of an administrator.
+ * Writes it readable only by its owner: it holds the credentials of an administrator.
  *
  * @throws CONFIG_FILE when it cannot be written.
  */

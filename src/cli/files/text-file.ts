@@ -35,7 +35,7 @@ export async function readTextFile(path: string): Promise<string> {
 }
 
 /**
- * Bytes as text, without a byte order mark. `name` is for the message.
+ * Decodes bytes as text, without a byte order mark. `name` appears in the message.
  *
  * @throws CONFIG_FILE, CONFIG_SYNTAX as {@link readTextFile}.
  * @example
@@ -62,7 +62,7 @@ function checkSize(bytes: number, name: string): void {
   throw fileError("CONFIG_FILE", name, { reason: `it is larger than ${FILE_BYTES_MAX} bytes`, hint: "Split it into several files" });
 }
 
-/** The error for whatever a read threw; errors with a code stay as they are. */
+/** Converts anything thrown by a read into an error; errors with a code do not change. */
 export function unreadable(name: string, error: unknown): EngineError {
   if (error instanceof EngineError) return error;
   const code = String((error as { code?: unknown }).code);

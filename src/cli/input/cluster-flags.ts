@@ -34,7 +34,7 @@ export function addClusterFlags(command: Command): Command {
   return command;
 }
 
-/** The same for commands that can take missing flags from a Deployment. They check themselves that nothing is missing. */
+/** The same for commands that can take missing flags from a Deployment. These commands check for missing flags themselves. */
 export function addOptionalClusterFlags(command: Command): Command {
   for (const option of [...clusterOptions(), deploymentOption()]) command.addOption(option);
   return command;
@@ -52,7 +52,7 @@ export function addContextFlags(command: Command): Command {
 function deploymentOption(): Option {
   return new Option(
     "--from-deployment <namespace/name>",
-    "read what is left out from a running Deployment on the host: kubeconfigs, names, configuration, and how run was started",
+    "read missing flags from a running Deployment on the host: kubeconfigs, names, configuration, and how run was started",
   ).env("ENDPOINT_SYNC_FROM_DEPLOYMENT");
 }
 

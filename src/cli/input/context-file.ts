@@ -113,7 +113,7 @@ export function contextNamed(name: string, contexts: SavedContexts["contexts"]):
 }
 
 /**
- * Writes the file, for this user alone, in one piece.
+ * Writes the file atomically, readable only by this user.
  *
  * @throws USAGE without a place for it, or with too many contexts; CONFIG_FILE when it cannot be written.
  */

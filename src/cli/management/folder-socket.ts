@@ -117,7 +117,7 @@ export async function askKeys(folder: string): Promise<ReadonlyMap<string, numbe
 /**
  * Asks the server that has a folder open for everything that is stored, at one state of it; undefined when no server has it.
  *
- * @throws STORE_FAILED when the answer is not whole, or was not sealed with a key at hand.
+ * @throws STORE_FAILED when the answer is not whole, or was not encrypted with an available key.
  */
 export async function askContents(folder: string, cipher: Cipher): Promise<Contents | undefined> {
   const lines = await ask(folder, "contents");

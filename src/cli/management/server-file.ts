@@ -31,7 +31,7 @@ export async function readServerFile(folder: string): Promise<KeptServer | undef
   return readKeptFile({ path: join(folder, SERVER_FILE), isKept, what: "certificate of a server", hint });
 }
 
-/** Remembers it, for the owner's eyes only. @throws CONFIG_FILE when it cannot be written. */
+/** Remembers it, readable only by its owner. @throws CONFIG_FILE when it cannot be written. */
 export async function writeServerFile(folder: string, kept: KeptServer): Promise<void> {
   await writeKeptFile(join(folder, SERVER_FILE), formatServer(kept));
 }

@@ -21,7 +21,7 @@ export interface KeyWorkerOptions {
 const CONFLICTS_MAX = 100;
 
 /**
- * A worker without timers: it runs as soon as there is something to do, which makes it fit for simulated time.
+ * A worker without timers: it runs as soon as there is something to do, so it also works in simulated time.
  */
 export function createKeyWorker({ name, logger, reconcile }: KeyWorkerOptions): KeyWorker {
   const waiting = new Set<string>();

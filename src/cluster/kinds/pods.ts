@@ -11,7 +11,7 @@ export const PODS: ResourceType = { apiVersion: "v1", kind: "Pod", plural: "pods
 /** Seconds that a Pod may take to end unless it says otherwise. */
 const GRACE_SECONDS_DEFAULT = 30;
 
-/** `v1` Pods. What a selector finds is what Kubernetes would have filled in where a Pod says nothing. */
+/** `v1` Pods. Selectors see the defaults of Kubernetes where a Pod sets nothing. */
 export const pods: ResourceDefinition = opaqueKind({
   type: PODS,
   singular: "pod",

@@ -45,7 +45,7 @@ export function hasNodePorts({ type }: ServiceSpec): boolean {
   return type === "NodePort" || type === "LoadBalancer";
 }
 
-/** Everything but a name for something outside has a cluster IP, if only "None". */
+/** Tells whether a Service has a cluster IP, even if it is "None": all types but ExternalName do. */
 export function hasClusterIp({ type }: ServiceSpec): boolean {
   return type !== "ExternalName";
 }
@@ -72,7 +72,7 @@ export function specErrors(spec: ServiceSpec): FieldError[] {
 const AFFINITY_SECONDS = 10_800;
 const AFFINITY_SECONDS_MAX = 86_400;
 
-/** Fills session affinity in; without it, its settings have no place. Source: `SetDefaults_Service`. */
+/** Sets the defaults of session affinity; without affinity, removes its settings. Source: `SetDefaults_Service`. */
 export function withAffinity({ sessionAffinityConfig: config, ...spec }: ServiceSpec): ServiceSpec {
   const { sessionAffinity = "None" } = spec;
   if (sessionAffinity === "None") return { ...spec, sessionAffinity };

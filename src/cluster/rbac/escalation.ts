@@ -100,7 +100,7 @@ function demandHeld({ policy, user, type, object, rules }: Demand): void {
 }
 
 /**
- * Permissions of `wanted` that `held` lacks: one rule for each resource and name, with all its verbs.
+ * Permissions of `wanted` that `held` lacks: one rule per resource and name, with all its verbs.
  *
  * @example
  * missingRules([], [{ verbs: ["get", "list"], apiGroups: [""], resources: ["pods"] }]); // the same rule

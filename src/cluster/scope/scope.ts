@@ -23,7 +23,7 @@ export interface CompiledScope {
 export const SCOPE_EXTRA = "platform/scope";
 
 /**
- * Makes a scope ready to decide. Without a scope everything is allowed. Malformed entries are ignored: they allow less, never
+ * Compiles a scope. Without a scope, everything is allowed. Malformed entries are ignored: they allow less, never
  * more.
  *
  * @example

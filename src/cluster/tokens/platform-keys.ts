@@ -43,7 +43,7 @@ const RSA_BITS_MIN = 2_048;
  * The platform's keys. A source is read once before this resolves; when it cannot be, that is logged, and tried again with the next
  * token.
  *
- * @throws CONFIG_VALUE when keys that are given as they are cannot be used.
+ * @throws CONFIG_VALUE when keys that are given directly cannot be used.
  */
 export async function openPlatformKeys({ keys, clock, logger }: PlatformKeysOptions): Promise<PlatformKeys> {
   if (typeof keys !== "function") {
@@ -117,7 +117,7 @@ function aborted(signal: AbortSignal): Promise<never> {
 }
 
 /**
- * The keys of a JWKS document (RFC 7517) that can prove tokens, by their ids. Others are left out: they may be for something else.
+ * The keys of a JWKS document (RFC 7517) that can verify tokens, by their ids. Others are ignored, because they may have another purpose.
  *
  * @throws CONFIG_VALUE when it is no such document, holds no key to use, a private key, or two keys of one id.
  */

@@ -109,7 +109,7 @@ export async function openPlatformTokens({ trust, clock, logger }: PlatformToken
   };
 }
 
-/** Tokens of a cluster's own, and besides those of a platform. */
+/** Accepts the cluster's own tokens and those of a platform. */
 export function withPlatformTokens(own: Tokens, platform: Pick<Tokens, "identify">): Tokens {
   return {
     ...own,

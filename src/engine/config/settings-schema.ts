@@ -88,7 +88,7 @@ const SELECTOR = {
             values: ["In", "NotIn", "Exists", "DoesNotExist"],
             description: "How the label is compared.",
           },
-          values: { type: "list", items: labelValue, description: "For In and NotIn: the values. For the others: nothing." },
+          values: { type: "list", items: labelValue, description: "The values for In and NotIn; not allowed for other operators." },
         },
       },
     },

@@ -48,7 +48,7 @@ function beginning(text: string): string {
   return text.endsWith("*") ? text.slice(0, -1) : text;
 }
 
-/** An exact entry goes before a pattern, a longer pattern before a shorter one. */
+/** An exact entry takes precedence over a pattern, and a longer pattern over a shorter one. */
 function hostOf(namespace: string, all: readonly NamespaceMapping[]): string | undefined {
   const exact = all.find(({ tenant }) => tenant === namespace);
   if (exact !== undefined) return exact.host;

@@ -14,7 +14,7 @@ const NO_WAITING = "There is nothing to await here; write the plain call";
 const PLAIN_MEMBERS = "Use ordinary members, or a class without `extends`";
 const NO_BINARY = "Use a list of numbers or a string";
 
-/** Global names that are known elsewhere and absent here, with a hint for each. */
+/** Global names that exist elsewhere but not here, with a hint for each. */
 export const ABSENT_GLOBALS: ReadonlyMap<string, string> = new Map([
   ...["eval"].map((name) => [name, NO_CODE] as const),
   ...["Promise", "queueMicrotask"].map((name) => [name, NO_WAITING] as const),

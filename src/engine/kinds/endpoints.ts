@@ -39,7 +39,7 @@ const SAMPLE = {
   ],
 };
 
-/** What is special about Endpoints: subsets, their Pod references and the address policy. */
+/** The special rules of Endpoints: subsets, their Pod references and the address policy. */
 export const ENDPOINTS_KIND: SyncedKind = {
   resource: ENDPOINTS,
   section: "endpoints",

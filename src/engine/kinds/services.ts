@@ -46,8 +46,8 @@ const SPEC_VALUES = objectShape({
 });
 
 /**
- * What is special about Services: the host copy is a plain ClusterIP or headless Service without selector, so that the copied
- * Endpoints are its only backends, and without anything that opens a door (node ports, external IPs, load balancers).
+ * The special rules of Services: the host copy is a plain ClusterIP or headless Service without selector, so that the copied
+ * Endpoints are its only backends, and without anything that exposes it (node ports, external IPs, load balancers).
  */
 export const SERVICES_KIND: SyncedKind = {
   resource: SERVICES,

@@ -19,7 +19,7 @@ export function openTally(): Tally {
 /** A thrown text can be as long as the expression's memory; a record is for people. */
 const MESSAGE_LENGTH_MAX = 1000;
 
-/** The record of an error at `place`. A broken invariant, or anything but an EngineError, is a bug and rethrown. */
+/** The record of an error at `place`. A broken invariant, or any other error than an EngineError, is a bug and rethrown. */
 export function patchFailureOf(error: unknown, place: string): PatchFailure {
   if (!isEngineError(error) || error.code === "INTERNAL") throw error;
   const { code, message } = error;
@@ -48,7 +48,7 @@ function outcomeOf({ errors, denied, matches, changed }: Tally): OutcomeKind {
   return changed > 0 ? "applied" : "noChange";
 }
 
-/** The record of a patch that has nothing for this direction. */
+/** The record of a patch that has no expression for this direction. */
 export function noExpression(patch: CompiledPatch): Outcome {
   return { patch: patch.index, path: patch.path.canonical, outcome: "noExpression", matches: 0, changed: 0, fuel: 0 };
 }

@@ -26,7 +26,7 @@ interface Pattern {
 export const NO_NAMESPACES: NamespaceRules = { toHost: () => undefined, targets: [] };
 
 /**
- * Compiles the `byName` mappings. An exact entry goes before a pattern, a longer pattern before a shorter one.
+ * Compiles the `byName` mappings. An exact entry takes precedence over a pattern, and a longer pattern over a shorter one.
  *
  * @example
  * const rules = compileNamespaces({ "team-a-*": "h-team-a-*" }, { name: "blue", namespace: "vc-blue" });

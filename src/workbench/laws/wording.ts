@@ -24,7 +24,7 @@ export function formatLawSteps(steps: readonly LawStep[]): string {
 /** An expression failed for a value of the kind; `to` is the side that received nothing. */
 export function explainFailure({ message }: Extract<Arrival, { kind: "failed" }>, to: "host" | "tenant"): string {
   const contained =
-    to === "host" ? "The host keeps the value that was last written, or goes without the field" : "An edit of it on the host is undone";
+    to === "host" ? "The host keeps the value that was last written, or does not have the field" : "An edit of it on the host is undone";
   return `${message}. ${contained}.`;
 }
 

@@ -365,7 +365,7 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
     subject: "Services",
     suite: "http",
     group: "statuses",
-    cases: { "session affinity has a time, and only then": ["Service v1", "spec.sessionAffinityConfig"] },
+    cases: { "only session affinity has a timeout": ["Service v1", "spec.sessionAffinityConfig"] },
   },
   {
     subject: "Discovery and schemas",

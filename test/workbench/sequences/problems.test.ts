@@ -75,7 +75,7 @@ test.each([
   ["{ at: 0s, fault: { down: host } }", "26: error CONFIG_VALUE sequences[0].events[0].fault: down needs for: how long it lasts"],
   [
     "{ at: 0s, fault: { watchExpired: host, for: 5s } }",
-    "53: error CONFIG_VALUE sequences[0].events[0].fault.for: watchExpired has no for. Nothing goes with it",
+    "53: error CONFIG_VALUE sequences[0].events[0].fault.for: watchExpired has no for. It takes no other fields",
   ],
   [
     "{ at: 0s, fault: { rival: web, on: host } }",

@@ -50,7 +50,7 @@ interface Lines {
 /** Watchers of one event ask for its line almost at once; kept for longer it would only cost memory. */
 const lines = new Kept<Lines>(8 * 1024 * 1024);
 
-/** The line of a watch stream for a record, made once for all its watchers. */
+/** The line of a watch stream for a record, encoded once for all watchers. */
 export function lineOf({ type, object }: WatchRecord): Buffer {
   const known = lines.get(object);
   if (known?.of[type] !== undefined) return known.of[type];

@@ -24,7 +24,7 @@ export function isReadable(shape: ObjectShape): boolean {
 
 /**
  * The object behind a body: the magic bytes, then an envelope of its type and its own bytes. Fields without a number are
- * passed over, but within what is opaque: there a field that says something and cannot be read is refused.
+ * skipped, except in opaque parts, where a field with content that cannot be read is refused.
  *
  * @throws ProtobufError when the bytes are something else.
  * @example

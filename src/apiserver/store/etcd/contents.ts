@@ -123,7 +123,7 @@ export interface ReadValue {
 /**
  * An object as it was written.
  *
- * @throws STORE_FAILED when it does not open with the keys at hand, or is not an object.
+ * @throws STORE_FAILED when it cannot be decrypted with the available keys, or is not an object.
  */
 export function readStoredObject(key: string, { value, mod_revision }: WireKeyValue, cipher: Cipher | undefined): ReadValue {
   const text = decodeWireText(value);

@@ -33,7 +33,7 @@ class Compacted extends Error {}
 /** The longest silence that a stream is allowed before its first events, in milliseconds, unless every silence may be longer. */
 const FIRST_EVENTS_MAX_MS = 30_000;
 
-/** One watch on everything below the prefix, begun again where it was whenever it ends, for whatever reason. */
+/** One watch on everything below the prefix, resumed where it was whenever it ends. */
 export class Feed {
   readonly #options: FeedOptions;
   #stream = new AbortController();
@@ -114,7 +114,7 @@ export class Feed {
   async #bridge(why: "compacted" | "missed", message: string, key?: string): Promise<unknown> {
     try {
       await this.#options.onGap(why, key);
-      return new Error(`${message}; watches that can be ended were`);
+      return new Error(`${message}; ended the watches that can be ended`);
     } catch (error) {
       return error;
     }

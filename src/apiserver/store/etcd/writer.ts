@@ -65,7 +65,7 @@ interface Attempt extends EtcdWrite {
   readonly before: KubeObject | undefined;
 }
 
-/** Carries out the writes of this process. */
+/** Performs the writes of this process. */
 export class EtcdWriter {
   readonly #options: WriterOptions;
   readonly #raiseFence = shareCalls(() => this.#putFence());

@@ -53,7 +53,7 @@ const FILE_FAULTS: ReadonlyMap<unknown, Fault> = new Map([
   ["ENOSPC", { reason: "the disk is full", hint: "Free space on it" }],
 ]);
 
-/** The file is a database, but of another program. */
+/** The error for a file that is a database of another program. */
 export function foreignFile(path: string): EngineError {
   return fileError(path, FOREIGN);
 }
@@ -68,7 +68,7 @@ export function isEmptyFile(error: unknown): boolean {
   return isEngineError(error) && error.details["hint"] === EMPTY_HINT;
 }
 
-/** Another process has the file open. */
+/** The error for a file that another process has open. */
 export function isLockedFile(error: unknown): boolean {
   return isEngineError(error) && error.details["reason"] === LOCKED.reason;
 }
@@ -80,7 +80,7 @@ export function damagedFile(path: string, what: string): EngineError {
   return fileError(path, { ...DAMAGED, reason: `${DAMAGED.reason} (${what})` });
 }
 
-/** The file holds an object that the key at hand does not open. */
+/** The file contains an object that the given key cannot decrypt. */
 export function sealedFile(path: string, key: string, cause: unknown): EngineError {
   const reason = `its object ${JSON.stringify(key)} cannot be decrypted: it was encrypted with another key, or changed since`;
   const known = isEngineError(cause) ? cause.details["hint"] : undefined;

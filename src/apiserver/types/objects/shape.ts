@@ -133,22 +133,22 @@ export function list(of: Shape, merge?: ListShape["merge"]): ListShape {
   return merge === undefined ? { type: "list", of } : { type: "list", of, merge };
 }
 
-/** A field that shows whenever it was given, even as zero. */
+/** A field that is shown whenever it is set, even to zero. */
 export function optional(shape: Shape): Field {
   return { shape, presence: "optional" };
 }
 
-/** A field internal to the server. A kind that has one does not show it. */
+/** A field internal to the server. It is never shown. */
 export function internal(shape: Shape): Field {
   return { ...optional(shape), internal: true };
 }
 
-/** A field that always shows. */
+/** A field that is always shown. */
 export function always(shape: Shape): Field {
   return { shape, presence: "always" };
 }
 
-/** A field that always shows, and that authors have to give. Source: fields of the API types that are not marked optional. */
+/** A field that is always shown, and that authors must set. Source: fields of the API types that are not marked optional. */
 export function mandatory(shape: Shape): Field {
   return { shape, presence: "always", mandatory: true };
 }

@@ -14,7 +14,7 @@ export interface GetOptions extends Pick<WriteOptions, "judge"> {
 /**
  * Reads one object, always its present state.
  *
- * @throws API_NOT_FOUND; what `judge` throws; API_UNAVAILABLE when `resourceVersion` is of the future; API_BAD_REQUEST when it is not a revision.
+ * @throws API_NOT_FOUND; what `judge` throws; API_UNAVAILABLE when `resourceVersion` is in the future; API_BAD_REQUEST when it is not a revision.
  */
 export async function get(context: ResourceContext, key: ObjectKey, { resourceVersion, judge }: GetOptions = {}): Promise<KubeObject> {
   await demandReached(context.store, resourceVersion);

@@ -20,7 +20,7 @@ export function requestedRevision(resourceVersion: string | undefined): number {
 /**
  * Requires that the store has reached `resourceVersion`; returns the revision, 0 for none or any.
  *
- * @throws API_UNAVAILABLE when the state is of the future; API_INVALID when the text is not a revision.
+ * @throws API_UNAVAILABLE when the state is in the future; API_INVALID when the text is not a revision.
  */
 export async function demandReached(store: Store, resourceVersion: string | undefined): Promise<number> {
   const requested = requestedRevision(resourceVersion);

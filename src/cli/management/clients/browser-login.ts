@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { spawn } from "node:child_process";
 import { systemChance } from "../../../base/chance.ts";
 import { delay, systemClock } from "../../../base/clock.ts";
 import { EngineError, messageOf } from "../../../base/errors.ts";
@@ -12,7 +13,6 @@ import { isLoopback } from "../../../management/sign-in/oidc/loopback.ts";
 import { challengeOf, secretText } from "../../../management/sign-in/oidc/pkce.ts";
 import type { ProviderFetch } from "../../../management/sign-in/oidc/provider-fetch.ts";
 import type { Terminal } from "../../process/terminal.ts";
-import { openBrowser } from "./browser.ts";
 import { listenForLogin } from "./login-listener.ts";
 
 /** The key of a sign-in. */
@@ -131,4 +131,20 @@ const ANSWER_MS = 30_000;
 
 function strange(url: string): EngineError {
   return new EngineError("API_UNAVAILABLE", `The server at ${url} is not a platform`, { details: { hint: "Look at --server" } });
+}
+
+/** The command by which each system opens an address. */
+const OPENERS: Readonly<Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>>> = {
+  darwin: ["open"],
+  linux: ["xdg-open"],
+  win32: ["rundll32", "url.dll,FileProtocolHandler"],
+};
+
+/** Opens an address in the user's browser if the system is known; the address has been printed anyway. */
+function openBrowser(url: string): void {
+  const [command, ...given] = OPENERS[process.platform] ?? [];
+  if (command === undefined) return;
+  const child = spawn(command, [...given, url], { stdio: "ignore", detached: true });
+  child.on("error", () => undefined);
+  child.unref();
 }

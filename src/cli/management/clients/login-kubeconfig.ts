@@ -39,7 +39,7 @@ export function withContext(text: string, options: WrittenContext): string {
 }
 
 /**
- * Writes the context into a file, for its owner's eyes only.
+ * Writes the context into a file, readable only by its owner.
  *
  * @throws CONFIG_FILE as {@link withContext}, or when the file cannot be read or written.
  */

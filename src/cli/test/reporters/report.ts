@@ -42,7 +42,7 @@ export interface TestReport {
   readonly totals: Totals;
 }
 
-/** A report of what ran. */
+/** A report of a run. */
 export function reportOf(suites: readonly RanSuite[]): TestReport {
   return { suites, totals: totalsOf(suites.map(({ suite }) => suite)) };
 }
@@ -52,7 +52,7 @@ export function hasFailed(suite: SuiteResult): boolean {
   return isUnusable(suite) || suite.results.some(isFailure);
 }
 
-/** Whether a result is anything but passed or skipped. */
+/** Whether a result is neither passed nor skipped. */
 export function isFailure({ verdict }: TestResult): boolean {
   return verdict === "failed" || verdict === "error";
 }

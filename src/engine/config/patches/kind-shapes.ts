@@ -3,7 +3,7 @@ import type { Segment } from "../../path/syntax/segment.ts";
 
 const UNKNOWN: KnownShape = { kind: "scalar" };
 
-/** The known shape of a value that a path matches. Labels and annotations are always there while patches run. */
+/** The known shape of a value that a path matches. Labels and annotations always exist while patches run. */
 export function kindShapeAt(shape: KnownShape, segments: readonly Segment[]): KnownShape {
   let at = shape;
   for (const segment of segments) {

@@ -37,8 +37,8 @@ export function warnOfDeadReverses(kind: SyncedKind, patches: readonly CheckedPa
 }
 
 /**
- * Checks the sections against the setting `backends`: slices that it requires and the file disables are an error, and what never
- * takes effect is warned of.
+ * Checks the sections against the setting `backends`: it is an error if the file disables slices that the setting requires, and
+ * a warning if something never takes effect.
  */
 export function checkBackends(toHost: Node | undefined, { report, settings: { backends } }: PatchRules): void {
   const slices = valueAt(toHost, "endpointSlices");
@@ -116,8 +116,8 @@ const COPIED_BY_REFERENCE = [
 ];
 
 /**
- * Warns of references to Secrets and ConfigMaps where nothing says which way these go: they come from the host then, while most authors
- * expect the opposite. Each kind is reported once, at the first patch that refers to it.
+ * Warns of references to Secrets and ConfigMaps whose direction is not configured: these are copied from the host, while most authors expect the
+ * opposite. Each kind is reported once, at the first patch that refers to it.
  */
 export function warnOfUncopiedReferences(toHost: Node | undefined, patches: readonly CheckedPatch[], rules: PatchRules): void {
   if (rules.settings.references.mode !== "follow") return;

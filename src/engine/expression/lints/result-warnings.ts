@@ -112,7 +112,7 @@ const ASKS: ReadonlySet<string> = new Set([
   ...["sort", "toSorted", "replace", "replaceAll"],
 ]);
 
-/** A callback with braces that never returns anything, where its result is needed. */
+/** Warns of a callback with braces that returns nothing although its result is needed. */
 export function warnOfSilentCallback(node: AnyNode): LintFinding[] {
   const method = calledMethod(node);
   if (node.type !== "CallExpression" || method === undefined || !ASKS.has(method.name)) return [];

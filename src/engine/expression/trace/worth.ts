@@ -36,13 +36,13 @@ export function isWorthShowing(node: AnyNode): boolean {
   });
 }
 
-/** Whether a function or class gets its name from the place where it stands. */
+/** Whether a function or class gets its name from its position. */
 export function takesName(node: AnyNode): boolean {
   if (node.type === "ArrowFunctionExpression") return true;
   return (node.type === "FunctionExpression" || node.type === "ClassExpression") && !node.id;
 }
 
-/** Where a reader looks for the value of `node`, as an offset in `source`: the operator, or the last name of a chain. */
+/** The place where a reader expects the value of `node`, as an offset in `source`: the operator, or the last name of a chain. */
 export function anchorOf(node: AnyNode, source: string): number {
   switch (node.type) {
     case "ChainExpression":

@@ -21,7 +21,7 @@ import { roomNotes, unitsWithoutRoom, withoutUnits } from "./room.ts";
 import type { Rules } from "../rules/rules.ts";
 import { comparedFields } from "../agreement/fields.ts";
 
-/** Plans the copy of one object, whatever object is at its host key now. */
+/** Plans the copy of one object, considering any object at its host key. */
 export function* planCopy(rules: Rules, input: CopyInput, answer: MakePlan): Generator<undefined, Plan> {
   const { host, key } = input;
   if (host === undefined) return yield* planCreate(rules, input, answer);

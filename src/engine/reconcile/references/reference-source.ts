@@ -36,7 +36,7 @@ export function wordOf({ translator }: ReferenceRules, { key }: CopyPlace, { met
   return said === undefined ? undefined : said === formatKey(key) ? "this" : "another";
 }
 
-/** Why a source on the host must not be brought into the tenant, in words that say nothing of the host; undefined when it may. */
+/** Why a source on the host must not be brought into the tenant, in words that reveal nothing about the host; undefined if it may. */
 export function whyNotImported(rules: ReferenceRules, input: SourcedInput): string | undefined {
   const { kind, key, source, namesakeExists } = input;
   if (kind.direction === "toHost") return undefined;

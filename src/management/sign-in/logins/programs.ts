@@ -101,7 +101,7 @@ export function createPrograms({ memory, chance, limits, baseUrl, pages }: Progr
 
 const waitingFor = new WeakMap<EngineError, Waiting>();
 
-/** The same error, about which the program is told instead of the user. */
+/** The same error, reported to the program instead of the user. */
 export function forProgram(error: unknown, waiting: Waiting | undefined): unknown {
   if (waiting !== undefined && isEngineError(error)) waitingFor.set(error, waiting);
   return error;

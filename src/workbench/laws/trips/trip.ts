@@ -59,7 +59,7 @@ interface Remembered {
   readonly arrival: Arrival;
 }
 
-/** The journey of one patch. */
+/** The round trips of one patch. */
 export function createTrip(rules: TripRules, patch: CompiledPatch, words: Words): Trip {
   return new PatchTrip(rules, patch, words);
 }

@@ -31,7 +31,7 @@ export interface Tell {
 const LIMITS: readonly string[] = ["EXPRESSION_FUEL", "EXPRESSION_MEMORY", "EXPRESSION_STACK"];
 
 /**
- * Tells what became of patches.
+ * Reports the outcomes of patches.
  *
  * @param seen `object`: what the patches of this direction looked at.
  */

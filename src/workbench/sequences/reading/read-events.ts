@@ -124,5 +124,5 @@ function isStatus(status: number): status is AnsweredStatus {
 
 function modifiersHint(kind: Fault["kind"]): string {
   const known = FAULT_FIELDS[kind].map((name) => name.replace("!", ""));
-  return known.length === 0 ? "Nothing goes with it" : `It takes ${known.join(" and ")}`;
+  return known.length === 0 ? "It takes no other fields" : `It takes ${known.join(" and ")}`;
 }

@@ -61,7 +61,7 @@ function checkObject(world: World, rules: Rules, tenant: KubeObject): Unconverge
   if (explained) return undefined;
   if (host === undefined || isCopy(world, host) === undefined) return { oracle: "L1", message: `${what} has no copy` };
   if (rules.kind.resource === ENDPOINTS && seenTwice(world, rules, tenant, host)) {
-    return { oracle: "L1", message: `${what}: the mirror and the copies of slices are not told apart` };
+    return { oracle: "L1", message: `${what}: slices of the mirror and copies of slices cannot be distinguished` };
   }
   const difference = differenceOf(rules, wanted.object, host);
   const foreign = difference?.endsWith("expected none") !== true && /: expected none, /.test(difference ?? "");

@@ -86,7 +86,7 @@ export function mirroredFrom(world: World, object: KubeObject): Marks | undefine
   return isMirrors && marks?.kind === "v1/Endpoints" && namesUs(world, marks) && marks.host === host ? marks : undefined;
 }
 
-/** Who tells readers is decided Service by Service. */
+/** Whether slices come from the syncer or a mirror is decided Service by Service. */
 export function decidesBackends(world: World): boolean {
   return world.generation.rules.some((rules) => rules.decidesBackends === true);
 }
@@ -115,7 +115,7 @@ export function translatorOf(world: World) {
   return world.generation.rules[0]!.translator;
 }
 
-/** Where marks live. */
+/** The parts of metadata that hold marks. */
 export function prefixOf(world: World): string {
   return translatorOf(world).markerPrefix;
 }

@@ -72,7 +72,7 @@ export function deletes(name: string, options: UserActOptions): Act {
   });
 }
 
-/** Puts another object in the place of one at once, so that the uid alone tells them apart. */
+/** Puts another object in the place of one at once, so that they differ only by uid. */
 export function recreates(options: UserActOptions): Act {
   const { side, resource } = options;
   return userAct(`tenant recreates ${resource.kind}`, options, (world, random, key) => {

@@ -31,7 +31,7 @@ const OUTCOMES: Readonly<Record<OutcomeKind, Word>> = {
 
 const VERDICTS: Readonly<Record<PairVerdict, Word>> = {
   lossless: { text: "Lossless", tone: "good", icon: "lossless", meaning: "Every value that was tried came back unchanged." },
-  "one-way": { text: "One-way", tone: "accent", icon: "one-way", meaning: "Host edits do not sync back." },
+  "one-way": { text: "One-way", tone: "accent", icon: "one-way", meaning: "Host edits are not synced back." },
   drifts: { text: "Drifts", tone: "warning", icon: "drifts", meaning: "A value comes back as a different one, and then stays the same." },
   oscillates: { text: "Oscillates", tone: "error", icon: "oscillates", meaning: "Each side keeps changing the other forever." },
 };
@@ -42,7 +42,7 @@ export const GLOSSARY: readonly Word[] = [...Object.values(OUTCOMES), ...Object.
 /** What the texts are called. */
 export const TEXTS: Readonly<Record<TextName, string>> = { config: "vcluster.yaml", tenant: "Tenant object", host: "Host object" };
 
-/** What the lists of patches are called. */
+/** The names of the lists of patches. */
 export const LISTS: Readonly<Record<PatchListName, string>> = Object.fromEntries(
   SYNCED_KINDS.map(({ section, plural }) => [section, plural]),
 );
@@ -52,13 +52,13 @@ export function tag(text: string, tone: Tone, name: IconName, title?: string): H
   return h("span", { class: "tag", "data-tone": tone, title }, icon(name), text);
 }
 
-/** What became of a patch, as {@link tag}. */
+/** The outcome of a patch, as a {@link tag}. */
 export function outcomeTag(kind: OutcomeKind): HTMLElement {
   const word = OUTCOMES[kind];
   return tag(word.text, word.tone, word.icon, word.meaning);
 }
 
-/** What a verdict is called, and what it means. */
+/** The name of a verdict, and its meaning. */
 export function verdictWord(verdict: PairVerdict): Word {
   return VERDICTS[verdict];
 }
