@@ -51,12 +51,12 @@ export interface ListNode extends Place {
 /** A value with its place. */
 export type Node = ScalarNode | MapNode | ListNode;
 
-/** Where a value starts. */
+/** The position where a value starts. */
 export function startOf(node: Node): Position {
   return positionAt(node.source, node.start);
 }
 
-/** Where the key of a member starts. */
+/** The position where the key of a member starts. */
 export function keyStartOf(entry: MapEntry): Position {
   return positionAt(entry.keySource, entry.keyStart);
 }

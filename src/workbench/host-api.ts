@@ -46,7 +46,7 @@ export function refusalsOf(object: KubeObject): readonly FieldError[] {
 }
 
 /**
- * Refusals for people.
+ * Formats refusals for users.
  *
  * @example
  * formatRefusals(refusals); // 'subsets[0].addresses[0].hostname: Invalid value: "DB-0": a lowercase RFC 1123 label must …'

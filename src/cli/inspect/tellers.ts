@@ -56,7 +56,7 @@ export function summariseReaders(services: readonly ToldService[]): string {
       },
     ]) => `of ${length} Service${length === 1 ? "" : "s"} from ${who}`,
   );
-  return parts.length === 0 ? "" : ` Readers on the host get slices ${parts.join(", ")}.`;
+  return parts.length === 0 ? "" : ` Readers on the host get the backends ${parts.join(", ")}.`;
 }
 
 interface TellingGroup {

@@ -51,7 +51,7 @@ const MEGABYTE = 1_048_576;
 const ENDING_MS = 1_000;
 
 /**
- * A log that is switched off.
+ * Creates a log that is off.
  *
  * @example
  * const log = createAuditLog({ clock, logger });

@@ -46,7 +46,7 @@ export async function contentsOf(store: Pick<Store, "list">): Promise<Contents> 
   return { revision, objects: objects.filter(({ key }) => key !== STATE_KEY && !key.startsWith(LEASES)) };
 }
 
-/** Checks everything: names, identities and places fit, and objects have the form of their kind. */
+/** Checks everything: names, identities and keys match, and objects have the form of their kind. */
 export function checkContents({ objects, revision }: Contents): Findings {
   const kinds: Record<string, number> = {};
   for (const { object } of objects) kinds[String(object.kind)] = (kinds[String(object.kind)] ?? 0) + 1;

@@ -23,7 +23,7 @@ const TAG = { authTagLength: TAG_BYTES } as const;
 const ENCODED_KEY = /^[A-Za-z0-9+/]{43}=$/;
 
 /**
- * Seals with AES-256-GCM and a random nonce for each text.
+ * Encrypts with AES-256-GCM and a random nonce for each text.
  *
  * @throws CONFIG_VALUE when there is no key, or one has another length than {@link ENCRYPTION_KEY_BYTES}.
  * @example

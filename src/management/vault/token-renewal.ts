@@ -38,8 +38,8 @@ const ENDING_LOOK_MAX_MS = 86_400_000;
 const SAME_END_MS = 2_000;
 
 /**
- * Looks the configured token up, and renews it in time where it can be renewed. One that cannot be is logged once, with its end. Failures
- * are repeated after growing pauses. It does nothing before {@link TokenRenewal.restart}.
+ * Looks up the configured token, and renews it in time if possible. A token that cannot be renewed is logged once, with its expiry. Failures are
+ * retried after growing pauses. It does nothing before {@link TokenRenewal.restart}.
  *
  * @example
  * const renewal = createTokenRenewal({ open, clock, random: () => chance.fraction(), logger, onWarning });

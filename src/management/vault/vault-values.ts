@@ -97,7 +97,7 @@ function dataOf(values: Readonly<Record<string, unknown>>, version: number | und
   return { ok: true, data, version, leftOut };
 }
 
-/** What a status other than 200 means. `retryAfter` is the header. */
+/** The meaning of a status other than 200. `retryAfter` is the header. */
 export function vaultRefusal(status: number, retryAfter: string | undefined): VaultFailure {
   if (status >= 300 && status < 400)
     return failed("Redirected", "the vault redirects to another address, which does not get the token; set that address", true);

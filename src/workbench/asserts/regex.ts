@@ -13,7 +13,7 @@ const TEXT = 'new RegExp(value.pattern, "u").test(value.text)';
 const CONTEXT = { vcluster: { name: "", namespace: "", config: {} }, hostObject: null, virtualObject: null, path: "$" };
 
 /**
- * A matcher that runs in a sandbox: a pattern that backtracks without end costs fuel, as it would in an expression, instead of blocking
+ * A matcher that runs in a sandbox: a pattern that backtracks endlessly costs fuel, as it would in an expression, instead of blocking
  * a page or a pipeline.
  *
  * @example

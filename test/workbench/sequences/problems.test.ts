@@ -111,7 +111,7 @@ test.each([
   ["{ host: { writes: {} } }", "27: error CONFIG_VALUE sequences[0].expect[0].host.writes: Expected exact, max or min"],
   [
     "{ host: { writes: { exact: 1, max: 2 } } }",
-    "27: error CONFIG_VALUE sequences[0].expect[0].host.writes: exact leaves nothing to max and min",
+    "27: error CONFIG_VALUE sequences[0].expect[0].host.writes: exact cannot be combined with max or min",
   ],
   [
     "{ host: { web: { notes: [] } } }",

@@ -175,7 +175,7 @@ class CountingBrake implements WriteLimiter {
     if (entry === undefined || entry.held || now < endMs(entry)) return entry;
     this.#slowed.delete(id);
     this.#tell();
-    this.#options.logger.info("Writes no longer slowed", { id, afterMs: Math.round(now - entry.sinceMs) });
+    this.#options.logger.info("Writes are no longer slowed", { id, afterMs: Math.round(now - entry.sinceMs) });
     return undefined;
   }
 

@@ -8,7 +8,7 @@ export interface DeleteConfirmation {
 }
 
 /**
- * A confirmation of at most `count` deletions, once. Default none.
+ * Creates a confirmation of at most `count` deletions, valid once. Default: none.
  *
  * @example
  * const confirmation = createDeleteConfirmation(25);

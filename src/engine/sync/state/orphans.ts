@@ -15,7 +15,7 @@ export interface Orphans {
 
 const NONE: readonly ObjectKey[] = [];
 
-/** Orphans by tenant object, none of them known yet. Holds an entry per orphaned copy, and nothing for the others. */
+/** Creates an empty index of orphans by tenant object. It holds an entry per orphaned copy, and nothing for the others. */
 export function createOrphans(): Orphans {
   /** Both maps hold the same pairs: id of the tenant object, text of the host key. */
   const tenantByHost = new Map<string, string>();

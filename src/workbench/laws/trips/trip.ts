@@ -180,7 +180,7 @@ class PatchTrip implements Trip {
   }
 }
 
-/** With its own cache: names tried here must not reach a syncer. */
+/** Uses its own cache, because names tried here must not reach a syncer. */
 export function freshNames({ names, translator }: TripRules): NameRules {
   const mapping = createMapping();
   return {

@@ -74,7 +74,7 @@ const FAULT = {
     ),
     emptyList: cluster("The syncer lists this cluster again and is shown nothing; after a while it lists it once more. Needs for."),
     down: cluster("This cluster answers nothing and sends no events for a while. Needs for."),
-    crash: syncer("The process ends at once. It starts again, at once or after for."),
+    crash: syncer("The process ends at once. It starts again at once, or after for."),
     stall: syncer("The process pauses for a while. Needs for."),
     lostRequest: cluster("The next write to this cluster never arrives there."),
     lostAnswer: cluster("The next write to this cluster happens, and the syncer never hears of it."),
