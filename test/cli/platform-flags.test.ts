@@ -98,7 +98,7 @@ describe("a cluster does not start", () => {
   });
 
   test("with an issuer that is not a URL", async () => {
-    expect(await refusal(...flags(jwks), "--platform-issuer", "platform")).toMatch(/^2 .*Expected a URL/);
+    expect(await refusal(...flags(jwks), "--platform-issuer", "platform")).toMatch(/^2 .*Expected the URL/);
   });
 
   test("with keys over plain HTTP from elsewhere", async () => {

@@ -28,7 +28,7 @@ export interface SampleObjectShape {
   readonly required: readonly string[];
 }
 
-/** A text of one format. */
+/** A string of one format. */
 export function textShape(format: TextFormat): SampleShape {
   return { type: "text", format };
 }

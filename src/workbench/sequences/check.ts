@@ -15,7 +15,7 @@ export interface Checked {
   readonly matches: RegexMatcher;
 }
 
-/** Parts of one statement that do not hold now. */
+/** The parts of one statement that do not hold now. */
 export function checkStatement(statement: Statement, checked: Checked): readonly TestFailure[] {
   const { world, places } = checked;
   switch (statement.kind) {

@@ -4,7 +4,7 @@ import type { ObjectPlaces } from "./places.ts";
 import type { Fault } from "./sequence.ts";
 import type { SequenceWorld } from "./world/world.ts";
 
-/** Starts a fault. The returned function tells whether the fault is still waiting for its target. */
+/** Starts a fault. The returned function reports whether the fault is still waiting for its target. */
 export function inject(world: SequenceWorld, places: ObjectPlaces, fault: Fault): () => boolean {
   switch (fault.kind) {
     case "watchExpired":

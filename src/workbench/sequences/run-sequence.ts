@@ -39,9 +39,9 @@ export interface SequenceOptions {
 
 /**
  * Runs one sequence in virtual time, once for each of its seeds until one fails. The same sequence with the same options gives the
- * same result. The explanation of a failure is what happened until then, since the failure before it, one line each.
+ * same result. The explanation of a failure lists what happened since the previous failure, one line each.
  *
- * The content of a reload can be wrong; then the verdict is `error`, as it is when an event cannot be done.
+ * If the content of a reload is invalid, or an event is impossible, the verdict is `error`.
  *
  * @example
  * const { verdict, failures } = await runSequence(sequence, { objects, engine, reload, matcher });

@@ -14,9 +14,8 @@ const PATIENCE_MS = 130_000;
 const RESYNCS = 3;
 
 /**
- * The faults have stopped: every cluster can be reached. Caches that are contradicted must have themselves listed again (L5), and then
- * every one is listed, whatever it missed. From here on things must come to rest as
- * the contract wants them (L1, L2, L6), and stay (L4) without a write or a read (L3), also when every replica starts again.
+ * The faults have stopped: every cluster can be reached. Contradicted caches must request a new list (L5); then every cache is
+ * listed. After that, everything must settle as the contract requires (L1, L2, L6), and stay (L4) without a write or a read (L3), even after every replica restarts.
  */
 export async function checkLiveness(world: World): Promise<void> {
   await endFaults(world);

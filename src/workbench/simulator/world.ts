@@ -48,7 +48,7 @@ export interface WorldOptions {
   readonly createCore?: CreateCore;
 }
 
-/** Two clusters, the replicas between them, and everything that is on its way. Time moves only here. */
+/** Two clusters, the replicas between them, and all requests and events in transit. Only the world advances time. */
 export class World {
   readonly options: WorldOptions;
   readonly resources: readonly ResourceType[];
@@ -226,7 +226,7 @@ function checkPlan(rules: Rules, { hostKey, notes, outcomes }: Plan): { oracle: 
   return named && { oracle: "S11", message: `a note names the host object: ${named.message}` };
 }
 
-/** A request as a line of the timeline says it. */
+/** A request as a line of the timeline. */
 export function describeRequest(request: Request, plural: string): string {
   switch (request.type) {
     case "get":

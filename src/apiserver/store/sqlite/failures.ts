@@ -63,7 +63,7 @@ export function emptyDatabase(path: string, reason: string): EngineError {
   return fileError(path, { reason, hint: EMPTY_HINT });
 }
 
-/** Tells the error of {@link emptyDatabase} from others. */
+/** Tells whether an error is that of {@link emptyDatabase}. */
 export function isEmptyFile(error: unknown): boolean {
   return isEngineError(error) && error.details["hint"] === EMPTY_HINT;
 }

@@ -160,7 +160,7 @@ function validate(object: KubeObject): readonly FieldError[] {
   const named = [user, team, subject].filter((name) => name !== "").length;
   return [
     ...(ttl < 0 ? [invalid("spec.ttl", ttl, "must be greater than or equal to 0")] : []),
-    ...(named > 1 ? [forbidden("spec", "a key acts as one of user, team and subject")] : []),
+    ...(named > 1 ? [forbidden("spec", "a key can act as only one of user, team and subject")] : []),
     ...(scope === undefined ? [] : validateScope(scope, "spec.scope")),
   ];
 }

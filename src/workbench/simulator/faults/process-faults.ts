@@ -92,7 +92,7 @@ const reload: Act = {
     if (number === undefined) return undefined;
     for (const replica of world.replicas) replica.reload(world.generation);
     world.notice("configuration");
-    return `every replica takes configuration number ${number} up`;
+    return `every replica loads configuration number ${number}`;
   },
 };
 

@@ -32,7 +32,7 @@ const EXPLAINS = [
 /** Codes of what waits long before it goes on. */
 const WAITS = ["LOOP_STOPPED", "API_INVALID", "WRITES_SLOWED"];
 
-/** L1, L2 and L6: every object has the copy that it should have, nothing else is left, and what cannot be is explained. */
+/** L1, L2 and L6: every object has its expected copy, there are no others, and missing copies are explained. */
 export function checkConvergence(world: World): Unconverged | undefined {
   for (const rules of world.generation.rules) {
     const objects = world.clusters.tenant.objects(rules.kind.resource).values();

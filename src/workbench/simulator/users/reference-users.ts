@@ -68,7 +68,7 @@ const nameIt: Act = {
   },
 };
 
-/** What people do with Secrets and ConfigMaps that objects refer to. */
+/** Actions of users on Secrets and ConfigMaps that objects refer to. */
 export const REFERENCE_USERS: readonly Act[] = [
   nameIt,
   act({
