@@ -351,7 +351,7 @@ export const ATTACKS_ON_READING: readonly SamlAttack[] = [
   row(
     "95",
     "a user name twice",
-    "is there more than once",
+    "occurs more than once",
     signedAs((text) => text.replace(/<saml:Attribute Name="user">.*?<\/saml:Attribute>/, "$&$&")),
   ),
   row(
