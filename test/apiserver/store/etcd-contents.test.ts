@@ -111,7 +111,7 @@ describeEtcd("what is in etcd", () => {
     });
     const writer = await open({ cipher: cipherOf("new") });
     await writer.create(key("a"), object("a", "one"));
-    expect(await failureOf(reader.get(key("a")))).toMatch(/^STORE_FAILED 0 .*does not open/);
+    expect(await failureOf(reader.get(key("a")))).toMatch(/^STORE_FAILED 0 .*cannot be decrypted/);
     keys.password = "new";
     for (let found = false; !found;) found = (await reader.get(key("a")).catch(() => undefined)) !== undefined;
     await writer.close();

@@ -121,7 +121,7 @@ describe("a file", () => {
     const database = new DatabaseSync(path);
     database.exec(`UPDATE objects SET body = (SELECT body FROM objects WHERE key = '${key("n0")}') WHERE key = '${key("n2")}'`);
     database.close();
-    expect(() => openSqliteStore({ path, cipher: cipherOf(2, 1) })).toThrow(/does not open/);
+    expect(() => openSqliteStore({ path, cipher: cipherOf(2, 1) })).toThrow(/cannot be decrypted/);
   });
 });
 

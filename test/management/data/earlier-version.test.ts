@@ -158,7 +158,7 @@ describe("a backup of the version 481069b", () => {
     expect(restored.code, restored.stderr).toBe(0);
     // It has no manifest, and the check reports what that leaves open.
     for (const { stderr } of [checked, restored])
-      expect(stderr).toMatch(/Warning: .* earlier version, without a manifest.* Not proven: .*server\.json/);
+      expect(stderr).toMatch(/Warning: .* earlier version, without a manifest.* Not verified: .*server\.json/);
     await holds(await serve(path));
   });
 

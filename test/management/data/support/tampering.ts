@@ -111,7 +111,7 @@ export const TAMPERINGS: readonly Tampering[] = [
   },
   {
     what: "the manifest is edited",
-    reason: /"\/internal.platform\/copystate\/copy" does not open/,
+    reason: /"\/internal.platform\/copystate\/copy" cannot be decrypted/,
     act: (folder, _, random) => put(folder, { key: STATE_KEY, body: flipped(random, bodyIn(folder, STATE_KEY)) }),
   },
   {
@@ -126,7 +126,7 @@ export const TAMPERINGS: readonly Tampering[] = [
   },
   {
     what: "a row is edited",
-    reason: /does not open/,
+    reason: /cannot be decrypted/,
     act: (folder, _, random) => {
       const { key, body } = random.pick(objectsOf(folder));
       put(folder, { key, body: flipped(random, body) });
@@ -134,7 +134,7 @@ export const TAMPERINGS: readonly Tampering[] = [
   },
   {
     what: "a row says that it is of another backup",
-    reason: /does not open/,
+    reason: /cannot be decrypted/,
     act: (folder, { twin }, random) => {
       const { key, body } = random.pick(objectsOf(folder));
       put(folder, { key, body: body.replace(/^backup:[^:]+:/, /^backup:[^:]+:/.exec(bodyIn(twin, key))![0]) });
@@ -142,7 +142,7 @@ export const TAMPERINGS: readonly Tampering[] = [
   },
   {
     what: "a row has the content of another one",
-    reason: /does not open/,
+    reason: /cannot be decrypted/,
     act: (folder, _, random) => {
       const [one, other] = [random.pick(objectsOf(folder)), random.pick(objectsOf(folder))];
       const last = objectsOf(folder).find(({ key }) => key !== one.key)!;
