@@ -140,7 +140,7 @@ describe("the page after a login", () => {
     const { page } = await signIn();
     expectSafe(page);
     expect([page.status, page.text]).toEqual([403, expect.stringContaining("none of the organisations and teams")]);
-    expect(page.text).toContain('<a class="button" href="/login">Begin again</a>');
+    expect(page.text).toContain('<a class="button" href="/login">Start again</a>');
   });
 });
 

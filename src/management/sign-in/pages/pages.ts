@@ -167,7 +167,7 @@ export function createPages({ baseUrl, ui }: PagesOptions): Pages {
     failure(visit, { code, message, retryAfterSeconds }) {
       if (retryAfterSeconds !== undefined) visit.response.setHeader("Retry-After", String(retryAfterSeconds));
       const body = html`<p class="bad" role="alert">${message}</p>
-        <p><a class="button" href="${at("/login")}">Begin again</a></p>`;
+        <p><a class="button" href="${at("/login")}">Start again</a></p>`;
       show(visit, { title: "You are not signed in", body, code });
     },
 

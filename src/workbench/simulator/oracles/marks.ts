@@ -102,7 +102,7 @@ export function isCopy(world: World, object: KubeObject): Marks | undefined {
   return isMarked(world, object) ? ownMarks(world, object) : undefined;
 }
 
-/** Marks and their labels, whoever they belong to: they may be inherited from another object, or belong to another virtual cluster. */
+/** Marks and their labels, regardless of their owner: they may be inherited from another object, or belong to another virtual cluster. */
 export function isMarked(world: World, object: KubeObject): boolean {
   const marks = marksOf(world, object);
   const labels = object.metadata.labels ?? {};
