@@ -42,7 +42,7 @@ export const COMMAND_EXIT_CODES: Readonly<Record<string, readonly ExitMeaning[]>
     {
       code: EXIT_FAILED,
       meaning:
-        "neither the tenant has such an object, nor the host a copy of it; after `--wait`, a write is still to come; a cluster refused",
+        "neither side has such an object; after `--wait`, a write is still pending; a cluster refused",
     },
   ],
   audit: [
@@ -52,7 +52,7 @@ export const COMMAND_EXIT_CODES: Readonly<Record<string, readonly ExitMeaning[]>
   ],
   cleanup: [{ code: EXIT_USAGE, meaning: "nothing was removed, because it was not confirmed" }],
   render: [
-    { code: 0, meaning: "also when a patch failed or an object is not synced, which is told on standard error" },
+    { code: 0, meaning: "even if a patch failed or an object is not synced; standard error reports that" },
     { code: EXIT_FAILED, meaning: "an API server would refuse a result" },
   ],
   eval: [{ code: EXIT_FAILED, meaning: "the expression failed" }],
@@ -70,6 +70,8 @@ export const COMMAND_EXIT_CODES: Readonly<Record<string, readonly ExitMeaning[]>
   ],
   "platform-data check": [{ code: EXIT_FAILED, meaning: "a value does not open, or is not what it says it is" }],
   login: [{ code: EXIT_FAILED, meaning: "not signed in, or the platform cannot be reached" }],
-  "login-token": [{ code: EXIT_FAILED, meaning: "no kept key works and you cannot or did not sign in, or the platform cannot be reached" }],
+  "login-token": [
+    { code: EXIT_FAILED, meaning: "no stored key works and you cannot or did not sign in, or the platform cannot be reached" },
+  ],
   "secret get": [{ code: EXIT_FAILED, meaning: "there is no such SharedSecret or key, or it may not be read" }],
 };

@@ -92,7 +92,7 @@ function argumentRow(argument: Argument): string[] {
 }
 
 function optionRow({ flags, description, mandatory, defaultValue, argChoices, envVar }: Option): string[] {
-  const meaning = prose(description) + choicesText(argChoices) + (envVar === undefined ? "" : `; else from ${code(envVar)}`);
+  const meaning = prose(description) + choicesText(argChoices) + (envVar === undefined ? "" : `; or set ${code(envVar)}`);
   return [code(flags), defaultText({ mandatory, defaultValue: defaultValue as unknown }), meaning];
 }
 

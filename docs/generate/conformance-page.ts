@@ -22,9 +22,9 @@ An embedded cluster stands for a Kubernetes API server, so it must behave like o
 ${countOf(CATALOGUE.filter(isApiBehaviour))} behaviours of the API, each with the place where Kubernetes defines it:
 
 ${table(["Suite", "Looks at", "Run against an embedded cluster by"], suiteRows())}
-Both suites know nothing of the cluster behind the address. They make a namespace of their own with a random name, keep to it, and
-delete it at the end. \`test/docs/conformance.test.ts\` compares this page with what the suites register: a case without a citation
-fails the build, and so does a line without a case.
+Both suites know nothing about the cluster behind the address. Each creates its own namespace with a random name, stays within it, and deletes it
+at the end. \`test/docs/conformance.test.ts\` compares this page with what the suites register: a case without a citation
+fails the build, and so does a citation without a case.
 
 ## Run it against a real cluster
 
@@ -32,34 +32,33 @@ fails the build, and so does a line without a case.
 TENANT_KUBECONFIG=$HOME/.kube/one.yaml HOST_KUBECONFIG=$HOME/.kube/other.yaml npm run test:clusters
 \`\`\`
 
-runs both suites against the current context of each of the two files, and the syncer between the two clusters; the two may name the
-same file. Reports carry the titles of this page. What it needs and what it does not check there:
+runs both suites against the current context of each of the two files, and the syncer between the two clusters. Both may be the same
+file. Reports use the titles on this page. Its requirements and limits:
 
-- The user of each file must be an administrator of its cluster: the suites make and delete namespaces, roles and bindings, act as
-  users of their own invention, and read all discovery. Take clusters that are made for tests.
-- Without the two variables everything runs against embedded clusters, and needs nothing.
-- Cases that need a cluster to forget its history, to break a stream or to be asked without credentials do not run: a real cluster
-  offers no way to do the first two, and answers the third as its administrator chose.
-- Messages and defaults are those of Kubernetes ${VERSION}; the words of a message can differ in other versions.
+- The user of each file must be an administrator of its cluster: the suites create and delete namespaces, roles and bindings, impersonate invented
+  users, and read all of discovery. Use test clusters.
+- Without the two variables, everything runs against embedded clusters, with no further requirements.
+- Cases that need a cluster to discard its history, to break a stream or to answer without credentials do not run: a real cluster offers
+  no way to do the first two, and its administrator decides about the third.
+- Messages and defaults are those of Kubernetes ${VERSION}; the wording of messages can differ in other versions.
 - Endpoints are stored as in Kubernetes 1.36. Earlier versions regroup subsets on every write, and fail the three cases that cite its
-  \`Canonicalize\`. An embedded cluster with \`regroupsEndpoints\` does the same as they do.
+  \`Canonicalize\`. An embedded cluster with \`regroupsEndpoints\` behaves like them.
 
 ## What its controllers do otherwise
 
-The controllers of an embedded cluster behave as those of Kubernetes 1.36, but for this:
+The controllers of an embedded cluster behave like those of Kubernetes 1.36, with these exceptions:
 
 ${table(["Controller", "Kubernetes", "Here"], DIFFERENCES)}
 ## Kinds that only pass through
 
-Pods, Nodes, Deployments, StatefulSets, NetworkPolicies and PodDisruptionBudgets are there to be pointed at, scaled and found. An embedded
-cluster checks their metadata, keeps their status apart, merges their lists by the keys of Kubernetes, and stores what is in them as it
-comes. It differs in this:
+Pods, Nodes, Deployments, StatefulSets, NetworkPolicies and PodDisruptionBudgets exist to be referred to, scaled and selected. An embedded cluster
+checks their metadata, keeps their status separate, merges their lists by the keys of Kubernetes, and stores everything else unchanged. It differs in this:
 
 ${table(["What", "Kubernetes", "Here"], OPAQUE_DIFFERENCES)}
 ## Subjects
 
 ${table(["Subject", "Cases"], subjects.map(subjectRow))}
-A case is found in the suites under its title, and reported below its group.
+Each case has its title in the suites, and is reported below its group.
 
 ${subjects.map(subjectSection).join("\n")}
 ## Documents

@@ -12,21 +12,25 @@ export interface ErrorGroup {
 
 /** In the order of the page. A code that no group claims goes to the last one. */
 export const ERROR_GROUPS: readonly ErrorGroup[] = [
-  { title: "Configuration", intro: "Found before anything starts, all at once, with file, line and column.", prefixes: ["CONFIG"] },
-  { title: "Patches and paths", intro: "Found with the configuration as well.", prefixes: ["PATCH", "PATH"] },
+  {
+    title: "Configuration",
+    intro: "Found before anything starts and reported all at once, with file, line and column.",
+    prefixes: ["CONFIG"],
+  },
+  { title: "Patches and paths", intro: "Also found with the configuration.", prefixes: ["PATCH", "PATH"] },
   {
     title: "Expressions",
     intro: "Syntax is checked with the configuration; the other codes appear when an expression runs on an object.",
     prefixes: ["EXPRESSION", "DNS"],
   },
-  { title: "References", intro: "What a reference patch cannot follow.", prefixes: ["REFERENCE"] },
+  { title: "References", intro: "Problems of reference patches.", prefixes: ["REFERENCE"] },
   {
     title: "Names and host objects",
-    intro: "Why an object has no copy on the host, or one that is left alone.",
+    intro: "Reasons why an object has no copy on the host, or why its copy is left alone.",
     prefixes: ["NAME", "HOST"],
   },
-  { title: "API servers", intro: "What the tenant's or the host's API server answered, if it answered.", prefixes: ["API"] },
-  { title: "Sync and command line", intro: "What happened to an object or to the whole run.", prefixes: [] },
+  { title: "API servers", intro: "Answers of the tenant's or the host's API server, or the lack of one.", prefixes: ["API"] },
+  { title: "Sync and command line", intro: "Events of one object, or of the whole run.", prefixes: [] },
 ];
 
 /** `reference/errors.md`: what each code means and what to do about it. */

@@ -135,8 +135,8 @@ ${table(head, installed.filter(isDirect).map(row))}
 ${table(head, installed.filter((one) => !isDirect(one)).map(row))}
 ## In the playground's page
 
-\`dist/playground/index.html\` is one file with everything in it, and ends with the licences of these packages. The editor is of
-\`@codemirror\`, \`@lezer\` and what they need; the rest is the engine's own.
+\`dist/playground/index.html\` is a single file that contains everything, and ends with the licences of these packages. The editor consists of
+\`@codemirror\`, \`@lezer\` and their dependencies; the rest belongs to the engine.
 
 ${table(
   ["Package", "Version", "Licence"],

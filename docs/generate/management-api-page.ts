@@ -51,16 +51,16 @@ export function managementApiPage(): string {
 
 The kinds of the group and version \`${MANAGEMENT_VERSION}\`, below \`${BASE_PATH}/apis/${MANAGEMENT_VERSION}\`. Every request carries
 \`Authorization: Bearer KEY\`. Bodies are JSON or YAML; partial updates are JSON patches, merge patches, strategic merge patches or
-applied configurations. \`kubectl explain\` shows the same texts. The guide [a first key](../guides/first-key.md) begins with it, and
-[permissions](permissions.md) says who may do what.
+applied configurations. \`kubectl explain\` shows the same descriptions. The guide [a first key](../guides/first-key.md) is a good start,
+and [permissions](permissions.md) shows who may do what.
 
 Objects have \`kind\`, \`apiVersion\`, \`metadata\`, \`spec\` and \`status\`, as any Kubernetes object. Names are unique within a
-namespace, or within the kind where there are none; a \`generateName\` that is too long is cut. A body for POST with a
-\`metadata.resourceVersion\` is refused with 400, as by Kubernetes; all else in it that only the server sets is ignored.
+namespace, or within a kind that has no namespaces; a \`generateName\` that is too long is cut. A body for POST with a
+\`metadata.resourceVersion\` is refused with 400, as in Kubernetes; other fields that only the server sets are ignored.
 
-\`status\` is the server's. It is read below an object's own path, at \`…/status\`, too, and written there alone, by PUT and PATCH that
-change nothing of the \`spec\`. Besides administrators it takes an access rule with \`status\` among its \`subresources\`. What a status has
-no field for is dropped with a warning, and when a key was last used is never taken from a writer.
+The server sets \`status\`. You can also read it at \`…/status\` below the object's path, and write it only there, by a PUT or
+PATCH that does not change \`spec\`. Administrators may do this, and users with an access rule that has \`status\` among its \`subresources\`. Unknown fields of a
+status are dropped with a warning, and writers cannot set when a key was last used.
 
 kubectl knows the short names \`ss\`, \`tm\`, \`oak\` and \`usr\`. Field selectors may name \`metadata.name\` and \`metadata.namespace\`;
 \`spec.owner.user\` and \`spec.owner.team\` of SharedSecrets and Teams; \`spec.username\` of Teams and Users; \`spec.email\` and

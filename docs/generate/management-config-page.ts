@@ -45,7 +45,7 @@ function effectsTable(): string {
     const effect = effectOf(field);
     return "acts" in effect
       ? [code(field), "yes", prose(effect.acts)]
-      : [code(field), "shown only", prose(`${effect.shownOnly}; it would take ${effect.needs}`)];
+      : [code(field), "shown only", prose(`${effect.shownOnly}; it would need ${effect.needs}`)];
   });
   return table(["setting", "acts", "where, or why not"], rows);
 }
@@ -57,8 +57,8 @@ export function managementConfigPage(): string {
   return `${GENERATED}
 # Platform configuration
 
-One YAML file configures the platform. Its top level is what \`status\` of the resource \`Config\` shows; there the defaults are
-filled in. An empty file is valid. Unknown fields are errors with a suggestion, and all problems are reported at once, with file, line
+One YAML file configures the platform. Its top level has the same form as \`status\` of the resource \`Config\`, where the
+defaults are filled in. An empty file is valid. Unknown fields are errors with a suggestion, and all problems are reported at once, with file, line
 and column. The file is read again while the service runs; if it has errors, they are reported and the previous configuration stays.
 
 \`\`\`yaml
@@ -71,9 +71,9 @@ auth:
 
 ## What acts
 
-Every setting is checked by its rules and shown. Settings with "yes" also change what the service does; for the others the table says
-what they would need. If the file sets one of the others, it gets a warning with its position, and the condition \`FullyInEffect\` of the
-object \`config\` names it to administrators. What a connector's provider has acts as in \`auth\`.
+Every setting is validated and shown. Settings with "yes" also change what the service does; for the others, the table says what they would
+need. If the file sets one of the others, a warning reports its position, and the condition \`FullyInEffect\` of the object \`config\`
+names it to administrators. Settings of a connector's provider have the same effect as in \`auth\`.
 
 ${effectsTable()}
 ## Rules
@@ -81,18 +81,18 @@ ${effectsTable()}
 - A SAML section has one of \`caData\` (in base64), \`ca\` and \`insecureSkipSignatureValidation: true\`.
 - \`serviceAccountFilePath\` needs \`adminEmail\`.
 - Each connector has an id, and no other connector or section of \`auth\` has the same.
-- \`groupsFilters\` are in the syntax of RE2, without looking around and back-references. Their matching takes time that is linear in
-  the name, whatever the expression; a name longer than 1,024 characters matches none.
-- A name in \`customHttpHeaders\` occurs once in any case. Headers that the answers set themselves, such as \`Content-Length\`, are left
-  out, with a warning.
-- \`audit.path\` is required when \`audit.enabled\` is true; \`audit.level\` and \`audit.policy\` exclude each other.
-- Amounts are those of Kubernetes. A request is at most its limit, and is the limit when it is left out.
-- \`storageClass\`: null is the default of the cluster; an empty text or \`-\` is no dynamic provisioning. \`status\` leaves out null.
+- \`groupsFilters\` use RE2 syntax, without lookaround and backreferences. Matching takes time linear in the length of the name, whatever the
+  expression; a name longer than 1,024 characters matches none.
+- A name in \`customHttpHeaders\` may occur only once, regardless of case. Headers that the server sets itself, such as \`Content-Length\`,
+  are left out, with a warning.
+- \`audit.path\` is required when \`audit.enabled\` is true; \`audit.level\` and \`audit.policy\` cannot be combined.
+- Amounts are Kubernetes quantities. A request cannot exceed its limit, and defaults to it.
+- \`storageClass\`: null means the default of the cluster; an empty string or \`-\` means no dynamic provisioning. \`status\` leaves out null.
 - \`vault.address\` is the variable \`${VAULT_ADDRESS_VARIABLE}\` of the service when it is left out.
-- Addresses, paths, hosts, domains, email addresses, colours, times and amounts have their form: the tables below say which. Pictures
-  and links of \`uiSettings\` and \`apps\` are addresses or paths, so that none of them is a script.
+- Addresses, paths, hosts, domains, email addresses, colours, times and amounts must have a certain form, which the tables below
+  describe. Pictures and links of \`uiSettings\` and \`apps\` must be addresses or paths, so that none of them can be a script.
 - \`vault.syncInterval\` is from ${SYNC_INTERVAL_MIN_MS / 1_000}s to ${SYNC_INTERVAL_MAX_MS / 3_600_000}h.
-- Deprecated sections, settings that are shown only, and settings that have no effect beside others, are warnings.
+- Deprecated sections, settings that are only shown, and settings that others override cause warnings.
 
 ## Secrets
 

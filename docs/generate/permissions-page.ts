@@ -23,7 +23,7 @@ export function permissionsPage(): string {
 
 Owners, access rules and membership of teams decide who may do what; the scope of the key can only restrict that. This page
 shows the answers for a small platform with every kind of caller. The whole table, ${formatNumber(rows.length)} requests in ${code("permissions.csv")} beside this
-page, comes from a model that does not know the code, and \`test/management/permission-table.test.ts\` sends each of them.
+page, comes from a model that is independent of the code, and \`test/management/permission-table.test.ts\` sends each of them.
 
 - yes: the request is answered. In a list or watch, the object is shown.
 - hidden: the list or watch is answered without the object. Every authenticated user may list; a list shows what its reader may list.
@@ -31,7 +31,7 @@ page, comes from a model that does not know the code, and \`test/management/perm
 
 ## Callers
 
-Rules and owners are those of the SharedSecret ${code("p-x/db")} and the Team ${code("target")}; another user owns one more of each.
+Rules and owners refer to the SharedSecret ${code("p-x/db")} and the Team ${code("target")}; another user owns one more object of each kind.
 
 ${table(
   ["Caller", "Description"],
@@ -42,7 +42,7 @@ ${table(
 ${REQUESTS.map(({ on }) => requestSection(plainRows, on)).join("\n")}
 ## Scopes
 
-How many requests of an administrator and of the owner each scope of their key allows.
+The number of requests that each scope of their key allows an administrator and the owner.
 
 ${table(
   ["Scope", "As in `spec.scope`", ...SCOPED_CALLERS.map((name) => code(name))],

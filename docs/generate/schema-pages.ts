@@ -15,13 +15,13 @@ export function configurationPage(): string {
   return `${GENERATED}
 # Configuration
 
-\`--config vcluster.yaml\` is the virtual cluster's own file. The engine reads \`sync.toHost\` of it and leaves the rest alone. An
+\`--config vcluster.yaml\` is the virtual cluster's own file. The engine reads its section \`sync.toHost\` and ignores the rest. An
 unknown field in a section that it acts on is an error with a suggestion, elsewhere a warning at most. An empty file is valid: Endpoints and Services are synced
-without patches. \`--config\` may be given several times: maps are merged, and of everything else the last file wins.
+without patches. You can give \`--config\` several times: maps are merged, and for everything else, the last file wins.
 
 \`endpoint-sync validate --config vcluster.yaml\` reports every problem at once, with line and column.
-\`endpoint-sync schema config\` prints the JSON schema, for editors. What this engine adds of its own stands in a file of its own,
-the [settings](settings.md).
+\`endpoint-sync schema config\` prints the JSON schema, for editors. What this engine adds is configured in a separate file, the
+[settings](settings.md).
 
 ## Fields
 
@@ -29,7 +29,7 @@ ${fields}
 ## Patch
 
 One entry of a \`patches\` list. It is either an expression patch (\`expression\`, \`reverseExpression\`, or both) or a reference patch
-(\`reference\`). What expressions and paths can say is in [expressions, paths and patches](expressions.md).
+(\`reference\`). [Expressions, paths and patches](expressions.md) describes what you can write in them.
 
 ${schemaTable(PATCH)}`;
 }
@@ -39,8 +39,8 @@ export function settingsPage(): string {
   return `${GENERATED}
 # Settings
 
-\`--settings settings.yaml\` holds what is the engine's own and not the virtual cluster's: limits, address policy, and what happens
-when a patch fails. Every field has a default, and no file means all defaults. \`endpoint-sync validate --config vcluster.yaml
+\`--settings settings.yaml\` configures the engine rather than the virtual cluster: limits, the address policy, and what happens when a
+patch fails. Every field has a default, and without the file all defaults apply. \`endpoint-sync validate --config vcluster.yaml
 --settings settings.yaml\` checks both files; \`endpoint-sync schema settings\` prints the JSON schema, for editors.
 
 ## Fields

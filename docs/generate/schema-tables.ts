@@ -93,6 +93,20 @@ function defaultText(field: Schema): string {
   return typeof value === "number" ? formatNumber(value) : code(String(value));
 }
 
+/** Description of a list whose items need none of their own: the schema wants one, the page does not. */
+const ITEM = "One of them.";
+
+/** Description and limits of the items of a list. */
+function ofItems(items: Schema): string[] {
+  if (items.description !== ITEM) return [prose(items.description), ...limits(items)];
+  return limits(items).map((limit) =>
+    limit
+      .replace(/^Must/, "Each must")
+      .replace(/^At most/, "Each has at most")
+      .replace(/^From/, "Each is from"),
+  );
+}
+
 /** What a value must keep to, in sentences. */
 function limits(field: Schema): string[] {
   switch (field.type) {
@@ -109,7 +123,7 @@ function limits(field: Schema): string[] {
     case "list":
       return [
         ...(field.maxItems === undefined ? [] : [`At most ${formatNumber(field.maxItems)} entries.`]),
-        ...(field.items.type === "object" ? [] : [prose(field.items.description), ...limits(field.items)]),
+        ...(field.items.type === "object" ? [] : ofItems(field.items)),
       ];
     case "map":
       return [prose(field.values.description)];

@@ -30,7 +30,7 @@ export function testFilesPage(): string {
 # Test files
 
 A patch test file ends in \`.patch-test.yaml\`. \`endpoint-sync test\` finds and runs them; [test your patches](../guides/test-your-patches.md) shows how,
-[test sequences](../guides/test-sequences.md) has sequences. \`endpoint-sync schema test\` prints the JSON schema, for editors.
+and [test sequences](../guides/test-sequences.md) describes sequences. \`endpoint-sync schema test\` prints the JSON schema, for editors.
 
 ## File
 
@@ -48,13 +48,13 @@ ${own(test)}
 ${own(outcome)}
 ## Assert
 
-One entry of \`asserts\`, in tests and in what sequences expect: one of these fields, with \`not: true\` beside it for its opposite. A \`path\` with \`[*]\` must
-hold for every match, and there must be one.
+One entry of \`asserts\`, in tests and in the expectations of sequences: one of these fields, with \`not: true\` beside it for the opposite. With \`[*]\` in \`path\`,
+it must hold for every match, and there must be at least one.
 
 ${own(ASSERT)}
 ## Law
 
-One entry of \`laws\`: one of these fields. What the laws mean is in [write patches](../guides/write-patches.md#laws).
+One entry of \`laws\`: one of these fields. [Write patches](../guides/write-patches.md#laws) explains the laws.
 
 ${own(LAW)}
 ## Sequence

@@ -335,7 +335,7 @@ class Serving {
   #fail({ request, response, record, counted }: RequestInfo, error: unknown): void {
     const status = statusOf(error);
     if (status === undefined && response.destroyed && !response.headersSent) counted.left();
-    // A client that leaves in the middle of its request is no failure of the server.
+    // A client that leaves in the middle of its request is not a failure of the server.
     const crashed = status === undefined && !response.destroyed;
     if (crashed || isEngineError(error, "STORE_FAILED"))
       this.#options.logger.error("Cannot answer a request", { method: request.method, error });

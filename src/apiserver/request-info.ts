@@ -26,7 +26,7 @@ export interface RequestCaller {
   readonly user: UserInfo;
 }
 
-/** Notes for the metrics what a request wants, and begins its audit record if there is an audit. */
+/** Records for the metrics what a request asks for, and starts its audit record if auditing is on. */
 export function beginRecord(
   audit: Audit | undefined,
   info: RequestInfo,

@@ -20,7 +20,7 @@ interface Series {
   open: number;
 }
 
-/** Where requests go: a kind, a part of its objects, or a path that is no resource. */
+/** Where requests go: a kind, a part of its objects, or a path that is not a resource. */
 class Place {
   readonly group: string;
   readonly #labels: MetricLabels;
@@ -84,7 +84,7 @@ const VERBS: ReadonlyMap<string, string> = new Map([
 /** Paths that are no resources count by their first part, if it is one of these. */
 const PATHS = ["/api", "/apis", "/auth", "/healthz", "/livez", "/openapi", "/readyz", "/version", "/.well-known"];
 
-/** Counts nothing yet. */
+/** Creates the metrics of requests. */
 export function createRequestMetrics({ metrics, clock, definitions }: RequestMetricsOptions): RequestMetrics {
   const placeOf = createPlaces(definitions);
   const watches = new Set<Series>();

@@ -10,7 +10,7 @@ export interface Chance {
   bytes(length: number): Uint8Array;
 }
 
-/** The machine's own chance. */
+/** The system's source of randomness. */
 export const systemChance: Chance = {
   fraction: () => Math.random(),
   uuid: () => randomUUID(),

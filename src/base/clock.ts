@@ -19,7 +19,7 @@ export interface Clock {
 /** The longest delay that the platform's timers keep, 24.8 days; with a longer one they fire at once. */
 const TIMER_MAX_MS = 2 ** 31 - 1;
 
-/** The machine's own time. The only place that names a timer. */
+/** The system's time. The only place that uses timers. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
@@ -36,7 +36,7 @@ export const systemClock: Clock = {
 };
 
 /**
- * Resolves when timers that are due and sockets that wait have had their turn, without any delay beside that.
+ * Resolves once due timers and waiting sockets have been handled, without further delay.
  *
  * @example
  * await nextMacrotask();

@@ -1,5 +1,5 @@
 /**
- * Does all of a work that could stop in between, and returns what comes of it.
+ * Runs work in steps to its end without a pause, and returns the result.
  *
  * @example
  * function* sum(numbers: number[]) {

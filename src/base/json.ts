@@ -2,7 +2,7 @@
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /**
- * Tells whether `value` is an object that is no list: of JSON data, a map.
+ * Tells whether `value` is an object that is not a list: of JSON data, a map.
  *
  * @example
  * isRecord(["a"]); // false
@@ -96,7 +96,7 @@ function recordsEqual(left: JsonObject, right: JsonObject): boolean {
 }
 
 /**
- * JSON text with sorted keys and without `undefined` members: equal data, equal text. What JSON cannot say, such as NaN, is null.
+ * JSON text with sorted keys and without `undefined` members: equal data, equal text. What JSON cannot represent, such as NaN, becomes null.
  * The depth is limited by the stack, to some thousands.
  *
  * @example
@@ -123,7 +123,7 @@ function canonicalRecord(record: JsonObject): string {
 }
 
 /**
- * Estimated memory of JSON data, generously, in bytes. A long text costs no more than a short one.
+ * A generous estimate of the memory of JSON data, in bytes. A long string takes no more time than a short one.
  *
  * @example
  * heldBytes({ a: "bc" }) > heldBytes({ a: "" }); // true

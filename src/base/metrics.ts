@@ -30,7 +30,7 @@ export interface MetricsRegistry extends Metrics {
 }
 
 /**
- * An empty registry. `help` says what metrics mean, by their names; others have no line for it.
+ * An empty registry. `help` describes metrics by their names; others have no HELP line.
  *
  * @example
  * const metrics = createMetrics();

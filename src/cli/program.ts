@@ -22,7 +22,7 @@ interface CommandEntry {
 const COMMANDS: readonly CommandEntry[] = [
   {
     name: "demo",
-    summary: "the main job between two embedded clusters, with a live table",
+    summary: "a demonstration between two embedded clusters, with a live table",
     load: async () => (await import("./commands/demo.ts")).defineDemo,
   },
   { name: "run", summary: "sync two clusters until stopped", load: async () => (await import("./commands/run.ts")).defineRun },
@@ -108,7 +108,7 @@ const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: "context",
-    summary: "write the flags of a virtual cluster down once, under a name",
+    summary: "save the flags of a virtual cluster under a name",
     load: async () => (await import("./commands/context.ts")).defineContext,
   },
   {
@@ -167,7 +167,7 @@ export async function createProgram(context: CommandContext, { named }: { named?
     .helpCommand("help [command]", "help of a command")
     .exitOverride()
     .showHelpAfterError("Add --help for the options and an example.")
-    .addHelpText("after", "\nEvery command has --help with an example. endpoint-sync explain CODE tells what an error code means.");
+    .addHelpText("after", "\nEvery command has --help with an example. endpoint-sync explain CODE explains an error code.");
   for (const { name, summary, load } of COMMANDS) {
     const command = program.command(name).description(summary).helpOption("-h, --help", "this help");
     if (named?.includes(name) !== false) (await load())(command, context);

@@ -45,7 +45,7 @@ export interface AccessOptions {
 }
 
 /**
- * Access by the roles and bindings in a store, and by the tokens of a platform.
+ * Authorization by the roles and bindings in a store, and authentication by the tokens of a platform.
  *
  * @throws CONFIG_VALUE when the platform's keys are given and cannot be used.
  */

@@ -32,7 +32,7 @@ export function createClusterCredentials({ name, clock, chance }: CredentialsOpt
   return { ...certificate, token: Buffer.from(chance.bytes(TOKEN_BYTES)).toString("base64url") };
 }
 
-/** For how many days from now on the server's certificate is valid; below 0 when it no longer is. */
+/** For how many more days the server's certificate is valid; negative if it has expired. */
 export function daysLeft({ certPem }: Pick<ServerCertificate, "certPem">, clock: Clock): number {
   return (Date.parse(new X509Certificate(certPem).validTo) - clock.now()) / DAY_MS;
 }
@@ -43,7 +43,7 @@ export function fitTogether({ caPem, certPem, keyPem }: ServerCertificate): bool
     const certificate = new X509Certificate(certPem);
     return certificate.checkPrivateKey(createPrivateKey(keyPem)) && certificate.verify(new X509Certificate(caPem).publicKey);
   } catch {
-    // One of them is no PEM text, or of something else.
+    // One of them is not PEM text, or of something else.
     return false;
   }
 }

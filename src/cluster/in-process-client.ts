@@ -22,7 +22,7 @@ export interface InProcessClient extends ClusterClient {
 }
 
 /**
- * A {@link ClusterClient} straight onto a registry, for tests, simulations and embedded clusters. It behaves as the client
+ * A {@link ClusterClient} that calls a registry directly, for tests, simulations and embedded clusters. It behaves as the client
  * over HTTP does: bodies pass through JSON, and returned objects are frozen and shared.
  *
  * @example
@@ -136,7 +136,7 @@ async function* read(watch: OpenWatch, signal: AbortSignal): AsyncGenerator<Watc
   for (;;) {
     const batch = await watch.queue.take();
     if (signal.aborted) return;
-    if (watch.broken) throw new EngineError("API_UNAVAILABLE", "Cannot go on with the watch: the stream broke");
+    if (watch.broken) throw new EngineError("API_UNAVAILABLE", "Cannot continue the watch: the stream broke");
     if (batch === undefined) return;
     for (const { type, object } of batch) {
       assert(type !== "ERROR", "a registry reports errors before a watch begins");

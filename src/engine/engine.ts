@@ -86,14 +86,14 @@ export function createTranslatorFor({ config, settings = DEFAULT_SETTINGS, vclus
 /** Settings that are read once, at the start: clients, caches, workers, marker names and released kinds depend on them. */
 const READ_ONCE = ["backends", "markerPrefix", "hostQps", "leaderElection", "workers"] as const satisfies readonly (keyof Settings)[];
 
-/** Tells that two configurations mean the same. */
+/** Tells whether two configurations mean the same. */
 export function sameConfiguration(left: EngineOptions, right: EngineOptions): boolean {
   const told = ({ config, settings = DEFAULT_SETTINGS }: EngineOptions) => canonicalJson({ config, settings });
   return told(left) === told(right);
 }
 
 /**
- * Refuses a change that a running syncer cannot make.
+ * Rejects a change that needs a restart.
  *
  * @throws CONFIG_VALUE when it needs a restart; the message names the field.
  */
@@ -110,7 +110,7 @@ export function checkReload(before: EngineOptions, after: EngineOptions): void {
 /**
  * Compiles a configuration.
  *
- * @throws CONFIG_VALUE if `adopt` is no prefix of markers, or the syncer's own; if `backends` requires slices that the file disables.
+ * @throws CONFIG_VALUE if `adopt` is not a prefix of markers, or the syncer's own; if `backends` requires slices that the file disables.
  * @throws EXPRESSION_FUEL when compiling its expressions takes more than `limits.configurationFuel`.
  * @throws EXPRESSION_SYNTAX, PATH_SYNTAX, PATCH_MODE when the configuration was not checked by `parseConfig` before.
  */
@@ -186,10 +186,10 @@ function noExpression(): never {
   assert(false, "a configuration with expressions has a sandbox");
 }
 
-/** @throws CONFIG_VALUE when it is no prefix, or our own. */
+/** @throws CONFIG_VALUE when it is not a prefix, or our own. */
 function checkPrefix(adopt: string, { markerPrefix }: Settings): string {
   if (/^[a-z0-9][-a-z0-9.]*\/$/.test(adopt) && adopt !== markerPrefix) return adopt;
-  const wanted = `a DNS name and a slash, and another than the syncer's own ${markerPrefix}`;
+  const wanted = `a DNS name and a slash, different from the syncer's own ${markerPrefix}`;
   throw new EngineError("CONFIG_VALUE", `Cannot adopt copies with the markers "${adopt}": expected ${wanted}`);
 }
 

@@ -69,7 +69,7 @@ export async function createPatcher(options: EngineOptions): Promise<Patcher> {
 }
 
 /**
- * A patcher with rules that the caller made, and disposes of.
+ * A patcher with rules that the caller created and will dispose of.
  *
  * @example
  * const { object } = patcherOf(engine.rules).toHost(tenant);

@@ -166,7 +166,7 @@ function decodeScalar(schema: ScalarSchema, node: ScalarNode, outer: Context): u
 function decodeString(schema: StringSchema, value: string, context: Context): string | undefined {
   const { minLength = 0, maxLength = Infinity, pattern } = schema;
   if (value.length < minLength)
-    return wrongValue(context, minLength === 1 ? "Expected a text, found an empty one" : `Expected at least ${minLength} characters`);
+    return wrongValue(context, minLength === 1 ? "Expected a non-empty string" : `Expected at least ${minLength} characters`);
   if (value.length > maxLength) return wrongValue(context, `Expected at most ${maxLength} characters, found ${value.length}`);
   if (pattern === undefined || new RegExp(pattern, "u").test(value)) return value;
   return wrongValue(context, `Expected ${schema.patternHint ?? `text that matches ${pattern}`}, found ${quote(value)}`);

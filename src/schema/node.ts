@@ -51,17 +51,17 @@ export interface ListNode extends Place {
 /** A value with its place. */
 export type Node = ScalarNode | MapNode | ListNode;
 
-/** Where a value starts. */
+/** The position where a value starts. */
 export function startOf(node: Node): Position {
   return positionAt(node.source, node.start);
 }
 
-/** Where the key of a member starts. */
+/** The position where the key of a member starts. */
 export function keyStartOf(entry: MapEntry): Position {
   return positionAt(entry.keySource, entry.keyStart);
 }
 
-/** The value under `key`, or `undefined` when `node` is no map or has no such key. */
+/** The value under `key`, or `undefined` when `node` is not a map or has no such key. */
 export function valueAt(node: Node | undefined, key: string): Node | undefined {
   return node?.kind === "map" ? node.entries.get(key)?.value : undefined;
 }

@@ -68,8 +68,8 @@ export function sortProblems(problems: readonly Problem[]): Problem[] {
 }
 
 /**
- * One problem as one line, `file:line:column: severity CODE field: message. hint`, and with `text` (the file's text) the
- * line that it speaks of below it, with a caret.
+ * A problem on one line, `file:line:column: severity CODE field: message. hint`, and with `text` (the file's text) the
+ * affected line below it, with a caret.
  *
  * @example
  * formatProblem(problem); // 'vcluster.yaml:7:11: error CONFIG_TYPE sync.toHost.endpoints.enabled: Expected …'

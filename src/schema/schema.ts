@@ -139,7 +139,7 @@ type Fields<F> = { readonly [K in keyof F as IsPresent<F[K]> extends true ? K : 
 type IsPresent<S> = S extends { required: true } | { default: unknown } ? true : false;
 
 /**
- * Result of decoding an absent value; `undefined` if it stays absent.
+ * The result of decoding an absent value; `undefined` if it stays absent.
  *
  * @example
  * defaultOf({ type: "object", description: "…", default: {}, fields: { on: { type: "boolean", description: "…", default: true } } });

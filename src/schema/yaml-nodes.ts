@@ -104,8 +104,8 @@ function readAlias(reader: Reader, event: EventOf<typeof EVENT_ID.ALIAS>): Node 
   const name = reader.source.text.slice(event.anchorStart, event.anchorEnd);
   const at = event.anchorStart - 1;
   const target = reader.anchors.get(name);
-  if (target === undefined) throw new YamlRefusal(at, `No anchor &${name} stands before the alias *${name}`);
-  if (target === "open") throw new YamlRefusal(at, `The alias *${name} stands inside what it names`);
+  if (target === undefined) throw new YamlRefusal(at, `No anchor &${name} precedes the alias *${name}`);
+  if (target === "open") throw new YamlRefusal(at, `The alias *${name} is inside the value that it names`);
   reader.aliases += 1;
   if (reader.aliases > ALIASES_MAX) throw new YamlRefusal(at, `Found more than ${ALIASES_MAX} aliases`);
   reader.aliasedValues += target.extent.values;
@@ -237,7 +237,7 @@ function scalarValue(reader: Reader, event: ScalarEvent, { text, start }: { text
 
 function finite(reader: Reader, { value, start, text }: { value: null | boolean | number; start: number; text: string }) {
   if (typeof value !== "number" || Number.isFinite(value)) return value;
-  problem(reader, start, `Expected a number that JSON can say, found ${text}`);
+  problem(reader, start, `Expected a number that JSON can represent, found ${text}`);
   return 0;
 }
 

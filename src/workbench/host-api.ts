@@ -72,7 +72,7 @@ function bodyErrors(
 }
 
 /**
- * Refusals for people.
+ * Formats refusals for users.
  *
  * @example
  * formatRefusals(refusals); // 'subsets[0].addresses[0].hostname: Invalid value: "DB-0": a lowercase RFC 1123 label must …'

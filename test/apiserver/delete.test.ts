@@ -204,8 +204,8 @@ describe("DeleteOptions", () => {
   test.each([
     { why: "both ways at once", body: { propagationPolicy: "Orphan", orphanDependents: true }, code: "API_INVALID" },
     { why: "an unknown policy", body: { propagationPolicy: "Gently" }, code: "API_INVALID" },
-    { why: "a policy that is no text", body: { propagationPolicy: 1 }, code: "API_INVALID" },
-    { why: "a time that is no number", body: { gracePeriodSeconds: "soon" }, code: "API_BAD_REQUEST" },
+    { why: "a policy that is not a string", body: { propagationPolicy: 1 }, code: "API_INVALID" },
+    { why: "a time that is not a number", body: { gracePeriodSeconds: "soon" }, code: "API_BAD_REQUEST" },
     { why: "half a second", body: { gracePeriodSeconds: 0.5 }, code: "API_BAD_REQUEST" },
     { why: "an orphan that is neither true nor false", body: { orphanDependents: "yes" }, code: "API_BAD_REQUEST" },
   ])("refuse $why", ({ body, code }) => {

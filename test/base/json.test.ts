@@ -63,7 +63,7 @@ describe("parseJson", () => {
     expect(() => parseJson(text, levels - 1)).toThrow(new SyntaxError(`it has more than ${levels - 1} levels`));
   });
 
-  test("refuses what is no JSON", () => {
+  test("refuses what is not JSON", () => {
     expect(() => parseJson("[1", 9)).toThrow(SyntaxError);
   });
 });
@@ -78,18 +78,18 @@ describe("jsonEqual", () => {
     { left: { a: undefined, b: 1 }, right: { a: 1, b: undefined }, want: false, why: "an undefined member does not stand for another one" },
     { left: { a: null }, right: {}, want: false, why: "null is not absent" },
     { left: [1], right: [1, undefined], want: false, why: "a list with an undefined item is longer" },
-    { left: [], right: {}, want: false, why: "an empty list is no empty object" },
-    { left: {}, right: [], want: false, why: "an empty object is no empty list" },
+    { left: [], right: {}, want: false, why: "an empty list is not an empty object" },
+    { left: {}, right: [], want: false, why: "an empty object is not an empty list" },
     { left: { 0: "a", length: 1 }, right: ["a"], want: false, why: "an object that looks like a list is none" },
     { left: [, 1], right: [5, 1], want: false, why: "a hole in a list is not just any value" },
     { left: 0, right: -0, want: true, why: "JSON has one zero" },
-    { left: "1", right: 1, want: false, why: "a text is no number" },
+    { left: "1", right: 1, want: false, why: "a text is not a number" },
     { left: null, right: undefined, want: false, why: "null is not undefined" },
-    { left: null, right: {}, want: false, why: "null is no object" },
+    { left: null, right: {}, want: false, why: "null is not an object" },
     { left: parsed('{"__proto__":1}'), right: parsed('{"__proto__":1}'), want: true, why: "__proto__ is a key like others" },
     { left: parsed('{"__proto__":1}'), right: parsed('{"__proto__":2}'), want: false, why: "the value of __proto__ counts" },
-    { left: parsed('{"__proto__":{}}'), right: {}, want: false, why: "what is inherited is no member" },
-    { left: {}, right: parsed('{"__proto__":{}}'), want: false, why: "what is inherited is no member on the left" },
+    { left: parsed('{"__proto__":{}}'), right: {}, want: false, why: "what is inherited is not a member" },
+    { left: {}, right: parsed('{"__proto__":{}}'), want: false, why: "what is inherited is not a member on the left" },
     { left: parsed('{"__proto__":{}}'), right: { b: 1 }, want: false, why: "what is inherited does not stand for a member" },
     { left: parsed('{"constructor":1}'), right: parsed('{"toString":1}'), want: false, why: "inherited names are not found" },
   ])("says $want: $why", ({ left, right, want }) => {

@@ -17,7 +17,7 @@ describe("suggest", () => {
     { name: "colour", want: undefined, why: "nothing is near" },
     { name: "", want: undefined, why: "nothing was written" },
     { name: "p", want: undefined, why: "three slips of four letters are another word" },
-    { name: "expression".repeat(100), want: undefined, why: "the text is no name" },
+    { name: "expression".repeat(100), want: undefined, why: "the text is not a name" },
   ])("answers $want for $name: $why", ({ name, want }) => {
     expect(suggest(name, FIELDS)).toBe(want);
   });

@@ -173,7 +173,7 @@ test("who may not list the slices of the host is told once what to allow, and no
   expect(state.lists).toEqual(["tenant", "host"]);
   expect(lines).toEqual([
     expect.stringMatching(
-      /^warn Whether readers on the host see all backends is not known .*"cluster":"host".*"code":"API_FORBIDDEN".*Allow to list endpointslices/,
+      /^warn Whether readers on the host see all backends is not known .*"cluster":"host".*"code":"API_FORBIDDEN".*Grant permission to list endpointslices/,
     ),
   ]);
 });

@@ -66,7 +66,7 @@ test("slices are made; nothing is left to plan, audit finds nothing, and why say
   expect(await slices()).toHaveLength(1);
   const audit = await look("audit");
   expect(`${audit.code} ${audit.stdout}`).toMatch(
-    /^0 No drift: 2 copies are in sync\. Readers on the host are told of 1 Service by slices made by this syncer of its copy of Endpoints\.\n$/,
+    /^0 No drift: 2 copies are in sync\. Readers on the host get the backends of 1 Service from slices made by this syncer of its copy of Endpoints\.\n$/,
   );
   expect(await look("plan")).toMatchObject({
     code: 0,
@@ -82,7 +82,7 @@ test("slices are made; nothing is left to plan, audit finds nothing, and why say
   ]);
   for (const kind of ["services", "endpoints"])
     expect((await look("why", kind, "shop/db")).stdout).toMatch(
-      /Readers on the host\n +SLICES +READY +TOLD BY\n +1 +1 +slices made by this syncer of its copy of Endpoints\n/,
+      /Readers on the host\n +SLICES +READY +SOURCE\n +1 +1 +slices made by this syncer of its copy of Endpoints\n/,
     );
   // Edits by others are planned to be reverted.
   const [slice] = await slices();
@@ -95,7 +95,7 @@ test("slices are made; nothing is left to plan, audit finds nothing, and why say
 test("without the right to write slices, Endpoints alone are copied, and what is missing is told", async () => {
   await asJane(["list", "watch"]);
   const told = await copied(async () => (await sides.host.client.get(ENDPOINTS, COPY)) !== undefined);
-  expect(told).toContain("rights on EndpointSlices are missing");
+  expect(told).toContain("permissions on EndpointSlices are missing");
   expect(told).toMatch(/grant verb ."create." on resource ."endpointslices."/);
   expect(await slices()).toEqual([]);
   const { stdout } = await look("audit");
@@ -104,7 +104,7 @@ test("without the right to write slices, Endpoints alone are copied, and what is
   for (const kind of ["services", "endpoints"]) {
     const why = (await look("why", kind, "shop/db")).stdout;
     expect(why).toMatch(/BACKENDS_INVISIBLE +The tenant has 1 ready backend in Endpoints, readers on the host see 0: .*backends: auto/);
-    expect(why).toMatch(/Readers on the host\n +SLICES +READY +TOLD BY\n +0 +0 +none\n/);
+    expect(why).toMatch(/Readers on the host\n +SLICES +READY +SOURCE\n +0 +0 +none\n/);
   }
 });
 
@@ -113,7 +113,7 @@ test("where slices may not be seen, plan, why and audit say that auto copies End
   await copied(async () => (await sides.host.client.get(ENDPOINTS, COPY)) !== undefined);
   for (const command of [["plan"], ["audit"], ["why", "services", "shop/db"]])
     expect((await look(...command)).stderr).toMatch(
-      /^warning API_FORBIDDEN: backends: auto copies Endpoints alone where slices may not be seen, and is looked at as that: .*endpointslices/m,
+      /^warning API_FORBIDDEN: backends: auto is treated as endpoints, because slices cannot be read: .*endpointslices/m,
     );
 });
 

@@ -95,7 +95,7 @@ describe("a cluster with a folder", () => {
     expect(await refused(folder)).toEqual({
       code: 2,
       stdout: "",
-      stderr: `error CONFIG_FILE: Cannot open "${join(folder, "cluster.db")}": another process has it open\n  Stop that process, or name another file\n`,
+      stderr: `error CONFIG_FILE: Cannot open "${join(folder, "cluster.db")}": another process has it open\n  Stop that process, or choose another file\n`,
     });
   });
 
@@ -134,7 +134,7 @@ describe("a cluster with a folder", () => {
 });
 
 describe("a folder that cannot be used", () => {
-  const HINT = "  Remove the file to have new credentials made; kubeconfigs from before do not work with them\n";
+  const HINT = "  Remove the file to generate new credentials; earlier kubeconfigs do not work with them\n";
   const made = (at: number) => createClusterCredentials({ name: `c${at}`, clock: systemClock, chance: systemChance });
 
   test.each<{ why: string; text: string }>([

@@ -80,7 +80,7 @@ describe("a context", () => {
       "Context blue is replaced, and the current one.\n",
     );
     expect((await set("blue", "-n", "vc-blue")).stdout).toBe(
-      "Context blue is replaced, and the current one.\nIt no longer says --tenant-kubeconfig, --name.\n",
+      "Context blue is replaced, and the current one.\nIt no longer sets --tenant-kubeconfig, --name.\n",
     );
     expect((await cli(["context"])).stdout).toBe("context: blue\nnamespace: vc-blue\n");
   });
@@ -104,7 +104,7 @@ describe("a context", () => {
   test.each([
     [["context", "use", "blu"], {}, /There is no context "blu"[^]*No context exists yet/],
     [["context", "set", "a b", "--name", "blue"], {}, /Cannot call a context "a b"/],
-    [["context", "set", "blue"], {}, /Give the flags that the context stands for/],
+    [["context", "set", "blue"], {}, /Give the flags to save in the context/],
     [["validate", "vcluster.yaml"], { ENDPOINT_SYNC_CONTEXT: "nope" }, /There is no context "nope"/],
     [["context", "set", "blue", "--name", "blue"], { HOME: "" }, /set ENDPOINT_SYNC_CONTEXTS to a file/],
   ] as const)("refuses %j", async (argv, env, says) => {

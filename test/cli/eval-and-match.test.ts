@@ -51,7 +51,7 @@ testCommand("eval", [
     code: 2,
     err: [
       "error USAGE: Cannot read --value: Unexpected token 'w', \"web\" is not valid JSON",
-      `  A text needs quotes of its own: --value '"text"'`,
+      `  A string needs its own quotes: --value '"text"'`,
     ],
   },
   {
@@ -75,7 +75,7 @@ testCommand("eval", [
     code: 2,
     err: [
       'error USAGE: Cannot evaluate: "spec.x" matches nothing in "endpoints.yaml"',
-      "  endpoint-sync match tells how far the path gets",
+      "  endpoint-sync match shows how far the path gets",
     ],
   },
   {
@@ -128,10 +128,7 @@ testCommand("eval", [
     why: "refuses several objects where one is meant",
     argv: ["eval", "1", "--object", "several.yaml"],
     code: 2,
-    err: [
-      'error USAGE: Cannot use "several.yaml": expected exactly one object, found 4',
-      "  Put the object that is meant into a file of its own",
-    ],
+    err: ['error USAGE: Cannot use "several.yaml": expected exactly one object, found 4', "  Put the intended object into its own file"],
   },
 ]);
 
@@ -163,7 +160,7 @@ testCommand("match", [
     code: 1,
     err: [
       "No match for subsets[*].adresses[*].ip",
-      "  Endpoints shop/web: subsets[0] exists, but nothing below it matches; did you mean subsets[*].addresses[*].ip?",
+      "  Endpoints shop/web: subsets[0] exists, but the rest of the path does not matches; did you mean subsets[*].addresses[*].ip?",
     ],
   },
   {
@@ -177,7 +174,7 @@ testCommand("match", [
     why: "says that a file is empty",
     argv: ["match", "a", "-f", "empty.yaml"],
     code: 1,
-    err: ["No match for a: the file holds no object"],
+    err: ["No match for a: the file contains no object"],
   },
   {
     why: "says how a path of another language is written here",
@@ -199,7 +196,7 @@ testCommand("match", [
     argv: ["match", "a", "-f", "text.yaml"],
     code: 2,
     err: [
-      'error CONFIG_SYNTAX: Cannot use "text.yaml": found a document that is no Kubernetes object',
+      'error CONFIG_SYNTAX: Cannot use "text.yaml": found a document that is not a Kubernetes object',
       "  Every document needs apiVersion and kind, as kubectl get -o yaml prints them",
     ],
   },

@@ -58,7 +58,7 @@ test.each([
   ["diff", "plan"],
   ["describe", "why"],
   ["validat", "validate"],
-])("%s is no command, and %s is suggested", async (habit, meant) => {
+])("%s is not a command, and %s is suggested", async (habit, meant) => {
   const { code, stderr } = await run([habit]);
   expect({ code, stderr }).toEqual({
     code: 2,

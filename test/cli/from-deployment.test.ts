@@ -125,7 +125,7 @@ describe("--from-deployment", () => {
     await deploy({ args: ["run", "everything"] });
     const { code, stderr } = await cli(["plan", "--from-deployment", REFERENCE, "--host-kubeconfig", HOST]);
     expect(code).toBe(2);
-    expect(stderr).toContain(`Deployment "${REFERENCE}" does not say --config, which endpoint-sync run needs`);
+    expect(stderr).toContain(`Deployment "${REFERENCE}" does not set --config, which endpoint-sync run needs`);
   });
 
   test.each([

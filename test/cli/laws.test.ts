@@ -186,7 +186,7 @@ describe("beside a sidecar", () => {
     await untilDone(watch);
     expect(watch.lines).toEqual([
       expect.stringMatching(
-        / warn {2}A patch never comes to rest: .* patch=endpoints\.patches\[1\] path=metadata\.annotations\[\*\] example=.*my-prefix-a/,
+        / warn {2}A patch never settles: .* patch=endpoints\.patches\[1\] path=metadata\.annotations\[\*\] example=.*my-prefix-a/,
       ),
     ]);
     await watch.stop();
@@ -243,7 +243,7 @@ describe("beside a sidecar", () => {
     const watch = await watched("together.yaml");
     await untilDone(watch);
     expect(watch.lines).toEqual([
-      expect.stringMatching(/ warn {2}Patches never come to rest together: .* patch="endpoints\.patches\[0\], endpoints\.patches\[1\]" /),
+      expect.stringMatching(/ warn {2}Patches never settle together: .* patch="endpoints\.patches\[0\], endpoints\.patches\[1\]" /),
     ]);
   });
 

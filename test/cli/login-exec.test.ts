@@ -211,8 +211,8 @@ describe("login-token", () => {
   });
 
   test.each<[string, () => string, number, RegExp]>([
-    ["no JSON", () => "{", 2, /KUBERNETES_EXEC_INFO is no ExecCredential/],
-    ["another kind", () => JSON.stringify({ apiVersion: API, kind: "Pod", spec: {} }), 2, /is no ExecCredential/],
+    ["no JSON", () => "{", 2, /KUBERNETES_EXEC_INFO is not an ExecCredential/],
+    ["another kind", () => JSON.stringify({ apiVersion: API, kind: "Pod", spec: {} }), 2, /is not an ExecCredential/],
     ["another version", () => told({}, { apiVersion: "client.authentication.k8s.io/v1beta1" }), 2, /has another version than/],
     ["no word of a person", () => told({}), 1, /this process cannot ask you to sign in/],
     [
@@ -245,7 +245,7 @@ describe("login-token", () => {
       await keys.write({ accessKey: "made-up", name: "login-1", expiresAt: undefined });
       const refused = start(args, { info });
       expect(await refused.code).toBe(1);
-      expect(refused.terminal.stderr).toContain("the platform no longer takes the kept key");
+      expect(refused.terminal.stderr).toContain("the platform no longer accepts the stored key");
       // Without the authority the platform cannot be asked: kubectl tells why.
       expect((await printed(start(args, { info: unattended() }))).token).toBe("made-up");
     } finally {

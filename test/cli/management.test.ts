@@ -88,7 +88,7 @@ describe("a folder", () => {
 
     const second = await begin(["--data", data]);
     expect([second.key, second.url]).toEqual([undefined, first.url]);
-    expect(second.terminal.stdout).toContain("The administrator's key is the one of the first start\n");
+    expect(second.terminal.stdout).toContain("The administrator's key has not changed since the first start\n");
     expect(second.terminal.stdout).not.toContain(first.key);
     expect(() => readFileSync(second.path)).toThrow(/ENOENT/);
     const again = await clientOf({ text });
@@ -126,7 +126,7 @@ describe("a folder", () => {
     await first.stop();
     const wrong = await refused("--data", data, "--encryption-key-file", newFile("encryption", keys[1]!));
     expect([wrong.code, wrong.stdout]).toEqual([2, ""]);
-    expect(wrong.stderr).toMatch(/sealed with another key/);
+    expect(wrong.stderr).toMatch(/encrypted with another key/);
     expect((await refused("--data", data, "--encryption-key-file", newFile("encryption", "short"))).stderr).toContain("CONFIG_VALUE");
     const rotated = await begin(["--data", data, "--encryption-key-file", newFile("encryption", `${keys[1]}\n${keys[0]}\n`)]);
     expect(await (await clientOf({ text })).get(TEAMS, { namespace: "", name: "shop" })).toBeDefined();
@@ -210,7 +210,7 @@ describe("how it is reached", () => {
     const trusting = formatKubeconfig({ name: "given", url: `${url}/kubernetes/management`, token: admin!, caPem: made.caPem });
     expect((await (await clientOf({ text: trusting })).list(TEAMS)).items).toEqual([]);
     const own = await begin(["--tls-cert", newFile("ca.pem", made.caPem), "--tls-key", key]).catch((error: unknown) => String(error));
-    expect(own).toMatch(/are no certificate with its key/);
+    expect(own).toMatch(/are not a certificate and its key/);
     expect((await refused("--tls-cert", cert)).stderr).toContain("--tls-cert and --tls-key belong together");
     expect((await refused("--tls-cert", newFile("none.pem", "x"), "--tls-key", key)).stderr).toContain("CONFIG_FILE");
   });

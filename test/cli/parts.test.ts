@@ -87,7 +87,7 @@ describe("a kubeconfig file", () => {
     { why: "another cluster's", path: file("other", formatKubeconfig({ name: "work", url: "https://10.0.0.1" })) },
     { why: "one of several clusters", path: file("several", two) },
     { why: "something else", path: file("notes", "tenant") },
-    { why: "something that is no YAML", path: file("broken", "a: [") },
+    { why: "something that is not YAML", path: file("broken", "a: [") },
     { why: "a directory", path: folder },
   ])("does not take the place of $why", async ({ path }) => {
     await expect(checkKubeconfigFile({ path, name: "tenant" })).rejects.toMatchObject({

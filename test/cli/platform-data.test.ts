@@ -109,7 +109,7 @@ describe("a backup", () => {
     );
     expect((await platformData(keyFile(2), "backup", newPath("backup"), "--data", data)).stderr).toContain(`Add the key ${keyId(1)}`);
     const keyless = await run(["platform-data", "check", "--data", data]);
-    expect([keyless.code, keyless.stderr]).toEqual([2, expect.stringContaining("its encryption key is not at hand")]);
+    expect([keyless.code, keyless.stderr]).toEqual([2, expect.stringContaining("its encryption key is not available")]);
   });
 
   test("that was changed since is detected, even if the attacker has the key", async () => {
@@ -134,7 +134,7 @@ describe("keys", () => {
     const [data, old, both] = [newPath("data"), keyFile(1), keyFile(2, 1)];
     await (await serve(data, old)).stop();
     const { terminal, stop } = await serve(data, both);
-    await until("it has told", () => terminal.stderr.includes("Every value is sealed with the first encryption key"));
+    await until("it has told", () => terminal.stderr.includes("Every value is encrypted with the first key"));
     const { said } = await platformData(both, "keys", "--data", data);
     expect(said).toEqual([
       { key: keyId(2), values: expect.any(Number), first: true },
@@ -148,7 +148,7 @@ describe("keys", () => {
 
 test.each([
   [["check"], "Name a folder with --data, or an etcd with --etcd"],
-  [["check", "--data", "x", "--etcd", "http://127.0.0.1:1"], "--data and --etcd exclude each other"],
+  [["check", "--data", "x", "--etcd", "http://127.0.0.1:1"], "--data and --etcd cannot be combined"],
   [["check", "--data", "x", "--etcd-user", "root"], "Options for etcd need --etcd"],
   [["check", "--etcd", "http://127.0.0.1:1", "--etcd-user", "root"], "--etcd-user and --etcd-password-file belong together"],
   [["check", "--etcd", "http://127.0.0.1:1", "--etcd-cert", "c"], "--etcd-cert and --etcd-key belong together"],
@@ -173,7 +173,7 @@ describeEtcd("with etcd", () => {
     const inEtcd = await platformData(keys, "restore", backup, ...where);
     expect((await platformData(keys, "restore", backup, ...where)).said).toEqual(inEtcd.said);
     // Clients may have seen revisions since the backup.
-    const [, told] = /etcd counts on from (\d+)\. Start clients again that have seen a higher resourceVersion/.exec(inEtcd.stderr) ?? [];
+    const [, told] = /etcd continues from (\d+)\. Restart clients that have seen a higher resourceVersion/.exec(inEtcd.stderr) ?? [];
     expect(Number(told)).toBeGreaterThan(Number(taken.said!["revision"]) + 1_999);
     expect(inEtcd.said!["revision"]).toBe(Number(told));
     const fromEtcd = await platformData(keys, "backup", second, ...where);
@@ -198,7 +198,7 @@ describeEtcd("with etcd", () => {
     const missing = await platformData(alone, "keys", ...where);
     expect([missing.code, missing.said, missing.stderr]).toEqual([1, undefined, expect.stringContaining(`Add the key ${keyId(1)}`)]);
     const { terminal, stop } = await serveFrom(where, both);
-    await until("it has told", () => terminal.stderr.includes("Every value is sealed with the first encryption key"));
+    await until("it has told", () => terminal.stderr.includes("Every value is encrypted with the first key"));
     expect((await platformData(both, "keys", ...where)).said).toEqual([
       { key: keyId(2), values: expect.any(Number), first: true },
       { key: keyId(1), values: 0, first: false },

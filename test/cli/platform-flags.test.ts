@@ -76,7 +76,7 @@ describe("a cluster that accepts a platform's tokens", () => {
     const platform = await createTestPlatform(systemClock);
     const { codeWith, terminal } = await begin(flags("http://127.0.0.1:9/jwks"));
     expect(await codeWith((await tokensOf(platform))[0]!)).toBe(401);
-    expect(terminal.stderr).toContain("Cannot read the platform's keys; those that are known still count");
+    expect(terminal.stderr).toContain("Cannot read the platform's keys; the known ones remain valid");
   });
 });
 
@@ -89,7 +89,7 @@ describe("a cluster does not start", () => {
   test("with some of the options alone", async () => {
     const [, , ...rest] = flags(jwks);
     expect(await refusal(...rest)).toBe(
-      "2 error USAGE: --platform-issuer, --platform-keys and --platform-target need each other\n  See --help.\n",
+      "2 error USAGE: --platform-issuer, --platform-keys and --platform-target must be given together\n  See --help.\n",
     );
   });
 
@@ -97,8 +97,8 @@ describe("a cluster does not start", () => {
     expect(await refusal(...flags(jwks, target))).toMatch(/^2 .*Expected cluster=NAME or virtualCluster=PROJECT\/NAME/);
   });
 
-  test("with an issuer that is no URL", async () => {
-    expect(await refusal(...flags(jwks), "--platform-issuer", "platform")).toMatch(/^2 .*Expected a URL/);
+  test("with an issuer that is not a URL", async () => {
+    expect(await refusal(...flags(jwks), "--platform-issuer", "platform")).toMatch(/^2 .*Expected the URL/);
   });
 
   test("with keys over plain HTTP from elsewhere", async () => {

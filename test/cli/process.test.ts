@@ -142,14 +142,14 @@ describe("standard input", () => {
     const render = start("render", "--config", "-", "-f", "-");
     render.child.stdin!.end("sync: {}");
     expect(await render.ended).toBe(2);
-    expect(render.stderr).toBe("error USAGE: Cannot read standard input twice\n  Use - for one file, and name the others\n");
+    expect(render.stderr).toBe("error USAGE: Cannot read standard input twice\n  Use - for one file only\n");
   });
 
   test("may hold no text", async () => {
     const match = start("match", "a", "-f", "-");
     match.child.stdin!.end(Uint8Array.of(0xff, 0xfe));
     expect(await match.ended).toBe(2);
-    expect(match.stderr).toMatch(/^error CONFIG_SYNTAX: Cannot read "standard input": it is no text in UTF-8\n/);
+    expect(match.stderr).toMatch(/^error CONFIG_SYNTAX: Cannot read "standard input": it is not UTF-8 text\n/);
   });
 });
 

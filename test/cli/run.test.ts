@@ -148,8 +148,8 @@ describe("run", () => {
     terminal.hangUp();
     await team(host.client, COPY, "red-storage");
     terminal.hangUp();
-    await until("that nothing changed is told", () => terminal.stderr.includes("Configuration is as before"));
-    await until("what is wrong with the pair is told", () => terminal.stderr.includes("A patch never comes to rest"));
+    await until("that nothing changed is told", () => terminal.stderr.includes("The configuration has not changed"));
+    await until("what is wrong with the pair is told", () => terminal.stderr.includes("A patch never settles"));
     terminal.interrupt();
     expect(await ended).toBe(0);
   });
@@ -249,7 +249,7 @@ describe("run", () => {
         "--host-kubeconfig",
         kubeconfig,
       ],
-      err: [/^empty\.yaml: error CONFIG_FILE.*: It is empty\. Write {} if nothing is to be configured, or start with --allow-empty/],
+      err: [/^empty\.yaml: error CONFIG_FILE.*: It is empty\. Write {} to configure nothing, or start with --allow-empty/],
     },
     {
       why: "wants a name",
@@ -292,7 +292,7 @@ describe("cluster", () => {
     const { code, stderr } = await run(["cluster", "--name", "tenant", "--kubeconfig", path]);
     expect({ code, kept: readFileSync(path, "utf8") }).toEqual({ code: 2, kept: kubeconfig });
     expect(stderr).toBe(
-      `error CONFIG_FILE: Cannot write "${path}": it holds something else than the kubeconfig of a cluster "tenant"\n  Name another file with --kubeconfig, or remove this one\n`,
+      `error CONFIG_FILE: Cannot write "${path}": it is not the kubeconfig of a cluster "tenant"\n  Choose another file with --kubeconfig, or remove this one\n`,
     );
   });
 

@@ -155,7 +155,7 @@ describe("a start", () => {
 
   test.each([
     { code: "DEPTH_ZERO_SELF_SIGNED_CERT", hint: "Check server and certificate-authority in the kubeconfig of the tenant cluster" },
-    { code: "CERT_HAS_EXPIRED", hint: "Renew the certificate of the tenant cluster's API server; the kubeconfig is not to blame" },
+    { code: "CERT_HAS_EXPIRED", hint: "Renew the certificate of the tenant cluster's API server; the kubeconfig is correct" },
   ])("ends where waiting does not make a certificate better: $code", async ({ code, hint }) => {
     const cause = Object.assign(new Error("the certificate"), { code });
     const { start } = await prepare({ tenant: times(1, "API_UNAVAILABLE", cause) });

@@ -58,7 +58,7 @@ describe("the exit code", () => {
       files: { "a.patch-test.yaml": GREEN },
       argv: ["--filter", "x"],
       code: 2,
-      says: /No test has a name/,
+      says: /No test name matches/,
     },
     {
       what: "of a filter that wants nothing can be 0",
@@ -74,7 +74,7 @@ describe("the exit code", () => {
       says: /The test files hold no tests/,
     },
     { what: "of a reporter that does not exist is 2", files: {}, argv: ["--reporter", "x"], code: 2, says: /Expected one of pretty/ },
-    { what: "of a threshold that is no percentage is 2", files: {}, argv: ["--threshold", "101"], code: 2, says: /from 0 to 100/ },
+    { what: "of a threshold that is not a percentage is 2", files: {}, argv: ["--threshold", "101"], code: 2, says: /from 0 to 100/ },
     { what: "of a filter that does not parse is 2", files: {}, argv: ["--filter", "/(/"], code: 2, says: /Invalid regular expression/ },
     { what: "of a watched document is 2", files: {}, argv: ["--watch", "--reporter", "json"], code: 2, says: /while watching/ },
     { what: "of a watch that would stop early is 2", files: {}, argv: ["--watch", "--fail-fast"], code: 2, says: /cannot be used with/ },
@@ -290,7 +290,7 @@ describe("test init", () => {
     write({ "vcluster.yaml": "sync: 1\n" });
     expect(await init()).toMatchObject({ code: 2, stderr: expect.stringContaining("CONFIG_TYPE") });
     write({ "vcluster.yaml": "{}\n" });
-    expect(await init()).toMatchObject({ code: 2, stderr: expect.stringContaining("has no patches that could be tested") });
+    expect(await init()).toMatchObject({ code: 2, stderr: expect.stringContaining("has no patches to test") });
     expect(existsSync(join(folder, "patch-tests"))).toBe(false);
   });
 });

@@ -98,6 +98,6 @@ test.each([
   expect([wants(name), wants(name)]).toEqual([wanted, wanted]);
 });
 
-test("a filter that is no regular expression is refused", () => {
+test("a filter that is not a regular expression is refused", () => {
   expect(() => parseFilter("/(/")).toThrow(/Invalid regular expression/);
 });

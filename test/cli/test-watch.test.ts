@@ -156,7 +156,7 @@ test("a file that is named comes back", async () => {
   expect(ran(await nextRun())).toEqual(["a.patch-test.yaml"]);
 });
 
-test("golden files that it writes itself are no change", async () => {
+test("golden files that it writes itself are not a change", async () => {
   writeTwo();
   write("a.patch-test.yaml", suite("a").replace(/ {4}asserts:\n.*\n/, "    expected: golden.yaml\n"));
   watch(folder, "-u");

@@ -31,21 +31,21 @@ describe("readTextFile", () => {
       why: "names a path through a file",
       path: join(file("plain", ""), "x"),
       code: "CONFIG_FILE",
-      reason: "a part of its path is no directory",
+      reason: "a part of its path is not a directory",
     },
     { why: "names a directory", path: folder, code: "CONFIG_FILE", reason: "it is a directory" },
     { why: "names a file that is too large", path: large, code: "CONFIG_FILE", reason: `it is larger than ${FILE_BYTES_MAX} bytes` },
     {
-      why: "names bytes that are no text",
+      why: "names bytes that are not strings",
       path: file("binary", Uint8Array.of(0x7f, 0xff)),
       code: "CONFIG_SYNTAX",
-      reason: "it is no text in UTF-8",
+      reason: "it is not UTF-8 text",
     },
     {
       why: "names text in UTF-16",
       path: file("utf-16", Buffer.from("\ufeffa: 1", "utf16le")),
       code: "CONFIG_SYNTAX",
-      reason: "it is no text in UTF-8",
+      reason: "it is not UTF-8 text",
     },
   ])("$why", async ({ path, code, reason }) => {
     await expect(readTextFile(path)).rejects.toMatchObject({

@@ -82,13 +82,13 @@ testCommand("validate", [
     why: "tells a directory",
     argv: ["validate", "--config", import.meta.dirname],
     code: 2,
-    err: /: error CONFIG_FILE: It is a directory\. Name a file in it\n/,
+    err: /: error CONFIG_FILE: It is a directory\. Give a file in it\n/,
   },
   {
     why: "tells a binary file",
     argv: ["validate", "--config", process.execPath],
     code: 2,
-    err: /: error CONFIG_(SYNTAX|FILE): It is (no text in UTF-8|larger than)/,
+    err: /: error CONFIG_(SYNTAX|FILE): It is (not UTF-8 text|larger than)/,
   },
   {
     why: "tells what does not parse",
@@ -147,7 +147,7 @@ testCommand("validate", [
     why: "warns of an empty file",
     argv: ["validate", "empty.yaml", "--settings", "settings.yaml"],
     out: "Found no patches.\nThe configuration is valid, with 1 warning.\n",
-    err: ["empty.yaml: warning CONFIG_FILE: The file is empty, so every default applies. Write {} if nothing is to be configured"],
+    err: ["empty.yaml: warning CONFIG_FILE: The file is empty, so every default applies. Write {} to configure nothing"],
   },
   {
     why: "takes the warning for an error with --strict",

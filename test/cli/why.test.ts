@@ -33,7 +33,7 @@ describe("why", () => {
     await sides.tenant.client.create(ENDPOINTS, web({ "example.com/team": "ops" }));
     const text = await lines(["ep", "shop/web"]);
     expect(text).toMatch(/host {6}vc-blue\/web-x-shop-x-blue, nothing there\n/);
-    expect(text).toMatch(/state +copied: a write is still to come; a syncer that has just started makes it/);
+    expect(text).toMatch(/state +copied: a write is pending; a syncer that has just started makes it/);
     expect(text).toMatch(/Writes to come\n.*\n {2}host +create /);
     await sync(has(sides.host.client, ENDPOINTS, "web-x-shop-x-blue"));
     expect(await lines(["ep", "shop/web"])).toContain("copied: in sync\n");
@@ -60,7 +60,7 @@ describe("why", () => {
     // Events for other objects are ignored.
     await sides.tenant.client.create(ENDPOINTS, object(ENDPOINTS, "shop/other", { subsets }));
     const text = await lines(["Endpoints", "shop/web"]);
-    expect(text).toMatch(/REVERSE_NOT_INVERSE +The host edit of annotations\/example\.com\/team does not come back equal/);
+    expect(text).toMatch(/REVERSE_NOT_INVERSE +The host edit of annotations\/example\.com\/team does not survive reverseExpression/);
     expect(text).toMatch(/annotations\/example\.com\/team +host +no\n/);
     expect(text).toMatch(/Writes to come\n.*\n {2}host +update +Host edits are undone\n$/);
   });
@@ -135,7 +135,7 @@ describe("why", () => {
     );
     expect(nowhere).toMatchObject({
       code: 1,
-      stderr: 'error API_NOT_FOUND: Neither the tenant has Endpoints "shop/wbe", nor the host a copy of it\n  Did you mean shop/web?\n',
+      stderr: 'error API_NOT_FOUND: The tenant has no Endpoints "shop/wbe", and the host has no copy of it\n  Did you mean shop/web?\n',
     });
     expect((await cli("why", ["ep", "shpo/web"])).stderr).toContain("\n  Did you mean shop/web?\n");
     expect((await cli("why", ["ep", "other/thing"])).stderr).toContain("\n  Check the namespace and the name\n");

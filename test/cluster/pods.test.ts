@@ -46,12 +46,12 @@ describe("what is stored", () => {
     expect(status).toEqual({ phase: "Pending" });
   });
 
-  test.each([{ a: Infinity }, { containers: [{ a: [-Infinity] }] }])("is no number that JSON cannot say", async (spec) => {
+  test.each([{ a: Infinity }, { containers: [{ a: [-Infinity] }] }])("is not a number that JSON cannot say", async (spec) => {
     const { create } = await setup();
     await expect(create("endless", spec)).rejects.toThrow("cannot unmarshal number into Go struct field Pod.spec of type float64");
   });
 
-  test("is the same in another order, which is no write", async () => {
+  test("is the same in another order, which is not a write", async () => {
     const { create, registry, key } = await setup();
     const created = await create("same", { containers: [{ ...MAIN, env: [{ name: "A", value: "1" }] }], hostname: "a" });
     const spec = { hostname: "a", containers: [{ env: [{ value: "1", name: "A" }], image: "web:1", name: "main" }] };
@@ -69,7 +69,7 @@ describe("what is stored", () => {
   });
 
   test.each([
-    ["a spec that is no object", { spec: "x" }, "cannot unmarshal string into Go struct field Pod.spec of type object"],
+    ["a spec that is not an object", { spec: "x" }, "cannot unmarshal string into Go struct field Pod.spec of type object"],
     ["a name with capitals", { metadata: { name: "Web" } }, "metadata.name: Invalid value"],
     ["a label that is none", { metadata: { name: "web", labels: { a: "no spaces" } } }, "metadata.labels: Invalid value"],
   ])("refuses %s", async (_why, body, message) => {

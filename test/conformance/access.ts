@@ -48,7 +48,7 @@ export function accessCases(setting: () => RawSetting): void {
   };
 
   describe("access", () => {
-    test("the one who was given nothing is told so in a Status with the usual text and details", async () => {
+    test("a user without permissions gets a Status with the usual text and details", async () => {
       const { path, namespace } = setting();
       const { name, send } = person(`${namespace}-nobody`);
       const { code, json } = await send("GET", path("configmaps", "a"));
@@ -75,7 +75,7 @@ export function accessCases(setting: () => RawSetting): void {
       ["PATCH", "configmaps/a", "patch", 'configmaps "a" is forbidden'],
       ["DELETE", "configmaps/a", "delete", 'configmaps "a" is forbidden'],
       ["GET", "configmaps?watch=1", "watch", "configmaps is forbidden"],
-    ])("%s of %s without permission is 403 and speaks of %s", async (method, what, verb, subject) => {
+    ])("%s of %s without permission is 403 and names the verb %s", async (method, what, verb, subject) => {
       const { path, namespace } = setting();
       const { name, send } = person(`${namespace}-nobody`);
       const { code, json } = await send(method, path(what), { ...(method !== "GET" && { body: {} }) });
@@ -93,7 +93,7 @@ export function accessCases(setting: () => RawSetting): void {
       expect((await raw.send("GET", "/apis/example.com/v1/things")).code).toBe(404);
     });
 
-    test("a path that is no resource is forbidden, but discovery is not", async () => {
+    test("a path that is not a resource is forbidden, but discovery is not", async () => {
       const { namespace } = setting();
       const { name, send } = person(`${namespace}-nobody`);
       const { code, json } = await send("GET", "/metrics");
@@ -169,7 +169,7 @@ export function accessCases(setting: () => RawSetting): void {
       await eventually(async () => (await make(escalator, "most", [rule("*", "*")])).code !== 403);
     });
 
-    test("users cannot give a role that they do not have, unless they may bind it", async () => {
+    test("users cannot grant a role that they do not have, unless they may bind it", async () => {
       const bind = (by: Person, name: string, roleRef: object) =>
         by.send("POST", inNamespace("rolebindings"), { body: { metadata: { name }, roleRef: { apiGroup: GROUP, ...roleRef }, subjects: [{ kind: "User", name: "friend" }] } }); // prettier-ignore
       const binder = await give("binder", [rule("get", "pods"), { apiGroups: [GROUP], verbs: ["create"], resources: ["rolebindings"] }]);
@@ -225,7 +225,7 @@ export function accessCases(setting: () => RawSetting): void {
       await eventually(async () => (await raw.send("GET", path("serviceaccounts", "default"))).code === 200);
     });
 
-    test("the roles of the first moment are there; endpoints are not for editing", async () => {
+    test("the initial roles exist; endpoints are not editable", async () => {
       const { raw } = setting();
       const rules = async (name: string) => (await raw.send("GET", `${RBAC}/clusterroles/${name}`)).json["rules"]!;
       const writes = (await rules("edit")).filter((one) => (one["resources"] as unknown as string[])?.includes("endpoints") && (one["verbs"] as unknown as string[]).includes("update")); // prettier-ignore
@@ -261,7 +261,7 @@ export function accessCases(setting: () => RawSetting): void {
       by("POST", `/apis/authorization.k8s.io/v1/${kind}`, { body: { spec } });
     const self = "selfsubjectaccessreviews";
 
-    test("tell what the asker may do", async () => {
+    test("report what the caller may do", async () => {
       const { namespace } = setting();
       const { send } = await give("asker", [rule("get list", "configmaps"), rule("get", "pods/log")]);
       const may = async (resourceAttributes: object) => (await ask(send, self, { resourceAttributes })).json["status"]!["allowed"];
@@ -274,7 +274,7 @@ export function accessCases(setting: () => RawSetting): void {
       expect([await path("/apis/apps"), await path("/metrics")]).toEqual([true, false]);
     });
 
-    test("list what the asker may do in a namespace", async () => {
+    test("list what the caller may do in a namespace", async () => {
       const { namespace } = setting();
       const { send } = await give("lister", [rule("get list", "configmaps", ["mine"])]);
       const { code, json } = await ask(send, "selfsubjectrulesreviews", { namespace });
@@ -283,7 +283,7 @@ export function accessCases(setting: () => RawSetting): void {
       expect((await ask(send, "selfsubjectrulesreviews", {})).code).toBe(400);
     });
 
-    test("tell what others may do, to those who may ask", async () => {
+    test("report what others may do, if the caller may ask", async () => {
       const { raw, namespace } = setting();
       const spec = { user: "somebody", groups: ["system:masters"], resourceAttributes: { verb: "delete", resource: "nodes" } };
       expect((await ask(raw.send, "subjectaccessreviews", spec)).json["status"]).toMatchObject({ allowed: true });
@@ -301,7 +301,7 @@ export function accessCases(setting: () => RawSetting): void {
       expect((await ask(setting().raw.send, self, spec)).code).toBe(422);
     });
 
-    test("tell callers who they are, and have no other verbs than create", async () => {
+    test("report who the caller is, and have only the verb create", async () => {
       const { raw } = setting();
       const reviews = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
       const { code, json } = await person("jane", "dev").send("POST", reviews, { body: {} });

@@ -24,7 +24,7 @@ export function accountTokenCases(setting: () => RawSetting): void {
   };
 
   describe("tokens of accounts", () => {
-    test("make anyone who shows them the account, for an hour when nothing else is said", async () => {
+    test("authenticate as the account, for an hour by default", async () => {
       const { cluster, namespace } = setting();
       await account("bot");
       const before = Math.floor(Date.now() / 1_000) * 1_000;
@@ -64,7 +64,7 @@ export function accountTokenCases(setting: () => RawSetting): void {
       expect((await ask("strict", {}, { metadata: { name: "other" } } as object)).code).toBe(422);
     });
 
-    test("end with the account, even if another of its name comes", async () => {
+    test("end with the account, even if another of its name is created", async () => {
       const { raw, path } = setting();
       await account("brief");
       const token = String((await ask("brief", {})).json["status"]!["token"]);
@@ -74,7 +74,7 @@ export function accountTokenCases(setting: () => RawSetting): void {
       await expect.poll(async () => (await review(token))["authenticated"] ?? false).toBe(false);
     });
 
-    test("end with the object that they are bound to, which has to be there", async () => {
+    test("end with the object that they are bound to, which must exist", async () => {
       const { raw, path } = setting();
       await account("bound");
       const bind = (more: object) => ask("bound", { boundObjectRef: { apiVersion: "v1", kind: "Secret", name: "bound", ...more } });
@@ -96,7 +96,7 @@ export function accountTokenCases(setting: () => RawSetting): void {
       expect((await review(token, ["third"]))["authenticated"] ?? false).toBe(false);
     });
 
-    test("are a part of accounts that can only be created", async () => {
+    test("are a subresource of accounts that can only be created", async () => {
       const { raw, path } = setting();
       expect((await raw.send("GET", `${path("serviceaccounts", "default")}/token`)).code).toBe(405);
       const { json } = await raw.send("GET", "/api/v1");
@@ -133,7 +133,7 @@ export function accountTokenCases(setting: () => RawSetting): void {
       for (const name of ["whole", "b"]) await raw.send("DELETE", `${roles}/${part(name)}`);
     });
 
-    test("are admin, edit and view, to which anyone who adds kinds adds rules", async () => {
+    test("include admin, edit and view, to which new kinds can add rules", async () => {
       const { raw, namespace } = setting();
       const name = `${namespace}-widgets`;
       const widgets = { verbs: ["get"], apiGroups: ["example.com"], resources: [name] };
@@ -145,7 +145,7 @@ export function accountTokenCases(setting: () => RawSetting): void {
       await expect.poll(async () => JSON.stringify(await rulesOf("admin")).includes(name)).toBe(false);
     });
 
-    test("are for those who may do everything: they gather any rules", async () => {
+    test("require all permissions, because they gather any rules", async () => {
       const { raw, namespace } = setting();
       const name = `${namespace}-gatherer`;
       const rules = [{ verbs: ["create", "update", "patch"], apiGroups: ["rbac.authorization.k8s.io"], resources: ["clusterroles"] }];
@@ -180,7 +180,7 @@ export function accountTokenCases(setting: () => RawSetting): void {
       return raw.send("POST", `${path("configmaps")}?fieldManager=author`, { body });
     };
 
-    test("count, but for what its author wrote again", async () => {
+    test("count, except for what their author wrote again", async () => {
       const { code, json } = await create("came-with", [entry, { ...entry, manager: "other", fieldsV1: { "f:data": { "f:b": {} } } }]);
       const names = (json["metadata"]!["managedFields"] ?? []).map(({ manager }) => String(manager)).sort();
       expect([code, names]).toEqual([201, ["author", "before"]]);
@@ -189,7 +189,7 @@ export function accountTokenCases(setting: () => RawSetting): void {
     test.each([
       ["of an unknown type", [{ ...entry, fieldsType: "" }]],
       ["that are empty", [{}]],
-    ])("%s are as good as none", async (why, managedFields) => {
+    ])("%s are ignored", async (why, managedFields) => {
       const { code, json } = await create(`came-${why.replaceAll(" ", "-")}`, managedFields);
       const names = (json["metadata"]!["managedFields"] ?? []).map(({ manager }) => String(manager));
       expect([code, names]).toEqual([201, ["author"]]);

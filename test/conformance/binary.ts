@@ -31,7 +31,7 @@ export function binaryCases(setting: () => RawSetting): void {
   const moment = Date.parse("2026-01-02T03:04:05Z") / 1_000;
 
   describe("binary objects", () => {
-    test("an Event in protobuf is read, and answered in JSON to anyone who takes anything", async () => {
+    test("an Event in protobuf is read, and answered in JSON if any type is accepted", async () => {
       const { namespace, path } = setting();
       const parts = [
         named("binary.1"),

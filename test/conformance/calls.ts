@@ -45,12 +45,12 @@ export function getAndCreateCases(setting: () => Setting): void {
       expect((await client.get(CONFIG_MAPS, { namespace, name: "taken" }))!["data"]).toEqual({ a: "1" });
     });
 
-    test("a namespace that does not exist takes no objects", async () => {
+    test("a namespace that does not exist accepts no objects", async () => {
       const { client } = setting();
       expect(await codeOf(client.create(CONFIG_MAPS, objectsOf("no-such-namespace").configMap("lost")))).toBe("API_NOT_FOUND");
     });
 
-    test("generateName ends in five characters of the server's choice", async () => {
+    test("generateName is completed with five characters chosen by the server", async () => {
       const { client, namespace } = setting();
       const template = { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace, generateName: "made-" } };
       const [first, second] = [await client.create(CONFIG_MAPS, template), await client.create(CONFIG_MAPS, template)];
@@ -72,7 +72,7 @@ export function getAndCreateCases(setting: () => Setting): void {
       { why: "an annotation key without a name", metadata: { annotations: { "example.com/": "x" } } },
       { why: "annotations of more than 256 KiB", metadata: { annotations: { note: "x".repeat(262_144) } } },
       { why: "an owner without uid", metadata: { ownerReferences: [{ apiVersion: "v1", kind: "Pod", name: "p", uid: "" }] } },
-      { why: "a finalizer that is no name", metadata: { finalizers: ["not a name"] } },
+      { why: "a finalizer that is not a name", metadata: { finalizers: ["not a name"] } },
     ])("$why is API_INVALID", async ({ metadata }) => {
       const { client, objects } = setting();
       expect(await codeOf(client.create(CONFIG_MAPS, objects.configMap("refused", {}, metadata)))).toBe("API_INVALID");
@@ -82,7 +82,7 @@ export function getAndCreateCases(setting: () => Setting): void {
 
 export function updateCases(setting: () => Setting): void {
   describe("update", () => {
-    test("it replaces the object and moves its resourceVersion on", async () => {
+    test("it replaces the object and increases its resourceVersion", async () => {
       const { client, objects } = setting();
       const created = await client.create(CONFIG_MAPS, objects.configMap("replaced", { a: "1", b: "2" }));
       const updated = await client.update(CONFIG_MAPS, { ...created, data: { c: "3" } });
@@ -99,7 +99,7 @@ export function updateCases(setting: () => Setting): void {
       expect(await codeOf(client.update(CONFIG_MAPS, objects.configMap("unversioned", { a: "1" })))).toBe("INTERNAL");
     });
 
-    test("an object that moved on is API_CONFLICT and stays as it is", async () => {
+    test("an object that has changed is API_CONFLICT and stays as it is", async () => {
       const { client, objects } = setting();
       const created = await client.create(CONFIG_MAPS, objects.configMap("moved"));
       const newer = await client.update(CONFIG_MAPS, { ...created, data: { a: "1" } });
@@ -140,7 +140,7 @@ export function updateCases(setting: () => Setting): void {
       expect(await codeOf(client.update(CONFIG_MAPS, mixed))).toBe("API_CONFLICT");
     });
 
-    test("a write that changes nothing keeps the resourceVersion and makes no event", async () => {
+    test("a write that changes nothing keeps the resourceVersion and causes no event", async () => {
       const { client, namespace, objects } = setting();
       const created = await client.create(CONFIG_MAPS, objects.configMap("still", { a: "1" }, { labels: { app: "still" } }));
       const reordered = { ...created, data: { a: "1" }, metadata: { ...created.metadata, annotations: {} } };
@@ -150,7 +150,7 @@ export function updateCases(setting: () => Setting): void {
       expect((await collect(client, options, 1)).map(({ object }) => object)).toEqual([changed]);
     });
 
-    test("uid, creationTimestamp and unknown fields of the author do not stick", async () => {
+    test("uid, creationTimestamp and unknown fields of the author are ignored", async () => {
       const { client, objects } = setting();
       const created = await client.create(CONFIG_MAPS, objects.configMap("stamped"));
       const metadata = { ...created.metadata, creationTimestamp: "2001-01-01T00:00:00Z" };
@@ -181,14 +181,14 @@ export function deleteCases(setting: () => Setting): void {
       expect(await client.get(CONFIG_MAPS, key)).toBeDefined();
     });
 
-    test("preconditions that hold do not hinder", async () => {
+    test("preconditions that hold let it pass", async () => {
       const { client, objects } = setting();
       const created = await client.create(CONFIG_MAPS, objects.configMap("known"));
       const { uid, resourceVersion } = created.metadata;
       expect(await client.delete(CONFIG_MAPS, keyOf(created), { uid: uid!, resourceVersion: resourceVersion! })).toBe("deleted");
     });
 
-    test("finalizers keep an object, marked as being deleted, until the last one is taken off", async () => {
+    test("finalizers keep an object, marked as being deleted, until the last one is removed", async () => {
       const { client, namespace, objects } = setting();
       const finalizers = ["example.com/wait"];
       const created = await client.create(CONFIG_MAPS, objects.configMap("kept", { a: "1" }, { finalizers, labels: { app: "kept" } }));

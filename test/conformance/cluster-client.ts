@@ -65,7 +65,7 @@ export function clusterClientSuite({ name, create, offers = [] }: ClusterClientS
         expect(await codeOf(collect(client, { resourceVersion, namespace: sandbox.name }, 1))).toBe("API_EXPIRED");
       });
 
-      test.runIf(offers.includes("compact"))("a page of a forgotten state is API_EXPIRED", async () => {
+      test.runIf(offers.includes("compact"))("a page of a compacted state is API_EXPIRED", async () => {
         const { client, objects } = setting();
         for (const label of ["page-a", "page-b"]) await client.create(CONFIG_MAPS, objects.configMap(label));
         const page = await client.list(CONFIG_MAPS, { namespace: sandbox.name, limit: 1 });

@@ -87,7 +87,7 @@ export function clusterSuite({ name, create, offers = [], authenticates = true }
       }
     });
 
-    test.runIf(offers.includes("compact"))("a watch from before the history is accepted and told in its first line", async () => {
+    test.runIf(offers.includes("compact"))("a watch from before the history is accepted, and fails in its first line", async () => {
       const { raw, path } = shared;
       const { json } = await raw.send("GET", path("configmaps"));
       await raw.send("POST", path("configmaps"), { body: { metadata: { name: "later" } } });
@@ -97,7 +97,7 @@ export function clusterSuite({ name, create, offers = [], authenticates = true }
       expect(line!["object"]!["message"]).toMatch(/^too old resource version: \d+ \(\d+\)$/);
     });
 
-    test.runIf(offers.includes("compact"))("a page of a forgotten state is 410 with a token to go on with", async () => {
+    test.runIf(offers.includes("compact"))("a page of a compacted state is 410 with a token to go on with", async () => {
       const { raw, path } = shared;
       const create = (name: string) => raw.send("POST", path("secrets"), { body: { metadata: { name, labels: { page: "yes" } } } });
       for (const label of ["expiring-a", "expiring-b"]) await create(label);

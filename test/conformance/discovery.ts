@@ -59,7 +59,7 @@ export function discoveryCases(setting: () => RawSetting): void {
       expect((await get(path)).json).toMatchObject({ kind: "APIResourceList", groupVersion: path.slice("/apis/".length) });
     });
 
-    test("all of it comes in one document for those who ask", async () => {
+    test("all of it is available in one document", async () => {
       const { json, headers } = await get("/apis", { accept: `${AGGREGATED},application/json` });
       expect(headers["content-type"]).toBe(AGGREGATED);
       expect(json).toMatchObject({ kind: "APIGroupDiscoveryList", apiVersion: "apidiscovery.k8s.io/v2" });
@@ -72,7 +72,7 @@ export function discoveryCases(setting: () => RawSetting): void {
       expect(core.json["items"]![0]!["versions"]![0]!["resources"]!.some((entry) => String(entry["resource"]) === "endpoints")).toBe(true);
     });
 
-    test("who has that document already is told so", async () => {
+    test("a client that already has that document gets 304", async () => {
       const { headers } = await get("/apis", { accept: AGGREGATED });
       expect((await get("/apis", { accept: AGGREGATED, "if-none-match": String(headers["etag"]) })).code).toBe(304);
     });

@@ -23,7 +23,7 @@ function applying(setting: () => RawSetting, name: string) {
 /** The cases of server-side apply. */
 export function applyCases(setting: () => RawSetting): void {
   describe("server-side apply", () => {
-    test("creates what is not there, changes what is, and does nothing for nothing", async () => {
+    test("creates what is absent, changes what exists, and writes nothing without a change", async () => {
       const apply = applying(setting, "applied");
       const created = await apply("deployer", { a: "1", b: "1" });
       expect([created.code, created.json["data"], managersOf(created)]).toEqual([201, { a: "1", b: "1" }, ["deployer Apply"]]);
@@ -33,7 +33,7 @@ export function applyCases(setting: () => RawSetting): void {
       expect(again.json).toEqual(changed.json);
     });
 
-    test("takes away what the applier gives no more, and leaves what others own", async () => {
+    test("removes what the applier no longer sets, and leaves what others own", async () => {
       const apply = applying(setting, "shared");
       await apply("one", { a: "1", b: "1" });
       await apply("two", { c: "1" });
@@ -63,7 +63,7 @@ export function applyCases(setting: () => RawSetting): void {
       expect([code, json["data"]]).toEqual([201, { a: "one" }]);
     });
 
-    test("keeps what the server chose, and finds no change in it", async () => {
+    test("keeps what the server chose, without a change", async () => {
       const { raw, path } = setting();
       const body = { apiVersion: "v1", kind: "Service", metadata: { name: "chosen" }, spec: { ports: [{ port: 80 }] } };
       const apply = () => raw.send("PATCH", `${path("services", "chosen")}?fieldManager=x`, { body, headers: APPLY });
@@ -72,7 +72,7 @@ export function applyCases(setting: () => RawSetting): void {
       expect(second.json).toEqual(first.json);
     });
 
-    test("as a dry run answers what would be, and stores nothing", async () => {
+    test("as a dry run returns the result, and stores nothing", async () => {
       const { raw, path } = setting();
       expect((await applying(setting, "dry-applied")("x", { a: "1" }, "&dryRun=All")).code).toBe(201);
       expect((await raw.send("GET", path("configmaps", "dry-applied"))).code).toBe(404);
@@ -96,7 +96,7 @@ export function applyCases(setting: () => RawSetting): void {
       expect([answer.code, answer.json["message"]]).toEqual([code, expect.stringMatching(message)]);
     });
 
-    test("force is for appliers alone", async () => {
+    test("only appliers may use force", async () => {
       const { raw, path } = setting();
       await applying(setting, "forced")("x", { a: "1" });
       const headers = { "content-type": "application/merge-patch+json" };
@@ -119,7 +119,7 @@ export function managerCases(setting: () => RawSetting): void {
       return raw.send("PUT", `${path("configmaps", name)}${query}`, { body: change(json) });
     };
 
-    test("anyone who creates an object owns its fields, by the name it gives or that of its program", async () => {
+    test("the creator of an object owns its fields, under the given name or that of its program", async () => {
       const named = await create("m-named", "?fieldManager=builder");
       expect(named.json["metadata"]!["managedFields"]).toMatchObject([
         { manager: "builder", operation: "Update", apiVersion: "v1", fieldsType: "FieldsV1", fieldsV1: { "f:data": { "f:a": {} } } },
@@ -140,7 +140,7 @@ export function managerCases(setting: () => RawSetting): void {
       expect([reset.code, reset.json["metadata"]!["managedFields"]]).toEqual([200, undefined]);
     });
 
-    test("a list that is none is 422", async () => {
+    test("an invalid list is 422", async () => {
       await create("m-broken");
       const broken = [{ manager: "x", operation: "Steal", apiVersion: "v1", fieldsType: "FieldsV1", fieldsV1: {} }];
       const { code, json } = await put("m-broken", (object) => ({ ...object, metadata: { ...object["metadata"], managedFields: broken } }));
@@ -160,7 +160,7 @@ export function strategicMergeCases(setting: () => RawSetting): void {
     };
     const portsOf = ({ json }: RawAnswer) => json["spec"]!["ports"]!.map((port) => `${String(port["name"])}:${String(port["port"])}`);
 
-    test("items of a list meet by their key, deleted ones go", async () => {
+    test("items of a list are merged by key, and deleted ones are removed", async () => {
       const patch = await make("s-merged");
       const changed = await patch({ spec: { ports: [{ port: 80, name: "web" }] } });
       expect([changed.code, portsOf(changed)]).toEqual([200, ["web:80", "dns:53"]]);

@@ -16,7 +16,7 @@ export function readCases(setting: () => RawSetting): void {
       return raw.send("POST", path("configmaps"), { body: { metadata: { name, labels: { read: "yes" } }, data: { a: "1" } } });
     };
 
-    test("any state of an object will do for those who say so, and a state not older than a write has the write", async () => {
+    test("a reader may accept any state of an object, and a state not older than a write includes the write", async () => {
       const { raw, path } = setting();
       const { json } = await make("r-one");
       const version = json["metadata"]!["resourceVersion"];
@@ -24,7 +24,7 @@ export function readCases(setting: () => RawSetting): void {
       expect((await raw.send("GET", `${path("configmaps", "r-one")}?resourceVersion=${version}`)).json).toEqual(json);
     });
 
-    test("an object at a state that is yet to come is 504 Timeout", async () => {
+    test("an object at a future state is 504 Timeout", async () => {
       const { raw, path } = setting();
       await make("r-future");
       const { code, json } = await raw.send("GET", `${path("configmaps", "r-future")}?resourceVersion=999999999999`);
@@ -33,7 +33,7 @@ export function readCases(setting: () => RawSetting): void {
       expect(json["details"]).toMatchObject({ causes: [{ reason: "ResourceVersionTooLarge" }], retryAfterSeconds: 1 });
     });
 
-    test("the status is read under a path of its own, as the whole object", async () => {
+    test("the status has its own path, which returns the whole object", async () => {
       const { raw, path } = setting();
       await raw.send("POST", path("services"), { body: { metadata: { name: "r-status" }, spec: { clusterIP: "None" } } });
       const [whole, status] = [
@@ -59,7 +59,7 @@ export function readCases(setting: () => RawSetting): void {
       ]);
     });
 
-    test("a page that goes on with a state of its own choice is 400, with a way to match 422", async () => {
+    test("a next page with its own resourceVersion is 400, with resourceVersionMatch 422", async () => {
       const { raw, path } = setting();
       for (const name of ["r-page-a", "r-page-b"]) await make(name);
       const first = await raw.send("GET", `${path("configmaps")}?limit=1`);
@@ -91,7 +91,7 @@ export function edgeCases(setting: () => RawSetting): void {
       expect([code, json["reason"]]).toEqual([413, "RequestEntityTooLarge"]);
     });
 
-    test("an object outside of namespaces does not keep one that its author names", async () => {
+    test("a cluster-scoped object does not keep a namespace that its author sets", async () => {
       const { raw, namespace } = setting();
       const [path, name] = ["/apis/rbac.authorization.k8s.io/v1/clusterroles", `${namespace}-nowhere`];
       const created = await raw.send("POST", path, { body: { metadata: { name, namespace: "default" } } });
@@ -103,7 +103,7 @@ export function edgeCases(setting: () => RawSetting): void {
       ]);
     });
 
-    test("a name that the server makes up is not longer than names may be", async () => {
+    test("a generated name is not longer than names may be", async () => {
       const { raw, path } = setting();
       const { code, json } = await raw.send("POST", path("services"), {
         body: { metadata: { generateName: "a".repeat(63) }, spec: { clusterIP: "None" } },

@@ -60,7 +60,7 @@ export function listCases(setting: () => RawSetting): void {
       expect([answer.code, answer.json["reason"]]).toEqual([code, reason]);
     });
 
-    test("people get indented JSON", async () => {
+    test("JSON for people is indented", async () => {
       const { raw, path } = setting();
       const asked = await raw.send("GET", `${path("services")}?pretty=true`);
       expect(asked.text).toMatch(/^\{\n {2}"kind": "ServiceList",\n/);
@@ -80,14 +80,14 @@ export function watchCases(setting: () => RawSetting): void {
     };
     const base = (query = "") => `${setting().path("configmaps")}?watch=true&timeoutSeconds=90&labelSelector=watch%3Dyes${query}`;
 
-    test("without a start it first shows what is there", async () => {
+    test("without a start, it first shows the existing objects", async () => {
       await make("w-a");
       await make("w-b");
       expect(names(await setting().raw.watch(base(), 2))).toEqual(["ADDED w-a", "ADDED w-b"]);
       expect(names(await setting().raw.watch(base("&resourceVersion=0"), 2))).toEqual(["ADDED w-a", "ADDED w-b"]);
     });
 
-    test("initial events end in a bookmark that says so", async () => {
+    test("initial events end with a bookmark", async () => {
       await make("w-a");
       await make("w-b");
       const query = "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
@@ -100,7 +100,7 @@ export function watchCases(setting: () => RawSetting): void {
       expect(lines[2]!["object"]!["metadata"]!["resourceVersion"]).toMatch(/^[1-9]\d*$/);
     });
 
-    test("initial events without the way to match are 422", async () => {
+    test("initial events without resourceVersionMatch are 422", async () => {
       const { code, json } = await setting().raw.send("GET", base("&sendInitialEvents=true"));
       expect([code, json["reason"]]).toEqual([422, "Invalid"]);
       expect(json["message"]).toMatch(/sendInitialEvents requires setting resourceVersionMatch to NotOlderThan/);

@@ -116,7 +116,7 @@ export function refusalCases(setting: () => RawSetting): void {
     });
 
     test.each([
-      { why: "a body that is no JSON", body: "{", want: /json parse error/ },
+      { why: "a body that is not JSON", body: "{", want: /json parse error/ },
       { why: "another version", body: { apiVersion: "v2", kind: "ConfigMap" }, want: /does not match the expected API version|no kind/ },
       { why: "another kind", body: { apiVersion: "v1", kind: "Secret" }, want: /cannot be handled as a ConfigMap/ },
       { why: "another namespace", body: { metadata: { name: "a", namespace: "b" } }, want: /the namespace of the provided object does not match the namespace sent on the request/ }, // prettier-ignore

@@ -65,7 +65,7 @@ export function writeCases(setting: () => RawSetting): void {
       ]);
     });
 
-    test("a dry run answers as if, and leaves no trace", async () => {
+    test("a dry run answers like a real request, and leaves no trace", async () => {
       const { raw, path } = setting();
       const body = { metadata: { name: "dry" } };
       const made = await raw.send("POST", `${path("services")}?dryRun=All`, { body: { ...body, spec: { ports: [{ port: 80 }] } } });
@@ -82,7 +82,7 @@ export function writeCases(setting: () => RawSetting): void {
       expect([wrong.code, wrong.json["reason"]]).toEqual([422, "Invalid"]);
     });
 
-    test("unknown fields are dropped with a warning, without one, or refused, as the request says", async () => {
+    test("unknown fields are dropped with a warning, without one, or refused, as the request asks", async () => {
       const { raw, path } = setting();
       const send = (name: string, mode: string) =>
         raw.send("POST", `${path("configmaps")}?fieldValidation=${mode}`, { body: { metadata: { name, colour: 1 }, shape: 2 } });
@@ -101,7 +101,7 @@ export function writeCases(setting: () => RawSetting): void {
       ]);
     });
 
-    test("a field that a body has twice is told of, or refused, as the request says", async () => {
+    test("a duplicate field in a body is reported, or refused, as the request asks", async () => {
       const { raw, path } = setting();
       const send = (name: string, mode: string) =>
         raw.send("POST", `${path("configmaps")}?fieldValidation=${mode}`, {
@@ -121,7 +121,7 @@ export function writeCases(setting: () => RawSetting): void {
       ]);
     });
 
-    test("YAML goes in and comes out", async () => {
+    test("YAML is read and written", async () => {
       const { raw, path } = setting();
       const body = "metadata:\n  name: written\n  labels: {app: web}\ndata:\n  text: |\n    two\n    lines\n";
       const { code, json } = await raw.send("POST", path("configmaps"), { body, headers: yaml });
@@ -146,7 +146,7 @@ export function writeCases(setting: () => RawSetting): void {
       expect(code).toBe(422);
     });
 
-    test("the status is written on a path of its own only", async () => {
+    test("the status is written only on its own path", async () => {
       const { raw, path } = setting();
       const spec = { containers: [{ name: "main", image: "example.com/web" }], nodeName: "nowhere" };
       const created = await raw.send("POST", path("pods"), { body: { metadata: { name: "web" }, spec, status: { phase: "Running" } } });
@@ -163,7 +163,7 @@ export function writeCases(setting: () => RawSetting): void {
 /** The cases of deletions. */
 export function deleteCases(setting: () => RawSetting): void {
   describe("deletions", () => {
-    test("an object that is gone at once is answered by a Status of success", async () => {
+    test("the deletion of an object without finalizers returns a Status of success", async () => {
       const { raw, path } = setting();
       const { json: created } = await raw.send("POST", path("configmaps"), { body: { metadata: { name: "brief" } } });
       const { code, json } = await raw.send("DELETE", path("configmaps", "brief"), { body: { propagationPolicy: "Background" } });
@@ -188,7 +188,7 @@ export function deleteCases(setting: () => RawSetting): void {
       expect(json["message"]).toMatch(/the UID in the precondition \(another\) does not match the UID in record \(.*\)/);
     });
 
-    test("an object that finalizers keep is answered itself", async () => {
+    test("the deletion of an object with finalizers returns the object", async () => {
       const { raw, path } = setting();
       await raw.send("POST", path("configmaps"), { body: { metadata: { name: "kept", finalizers: ["example.com/wait"] } } });
       const { code, json } = await raw.send("DELETE", path("configmaps", "kept"));

@@ -29,7 +29,7 @@ export function initialEventCases(setting: () => RawSetting): void {
       expect([code, json["reason"], json["message"]]).toEqual([422, "Invalid", expect.stringMatching(want)]);
     });
 
-    test("are no part of lists", async () => {
+    test("are not part of lists", async () => {
       const { raw, path } = setting();
       const { code, json } = await raw.send(
         "GET",
@@ -38,7 +38,7 @@ export function initialEventCases(setting: () => RawSetting): void {
       expect([code, json["message"]]).toEqual([422, expect.stringMatching(/sendInitialEvents is forbidden for list/)]);
     });
 
-    test("that there are none of end at once, at the state of a list", async () => {
+    test("of no objects end at once, at the state of a list", async () => {
       const { raw, path } = setting();
       const before = Number((await raw.send("GET", path("configmaps"))).json["metadata"]!["resourceVersion"]);
       const [line] = await raw.watch(watchOf(`${whole}&labelSelector=none%3Dsuch`), 1);
@@ -46,7 +46,7 @@ export function initialEventCases(setting: () => RawSetting): void {
       expect(Number(line!["object"]!["metadata"]!["resourceVersion"])).toBeGreaterThanOrEqual(before);
     });
 
-    test("are at least as new as the state that is named; one that is yet to come is 504", async () => {
+    test("are at least as new as the given state; a future one is 504", async () => {
       const { raw, path } = setting();
       const { json } = await raw.send("POST", path("configmaps"), { body: { metadata: { name: "newest", labels: { initial: "yes" } } } });
       const query = `${whole}&labelSelector=initial%3Dyes&resourceVersion=`;
@@ -56,7 +56,7 @@ export function initialEventCases(setting: () => RawSetting): void {
       expect([code, refusal["reason"]]).toEqual([504, "Timeout"]);
     });
 
-    test("end in the same way for those who want metadata alone", async () => {
+    test("end in the same way for metadata alone", async () => {
       const headers = { accept: "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1" };
       const [line] = await setting().raw.watch(watchOf(`${whole}&labelSelector=none%3Dsuch`), 1, { headers });
       expect(line).toMatchObject({ type: "BOOKMARK", object: { kind: "PartialObjectMetadata", metadata: { annotations: end } } });

@@ -60,7 +60,7 @@ export function kindCases(setting: () => Setting): void {
       expect(created["stringData"]).toBeUndefined();
     });
 
-    test("data that is no base64 is API_BAD_REQUEST", async () => {
+    test("data that is not base64 is API_BAD_REQUEST", async () => {
       const call = setting().client.create(SECRETS, object(SECRETS, "garbled", { data: { a: "not base64!" } }));
       expect(await codeOf(call)).toBe("API_BAD_REQUEST");
     });
@@ -115,7 +115,7 @@ export function kindCases(setting: () => Setting): void {
   });
 
   describe("namespaces", () => {
-    test.each(["default", "kube-system", "kube-public"])("%s is there and stays", async (name) => {
+    test.each(["default", "kube-system", "kube-public"])("%s exists and stays", async (name) => {
       const { client } = setting();
       expect(await client.get(NAMESPACES, { namespace: "", name })).toMatchObject({ status: { phase: "Active" } });
       expect(await codeOf(client.delete(NAMESPACES, { namespace: "", name }))).toBe("API_FORBIDDEN");
@@ -153,7 +153,7 @@ function endpointsCases(setting: () => Setting): void {
     const create = (name: string, subsets: unknown) =>
       setting().client.create(ENDPOINTS, setting().objects.endpoints(name, subsets)) as Promise<Endpoints>;
 
-    test("subsets are stored as they are written, in their order, with that of addresses and ports", async () => {
+    test("subsets are stored as written, with the order of subsets, addresses and ports", async () => {
       const written = [
         { addresses: [{ ip: "10.1.0.2" }], ports: [{ name: "a", port: 80, protocol: "TCP" }] },
         { addresses: [{ ip: "10.1.0.1" }], ports: [{ name: "a", port: 80, protocol: "TCP" }] },
@@ -197,7 +197,7 @@ function endpointsCases(setting: () => Setting): void {
       expect((await create("empty", [])).subsets ?? []).toEqual([]);
     });
 
-    test("Endpoints go when their Service goes", async () => {
+    test("Endpoints are deleted with their Service", async () => {
       const { client, objects } = setting();
       await client.create(SERVICES, objects.service("cascade"));
       const { metadata } = await create("cascade", undefined);
@@ -216,7 +216,7 @@ function endpointsCases(setting: () => Setting): void {
 
     test.each([
       { why: "a subset without addresses", subset: { ports: [{ port: 80 }] } },
-      { why: "an address that is none", subset: { addresses: [{ ip: "10.1.0" }] } },
+      { why: "an invalid address", subset: { addresses: [{ ip: "10.1.0" }] } },
       { why: "a loopback address", subset: { addresses: [{ ip: "127.0.0.1" }] } },
       { why: "a link-local address", subset: { notReadyAddresses: [{ ip: "169.254.169.254" }] } },
       { why: "the unspecified address", subset: { addresses: [{ ip: "::" }] } },
@@ -225,7 +225,7 @@ function endpointsCases(setting: () => Setting): void {
       { why: "two ports, one without a name", subset: { addresses: [{ ip: "10.1.0.1" }], ports: [{ port: 80 }, { name: "b", port: 81 }] } },
       { why: "a port name in capitals", subset: { addresses: [{ ip: "10.1.0.1" }], ports: [{ name: "HTTP", port: 80 }] } },
       { why: "an unknown protocol", subset: { addresses: [{ ip: "10.1.0.1" }], ports: [{ port: 80, protocol: "ICMP" }] } },
-      { why: "a hostname that is no label", subset: { addresses: [{ ip: "10.1.0.1", hostname: "a.b" }] } },
+      { why: "a hostname that is not a label", subset: { addresses: [{ ip: "10.1.0.1", hostname: "a.b" }] } },
       { why: "a node name in capitals", subset: { addresses: [{ ip: "10.1.0.1", nodeName: "Node" }] } },
     ])("$why is API_INVALID", async ({ subset }) => {
       expect(await codeOf(create("refused", [subset]))).toBe("API_INVALID");
@@ -235,7 +235,7 @@ function endpointsCases(setting: () => Setting): void {
       expect(await codeOf(create("multicast", [{ addresses: [{ ip: "239.1.1.1" }] }]))).toBe("none");
     });
 
-    test("a port that is no number is API_BAD_REQUEST", async () => {
+    test("a port that is not a number is API_BAD_REQUEST", async () => {
       expect(await codeOf(create("typed", [{ addresses: [{ ip: "10.1.0.1" }], ports: [{ port: "80" }] }]))).toBe("API_BAD_REQUEST");
     });
   });
@@ -267,7 +267,7 @@ function serviceCases(setting: () => Setting): void {
       expect(await codeOf(client.update(SERVICES, { ...updated, spec: headless }))).toBe("API_INVALID");
     });
 
-    test("an address is given once, and again when it is free", async () => {
+    test("an address is allocated once, and again when it is free", async () => {
       const { client, namespace } = setting();
       const first = await create("holder");
       const spec = { clusterIP: first.spec!.clusterIP, ports: [{ port: 80 }] };
@@ -286,7 +286,7 @@ function serviceCases(setting: () => Setting): void {
       expect(spec!.clusterIP ?? "").toBe("");
     });
 
-    test("node ports are given, kept, and given back with the type", async () => {
+    test("node ports are allocated, kept, and released with the type", async () => {
       const { client } = setting();
       const created = await create("nodes", { type: "NodePort", ports: [{ port: 80 }] });
       const { nodePort } = created.spec!.ports![0]!;
@@ -323,16 +323,16 @@ function serviceCases(setting: () => Setting): void {
       { why: "a port out of range", spec: { ports: [{ port: 65_536 }] } },
       { why: "an unknown type", spec: { type: "Magic", ports: [{ port: 80 }] } },
       { why: "an external name that is missing", spec: { type: "ExternalName" } },
-      { why: "an address that is none", spec: { clusterIP: "first", ports: [{ port: 80 }] } },
+      { why: "an invalid address", spec: { clusterIP: "first", ports: [{ port: 80 }] } },
       { why: "a selector value with a space", spec: { selector: { app: "a b" }, ports: [{ port: 80 }] } },
       { why: "a node port on a ClusterIP", spec: { ports: [{ port: 80, nodePort: 30_000 }] } },
       { why: "source ranges without a load balancer", spec: { ports: [{ port: 80 }], loadBalancerSourceRanges: ["10.0.0.0/8"] } },
-      { why: "source ranges that are none", spec: { type: "LoadBalancer", ports: [{ port: 80 }], loadBalancerSourceRanges: ["ten"] } },
+      { why: "invalid source ranges", spec: { type: "LoadBalancer", ports: [{ port: 80 }], loadBalancerSourceRanges: ["ten"] } },
       { why: "a load balancer class without a load balancer", spec: { ports: [{ port: 80 }], loadBalancerClass: "example.com/a" } },
       { why: "node ports of a load balancer without one", spec: { ports: [{ port: 80 }], allocateLoadBalancerNodePorts: true } },
-      { why: "a policy for traffic from outside without any", spec: { ports: [{ port: 80 }], externalTrafficPolicy: "Local" } },
+      { why: "an external traffic policy without external traffic", spec: { ports: [{ port: 80 }], externalTrafficPolicy: "Local" } },
       { why: "a health check port without a check", spec: { type: "NodePort", ports: [{ port: 80 }], healthCheckNodePort: 30_007 } },
-      { why: "an unknown policy for traffic from inside", spec: { ports: [{ port: 80 }], internalTrafficPolicy: "Near" } },
+      { why: "an unknown internal traffic policy", spec: { ports: [{ port: 80 }], internalTrafficPolicy: "Near" } },
       { why: "a node port out of range", spec: { type: "NodePort", ports: [{ port: 80, nodePort: 80 }] } },
     ])("$why is API_INVALID", async ({ spec }) => {
       expect(await codeOf(create("refused", spec))).toBe("API_INVALID");

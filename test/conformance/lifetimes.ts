@@ -31,7 +31,7 @@ export function lifetimeCases(setting: () => RawSetting): void {
   const merge = { "content-type": "application/merge-patch+json" };
 
   describe("ends", () => {
-    test("what keeps an object is only taken away, and the last write answers the object", async () => {
+    test("finalizers of a deleted object can only be removed, and the last write returns the object", async () => {
       const { raw, path } = setting();
       await make("ending", { finalizers: ["example.com/one", "example.com/two"] });
       const deleted = await raw.send("DELETE", path("configmaps", "ending"));
@@ -50,7 +50,7 @@ export function lifetimeCases(setting: () => RawSetting): void {
     });
 
     test.each([
-      { why: "both ways to say what becomes of dependents", body: { propagationPolicy: "Orphan", orphanDependents: true }, code: 422 },
+      { why: "both settings for dependents at once", body: { propagationPolicy: "Orphan", orphanDependents: true }, code: 422 },
       { why: "an unknown policy", body: { propagationPolicy: "Gently" }, code: 422 },
       { why: "another kind of options", body: { kind: "Pod" }, code: 400 },
     ])("$why is $code", async ({ body, code }) => {
@@ -75,14 +75,14 @@ export function lifetimeCases(setting: () => RawSetting): void {
       await raw.send("PATCH", path("configmaps", "queried"), { body: { metadata: { finalizers: null } }, headers: merge });
     });
 
-    test("anyone who keeps to the old way of not orphaning is told that the end is not yet", async () => {
+    test("the older way of not orphaning returns the object that still exists", async () => {
       const { raw, path } = setting();
       await make("accepted", { finalizers: ["example.com/wait"] });
       expect((await raw.send("DELETE", path("configmaps", "accepted"), { body: { orphanDependents: false } })).code).toBe(202);
       await raw.send("PATCH", path("configmaps", "accepted"), { body: { metadata: { finalizers: null } }, headers: merge });
     });
 
-    test("a Pod on a node takes its time, which can only be shortened", async () => {
+    test("a Pod on a node has a grace period, which can only be shortened", async () => {
       const { raw, path } = setting();
       const spec = { nodeName: "nowhere", terminationGracePeriodSeconds: 600, containers: [{ name: "main", image: "example.com/web" }] };
       await raw.send("POST", path("pods"), { body: { metadata: { name: "slow" }, spec } });
@@ -106,7 +106,7 @@ export function lifetimeCases(setting: () => RawSetting): void {
       await until("background-child", ({ code }) => code === 404);
     });
 
-    test("an owner in the foreground goes after those that block it", async () => {
+    test("an owner in the foreground is deleted after those that block it", async () => {
       const { raw, path } = setting();
       const owner = await make("foreground-owner");
       await make("foreground-child", { ownerReferences: [refer(owner, { blockOwnerDeletion: true })], finalizers: ["example.com/wait"] });
@@ -120,7 +120,7 @@ export function lifetimeCases(setting: () => RawSetting): void {
       await until("foreground-owner", (answer) => answer.code === 404);
     });
 
-    test("orphans stay and forget their owner", async () => {
+    test("orphans stay and lose their owner", async () => {
       const { raw, path } = setting();
       await make("orphan", { ownerReferences: [refer(await make("leaver"))] });
       await raw.send("DELETE", path("configmaps", "leaver"), { body: { propagationPolicy: "Orphan" } });
@@ -138,7 +138,7 @@ export function lifetimeCases(setting: () => RawSetting): void {
     });
 
     test.each([
-      { why: "two owners that both manage", extra: [{ controller: true }, { controller: true, uid: "other" }] },
+      { why: "a second managing owner", extra: [{ controller: true }, { controller: true, uid: "other" }] },
       { why: "an owner without a name", extra: [{ name: "" }] },
       { why: "an owner without a uid", extra: [{ uid: "" }] },
       { why: "an owner without a kind", extra: [{ kind: "" }] },

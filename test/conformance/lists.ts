@@ -20,7 +20,7 @@ export function listCases(setting: () => Setting): void {
       }
     };
 
-    test("items come in order, each with its type, at a state that is told", async () => {
+    test("items come in order, each with its type, at a state that the list names", async () => {
       const { client, namespace } = setting();
       await make("ordered", 3);
       const { items, resourceVersion, continue: token } = await client.list(CONFIG_MAPS, { namespace, labelSelector: "set=ordered" });
@@ -57,8 +57,8 @@ export function listCases(setting: () => Setting): void {
 
     test.each([
       { why: "an operator without values", options: { labelSelector: "a in" } },
-      { why: "a label that is no name", options: { labelSelector: "-a=b" } },
-      { why: "a field that cannot be selected by", options: { fieldSelector: "data.a=b" } },
+      { why: "a label that is not a name", options: { labelSelector: "-a=b" } },
+      { why: "a field that is not selectable", options: { fieldSelector: "data.a=b" } },
       { why: "a continue token of another server", options: { continue: "nonsense" } },
     ])("$why is API_BAD_REQUEST", async ({ options }) => {
       const { client, namespace } = setting();

@@ -18,7 +18,7 @@ export interface RawAnswer {
   readonly code: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
-  /** The parsed body; undefined when it is no JSON. */
+  /** The parsed body; undefined when it is not JSON. */
   readonly json: Json;
 }
 

@@ -26,7 +26,7 @@ export function statusCases(setting: () => RawSetting): void {
   const types = (json: Json) => (json["status"]!["conditions"] ?? []).map((entry) => `${entry["type"]}=${entry["status"]}`).sort();
 
   describe("statuses", () => {
-    test("writers of conditions keep to their own, by type", async () => {
+    test("writers of conditions change only their own, by type", async () => {
       const { raw, path } = setting();
       await service("conditions");
       const apply = (manager: string, ...conditions: readonly object[]) =>
@@ -52,7 +52,7 @@ export function statusCases(setting: () => RawSetting): void {
       );
     });
 
-    test("a field that conditions and load balancers do not have is told of", async () => {
+    test("an unknown field of conditions and load balancers is reported", async () => {
       const { raw, path } = setting();
       await service("unknown-fields");
       const put = (status: object) =>
@@ -63,7 +63,7 @@ export function statusCases(setting: () => RawSetting): void {
       await raw.send("DELETE", path("services", "unknown-fields"));
     });
 
-    test("session affinity has a time, and only then", async () => {
+    test("only session affinity has a timeout", async () => {
       const { raw, path } = setting();
       const config = (timeoutSeconds?: number) => ({ clientIP: { timeoutSeconds } });
       const made = await service("sticky", { sessionAffinity: "ClientIP" });

@@ -94,7 +94,7 @@ export function storeSuite({ name, create, runs = 100 }: StoreSuiteOptions): voi
     );
 
     test(
-      "what the writer does to its object after the call is no part of the write",
+      "what the writer does to its object after the call is not part of the write",
       withStore(async (store) => {
         const given: Record<string, unknown> & KubeObject = { ...object("db", "one") };
         const writing = store.create(key("db"), given);

@@ -16,7 +16,7 @@ export function viewCases(setting: () => RawSetting): void {
   const names = (table: Json) => table["columnDefinitions"]!.map((column) => String(column["name"]));
 
   describe("views", () => {
-    test.each(["v1", "v1beta1"])("a list is shown as a table to those who ask for version %s of it", async (version) => {
+    test.each(["v1", "v1beta1"])("a list is shown as a table if version %s of it is requested", async (version) => {
       await make("view-a");
       const { raw, path } = setting();
       const { json, code } = await raw.send("GET", `${path("configmaps")}?labelSelector=view%3Dyes`, accept("Table", version));
@@ -30,7 +30,7 @@ export function viewCases(setting: () => RawSetting): void {
       expect(row!["object"]!["data"]).toBeUndefined();
     });
 
-    test("a table has the whole objects or none for those who say so", async () => {
+    test("a table includes whole objects or none, as requested", async () => {
       await make("view-b");
       const { raw, path } = setting();
       const get = async (include: string) => (await raw.send("GET", `${path("configmaps", "view-b")}?includeObject=${include}`, accept("Table"))).json; // prettier-ignore
@@ -38,7 +38,7 @@ export function viewCases(setting: () => RawSetting): void {
       expect((await get("None"))["rows"]![0]!["object"] ?? null).toBeNull();
     });
 
-    test("metadata alone comes for an object and for a list", async () => {
+    test("metadata alone is available for an object and for a list", async () => {
       await make("view-c");
       const { raw, path } = setting();
       const one = await raw.send("GET", path("configmaps", "view-c"), accept("PartialObjectMetadata"));
@@ -49,7 +49,7 @@ export function viewCases(setting: () => RawSetting): void {
       expect(all.json["items"]![0]!["data"]).toBeUndefined();
     });
 
-    test("a watch is shown as tables, of which the first tells the columns", async () => {
+    test("a watch is shown as tables, of which the first has the columns", async () => {
       await make("view-d");
       const { raw, path } = setting();
       const url = `${path("configmaps", "view-d")}?watch=1&timeoutSeconds=90`;
@@ -73,7 +73,7 @@ export function viewCases(setting: () => RawSetting): void {
       expect(first!["object"]!["data"]).toBeUndefined();
     });
 
-    test("an unknown form is passed over, and refused when it is the only one", async () => {
+    test("an unknown format is skipped, and refused if it is the only one", async () => {
       await make("view-f");
       const { raw, path } = setting();
       expect((await raw.send("GET", path("configmaps", "view-f"), accept("Poem"))).json["kind"]).toBe("ConfigMap");

@@ -30,7 +30,7 @@ export const shown = (events: readonly WatchEvent[]) => events.map(({ type, obje
 
 export function watchCases(setting: () => Setting): void {
   describe("watch", () => {
-    test("events come in order from after the list, each with the object of that moment", async () => {
+    test("events follow the list in order, each with the object at that moment", async () => {
       const { client, namespace, objects } = setting();
       const { resourceVersion } = await client.list(CONFIG_MAPS, { namespace });
       const created = await client.create(CONFIG_MAPS, objects.configMap("seen", { a: "1" }));
@@ -45,7 +45,7 @@ export function watchCases(setting: () => Setting): void {
       expect(events[2]!.object["data"]).toEqual({ a: "2" });
     });
 
-    test("a watch that is open already sees what comes, and tells when it is open", async () => {
+    test("an open watch sees later changes, and reports when it is open", async () => {
       const { client, namespace, objects } = setting();
       const { resourceVersion } = await client.list(CONFIG_MAPS, { namespace });
       let writing: Promise<KubeObject> | undefined;

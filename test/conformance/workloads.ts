@@ -30,7 +30,7 @@ export function workloadCases(setting: () => RawSetting): void {
   const { path, create, patch } = inGroup(setting, "apps");
 
   describe("workloads", () => {
-    test("what says the same is no new generation", async () => {
+    test("an equal spec is not a new generation", async () => {
       const { json } = await create("deployments", "w-again", workload());
       const body = { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "w-again" }, spec: workload() };
       const replaced = await setting().raw.send("PUT", path("deployments", "w-again"), { body });
@@ -47,7 +47,7 @@ export function workloadCases(setting: () => RawSetting): void {
       expect(json["metadata"]!["generation"]).toBe(2);
     });
 
-    test("a Deployment with fewer replicas than none is 422", async () => {
+    test("a Deployment with negative replicas is 422", async () => {
       const answer = await create("deployments", "w-refused", workload({ replicas: -1 }));
       expect([answer.code, causes(answer)]).toEqual([422, ["spec.replicas"]]);
     });
@@ -60,7 +60,7 @@ export function scaleCases(setting: () => RawSetting): void {
   const scaleOf = (name: string, plural = "deployments") => `${path(plural, name)}/scale`;
 
   describe("scale", () => {
-    test.each(["deployments", "statefulsets"])("of %s shows replicas and selector apart", async (plural) => {
+    test.each(["deployments", "statefulsets"])("of %s shows replicas and selector", async (plural) => {
       const { json } = await create(plural, "s-shown", workload(plural === "statefulsets" ? { serviceName: "web" } : {}));
       const scale = await setting().raw.send("GET", scaleOf("s-shown", plural));
       const metadata = { name: "s-shown", namespace: setting().namespace, uid: json["metadata"]!["uid"] };
@@ -130,7 +130,7 @@ export function scaleCases(setting: () => RawSetting): void {
       // The rest of the Deployment still belongs to its author.
       const author = json["metadata"]!["managedFields"]!.find(({ operation }) => String(operation) === "Update")!;
       expect(author["fieldsV1"]!["f:spec"]).toMatchObject({ "f:paused": {}, "f:template": {} });
-      // Applied again, it is no change; another one that wants the same shares the field.
+      // Applied again, it is not a change; another one that wants the same shares the field.
       await apply("scaler", { replicas: 3 });
       expect((await apply("second", { replicas: 1 })).json["message"]).toContain(
         'conflict with "scaler" with subresource "scale": .spec.replicas',

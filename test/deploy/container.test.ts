@@ -34,7 +34,7 @@ describe("what is found", () => {
     ["ARG BASE=node:24-slim", "ARG BASE=node:latest", "the base node:latest is another one tomorrow"],
     ["ARG BASE=node:24-slim", "ARG BASE=node", "the base node has no tag"],
     ["ARG BASE=node:24-slim", "ARG BASE=registry.example.com/node:24", "names a registry"],
-    [/FROM \$\{BASE\}$/m, "FROM node:24-slim", "the base is no argument: it cannot be given a digest"],
+    [/FROM \$\{BASE\}$/m, "FROM node:24-slim", "the base is not an argument: it cannot be given a digest"],
     ["USER 65532:65532\n", "", "no USER: it runs as root"],
     ["USER 65532:65532", "USER node", "USER node: runAsNonRoot asks for a number other than 0"],
     ["USER 65532:65532", "USER 0", "USER 0: runAsNonRoot"],
@@ -53,7 +53,7 @@ describe("what is found", () => {
     ["STOPSIGNAL SIGTERM", "HEALTHCHECK CMD true", "Pods have probes"],
     ["STOPSIGNAL SIGTERM", "RUN rm -rf /tmp", "RUN in the last stage"],
     ["WORKDIR /app", "WORKDIR app", "WORKDIR app depends on the lines before"],
-    ["STOPSIGNAL SIGTERM", "EXPSE 8080", "EXPSE is no instruction"],
+    ["STOPSIGNAL SIGTERM", "EXPSE 8080", "EXPSE is not an instruction"],
   ])("%s → %s", (from, to, message) => {
     expect(change(from, to)).toContain(message);
   });

@@ -112,7 +112,7 @@ describe("Events", () => {
       delete: () => Promise.resolve("deleted" as const),
     };
     const recorder = createEventRecorder({ writer, clock: createFakeClock(), logger: silentLogger });
-    // Each namespace has its share of Events.
+    // Each namespace has used its share of Events.
     const objectIn = (namespace: string) => ({ apiVersion: "v1", kind: "Endpoints", metadata: { name: "web", namespace, uid: "1" } });
     const quiet: Code[] = [];
     const reasons: unknown[] = [];

@@ -9,7 +9,7 @@ import type { Schema } from "../../src/schema/schema.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 
-/** What can be turned by itself: a field that is no section. A selector is one thing. */
+/** What can be turned by itself: a field that is not a section. A selector is one thing. */
 function turnedBy(schema: Schema, field = ""): string[] {
   if (schema.type !== "object" || schema.nullable === true) return [field];
   return Object.entries(schema.fields).flatMap(([name, member]) => turnedBy(member, field === "" ? name : `${field}.${name}`));

@@ -14,7 +14,7 @@ import { createCipher, ENCRYPTION_KEY_BYTES, parseEncryptionKeys } from "../../s
 const keyOf = (byte: number) => new Uint8Array(ENCRYPTION_KEY_BYTES).fill(byte);
 const cipherOf = (...bytes: number[]) => createCipher({ keys: bytes.map(keyOf), chance: systemChance });
 const hintOf = (byte: number) =>
-  `Add the key ${cipherOf(byte).keys.first} as another line to the encryption keys, until platform-data keys says that it seals nothing`;
+  `Add the key ${cipherOf(byte).keys.first} as another line to the encryption keys, until platform-data keys reports that it encrypts nothing`;
 const textOf = (byte: number) => Buffer.from(keyOf(byte)).toString("base64");
 
 async function failure(run: () => unknown): Promise<{ code: string; message: string; hint: unknown }> {
@@ -45,7 +45,7 @@ describe("a cipher", () => {
     const sealed = cipherOf(1).seal("/a", "text");
     expect(await failure(() => cipherOf(2).open("/a", sealed))).toEqual({
       code: "STORE_FAILED",
-      message: `Cannot read what is stored: it was sealed with the encryption key ${cipherOf(1).keys.first}, which is not at hand`,
+      message: `Cannot read what is stored: it was encrypted with the key ${cipherOf(1).keys.first}, which is not available`,
       hint: hintOf(1),
     });
   });
@@ -181,7 +181,7 @@ describe("a folder of the management API", () => {
     env = { [ENCRYPTION_KEY_VARIABLE]: textOf(2) };
     const { code, message, hint } = await failure(again);
     expect([code, hint]).toEqual(["CONFIG_FILE", hintOf(1)]);
-    expect(message).toContain('its object "/a" does not open: it was sealed with another key, or changed since');
+    expect(message).toContain('its object "/a" cannot be decrypted: it was encrypted with another key, or changed since');
     expect(message).not.toContain(textOf(2));
     expect(await start("k.txt")).toMatchObject({ found: "ops" });
   });
@@ -190,7 +190,7 @@ describe("a folder of the management API", () => {
     files = { "k.txt": textOf(1) };
     await start("k.txt");
     const { code, message, hint } = await failure(() => start());
-    expect([code, message]).toEqual(["CONFIG_FILE", `Cannot read "${join(path, "management.db")}": its encryption key is not at hand`]);
+    expect([code, message]).toEqual(["CONFIG_FILE", `Cannot read "${join(path, "management.db")}": its encryption key is not available`]);
     expect(hint).toContain(`--encryption-key-file or ${ENCRYPTION_KEY_VARIABLE}`);
     expect(() => statSync(join(path, "encryption.key"))).toThrow("ENOENT");
     expect(await start("k.txt")).toMatchObject({ found: "ops" });

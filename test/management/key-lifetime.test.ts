@@ -135,7 +135,7 @@ describe("the time of a key", () => {
 });
 
 describe("the last activity", () => {
-  test("is when the key was used, and its change is no change of the object", async () => {
+  test("is when the key was used, and its change is not a change of the object", async () => {
     await onPlatform("", async (own) => {
       const jane = await own.withKey({ user: "jane" });
       const path = `${KEYS}/${jane.name}`;

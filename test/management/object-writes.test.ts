@@ -107,7 +107,7 @@ describe("bodies", () => {
   });
 
   test.each([
-    ["is no array", { op: "add", path: "/spec/displayName", value: "x" }],
+    ["is not an array", { op: "add", path: "/spec/displayName", value: "x" }],
     [
       "fails a test",
       [

@@ -111,7 +111,7 @@ test("a user without a password gets that as the reason, and every user does whe
   const parsed = parseManagementConfig("auth: {password: {disabled: true}}");
   if (!parsed.ok) throw new Error("the configuration is wrong");
   await platform.management.configure(parsed.config);
-  expect((await change(jane, OLD, NEW)).text).toContain("login by password is disabled");
+  expect((await change(jane, OLD, NEW)).text).toContain("password login is disabled");
 });
 
 describe("attempts", () => {

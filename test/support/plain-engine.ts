@@ -32,7 +32,7 @@ function compile(text: string, realm: Context): Run {
 function evaluate(run: Run, { value, valueExists, context }: PatchScope): unknown {
   const result = call(() => run(structuredClone(value), valueExists, structuredClone(context)));
   const text = isJson(result) ? JSON.stringify(result) : undefined;
-  if (text === undefined) throw fail("EXPRESSION_RESULT", "Cannot use the result: it is no JSON value");
+  if (text === undefined) throw fail("EXPRESSION_RESULT", "Cannot use the result: it is not a JSON value");
   return JSON.parse(text);
 }
 

@@ -66,7 +66,7 @@ describe("laws of a test file", () => {
     ["- idempotent: { list: endpoints }", "passed", []],
     ["- settles: { list: endpoints }", "passed", []],
     ["- settles: { list: services }", "failed", [/^settles does not hold: .*gets longer/]],
-    ["- convergent: { rounds: 3 }", "failed", [/does not come to rest within 3 rounds/]],
+    ["- convergent: { rounds: 3 }", "failed", [/does not settle within 3 rounds/]],
     ["- roundTrip: {}", "failed", [/"a-a"/, /"192[.]/]],
     ["- roundTrip: { list: endpointSlices }", "skipped", []],
     ["- hostEdits: { path: 'subsets[*].addresses[*].ip' }", "failed", [/^hostEdits does not hold: host "10\./]],

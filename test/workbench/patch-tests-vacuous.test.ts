@@ -46,9 +46,9 @@ describe("a test that cannot fail is refused", () => {
     [
       "a misspelt set",
       "set: { 'subsets[0].adresses[0].ip': 10.0.0.3 }, result: applied",
-      /^error: .*subsets\[0\]\.adresses is no field of the kind/,
+      /^error: .*subsets\[0\]\.adresses is not a field of the kind/,
     ],
-    ["an empty message", "error: { match: startsWith, message: '' }", /^Expected a text, found an empty one/],
+    ["an empty message", "error: { match: startsWith, message: '' }", /^Expected a non-empty string/],
   ])("%s", async (_, text, message) => {
     expect(await only(text)).toEqual([expect.stringMatching(message)]);
   });
@@ -92,8 +92,8 @@ describe("objects that are none", () => {
     [{ kind: "Endpoints", subsets: "none" }, "subsets is a string in place of a list"],
     [{ kind: "Endpoints", subsets: [null] }, "subsets[0] is null in place of a map"],
     [{ kind: "Endpoints", metadata: { labels: [] } }, "metadata.labels is a list in place of a map"],
-    [{ kind: "Service", spec: { port: [] } }, 'spec.port is no field of the kind; did you mean "ports"?'],
-    [{ kind: "EndpointSlice", endpoint: [] }, 'endpoint is no field of the kind; did you mean "endpoints"?'],
+    [{ kind: "Service", spec: { port: [] } }, 'spec.port is not a field of the kind; did you mean "ports"?'],
+    [{ kind: "EndpointSlice", endpoint: [] }, 'endpoint is not a field of the kind; did you mean "endpoints"?'],
     [{ kind: "Service", spec: { clusterIPs: ["10.0.0.1"], ipFamilyPolicy: "SingleStack" }, status: {} }, undefined],
     [{ kind: "Endpoints", subsets: null, metadata: { labels: null, generateName: "a-" } }, undefined],
     [{ kind: "Endpoints", subsets: [{ addresses: [{ ip: 7, zone: "a" }] }] }, undefined],
@@ -117,8 +117,8 @@ describe("objects that are none", () => {
 
   test.each([
     ["{ kind: Endpoints }", "kind without apiVersion"],
-    ["{ metadata: { name: 5 } }", "metadata.name is no text"],
-    ["{ metadata: { namespace: {} } }", "metadata.namespace is no text"],
+    ["{ metadata: { name: 5 } }", "metadata.name is not a string"],
+    ["{ metadata: { namespace: {} } }", "metadata.namespace is not a string"],
     ["{ subsets: [null] }", "subsets[0] is null in place of a map"],
   ])("%s is an error", async (object, why) => {
     expect(await told(`${SUITE}tests: [{ it: t, object: ${object}, result: unchanged }]\n`)).toEqual([
@@ -168,7 +168,7 @@ describe("sequences", () => {
       "a misspelt value",
       "{ at: 0s, tenant: { apply: web, set: { subset: [] } } }",
       "{ quiescent: true }",
-      /subset is no field of the kind/,
+      /subset is not a field of the kind/,
     ],
   ])("%s", async (_, events, expectations, message) => {
     expect(await sequence(events, expectations)).toEqual([expect.stringMatching(message)]);

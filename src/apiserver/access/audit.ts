@@ -37,7 +37,7 @@ export interface AuditTrail {
   /**
    * The request is answered, or the watch over.
    *
-   * @param responseObject The object sent, without what only the author may see; absent if it was no object.
+   * @param responseObject The object sent, without what only the author may see; absent if it was not an object.
    */
   readonly complete: (code: number, responseObject?: () => unknown) => void;
   /** The server failed in the middle of it. Default: `complete` with 500. */
@@ -47,7 +47,7 @@ export interface AuditTrail {
 /** Decides for each request whether its outcome is recorded. */
 export type Audit = (facts: AuditFacts) => AuditTrail | undefined;
 
-/** Sees to it that a trail has one end. */
+/** Ensures that a trail ends exactly once. */
 export function createAuditRecord(trail: AuditTrail): AuditRecord {
   let over = false;
   let responseObject: (() => unknown) | undefined;
@@ -70,7 +70,7 @@ export function createAuditRecord(trail: AuditTrail): AuditRecord {
 const HIDDEN = "********";
 
 /**
- * An address without the values of its query, among which codes of a sign-in may be.
+ * An address without the values of its query, which may include sign-in codes.
  *
  * @example
  * withoutValues("/auth/oidc/callback?code=abc&state=x"); // "/auth/oidc/callback?code=********&state=********"

@@ -19,7 +19,7 @@ export interface ResourceAttributes {
   readonly name: string;
 }
 
-/** A request for a path that is no resource. */
+/** A request for a path that is not a resource. */
 export interface PathAttributes {
   /** The HTTP method in lower case. */
   readonly verb: string;
@@ -66,7 +66,7 @@ const VERBS: Readonly<Record<string, string>> = {
 const BY_NAME = /(?:^|,)metadata\.name==?([A-Za-z0-9.:_-]+)(?:,|$)/;
 
 /**
- * The attributes of a request that permissions apply to. A namespace is in itself, so a Role in it may allow to read it.
+ * The attributes of a request that permissions apply to. A namespace counts as inside itself, so a Role in it can permit reading it.
  * Source: the API server's request info.
  */
 export function attributesOf(exchange: Pick<Exchange, "method" | "path" | "query">, target: ResourceTarget | undefined): Attributes {
@@ -89,7 +89,7 @@ function collectionVerb(verb: string, watching: boolean): string {
 }
 
 /**
- * The refusal, in Kubernetes' words, with the reason that the authorizer gives.
+ * The refusal in the wording of Kubernetes, with the authorizer's reason.
  *
  * @example
  * refusal({ name: "jane", groups: [] }, { verb: "get", path: "/metrics" }).message; // 'forbidden: User "jane" cannot get path "/metrics"'
@@ -107,7 +107,7 @@ export function refusal(user: UserInfo, attributes: Attributes, reason = ""): En
 }
 
 /**
- * Passes allowed requests.
+ * Admits allowed requests.
  *
  * @throws API_FORBIDDEN for everything else.
  */

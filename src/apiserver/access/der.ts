@@ -34,7 +34,7 @@ export function integer(bytes: Uint8Array): Buffer {
   return value(0x02, negative ? Buffer.concat([Buffer.from([0]), bytes]) : bytes);
 }
 
-/** true; false is never written, as it is the default wherever it could be. */
+/** The value true. False is the default everywhere and is never written. */
 export function yes(): Buffer {
   return value(0x01, Buffer.from([0xff]));
 }
@@ -78,12 +78,12 @@ export function derTime(milliseconds: number): Buffer {
   return Number(digits.slice(0, 4)) < 2050 ? value(0x17, Buffer.from(digits.slice(2))) : value(0x18, Buffer.from(digits));
 }
 
-/** A value in a numbered place, with its own tag kept. */
+/** A value at a numbered position, which keeps its own tag. */
 export function explicit(place: number, member: Uint8Array): Buffer {
   return value(CONTEXT | CONSTRUCTED | place, member);
 }
 
-/** Bytes in a numbered place, whose tag replaces their own. */
+/** Bytes at a numbered position, with its tag instead of their own. */
 export function implicit(place: number, content: Uint8Array): Buffer {
   return value(CONTEXT | place, content);
 }

@@ -10,7 +10,7 @@ export interface KubeconfigOptions {
 }
 
 /**
- * A kubeconfig with one context. Every scalar is written in JSON's quotes, which YAML reads the same way.
+ * A kubeconfig with one context. Every scalar is quoted as in JSON, which YAML reads in the same way.
  *
  * @example
  * formatKubeconfig({ name: "demo", url: "http://127.0.0.1:8001" });

@@ -99,7 +99,7 @@ export function createTokens({ chance, clock, expiringMax = EXPIRING_MAX }: Toke
 /**
  * Identifies callers by a token in the `Authorization: Bearer` header.
  *
- * @param otherwise Decides about requests without that header. Default: no caller is known.
+ * @param otherwise Authenticates requests without that header. Default: the caller is unknown.
  */
 export function createBearerAuthentication(tokens: Tokens, otherwise: Authenticate = async () => undefined): Authenticate {
   return async (request) => {

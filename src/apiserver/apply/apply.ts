@@ -55,14 +55,14 @@ export type Applied = { readonly object: KubeObject } | { readonly conflicts: re
 const BEFORE_FIRST_APPLY = "before-first-apply";
 
 /**
- * Applies a configuration. Nothing that is given is modified.
+ * Applies a configuration. No argument is modified.
  *
  * Guarantees:
  * - Fields that neither the configuration nor the applier's earlier one names keep their value.
- * - The same value from two appliers is no conflict; both own it.
+ * - The same value from two appliers is not a conflict; both own it.
  * - Applying the same again changes nothing.
  *
- * @throws API_BAD_REQUEST when the body is no configuration of this kind; API_INVALID if items of a list cannot be distinguished.
+ * @throws API_BAD_REQUEST when the body is not a configuration of this kind; API_INVALID if items of a list cannot be distinguished.
  * @example
  * const result = applyPatch({ definition, live, config: body, manager: "deployer", now: clock.now() });
  * if ("conflicts" in result) throw applyConflict(result.conflicts);
@@ -71,7 +71,7 @@ export function applyPatch(options: ApplyOptions): Applied {
   return finish(applyInPieces(options));
 }
 
-/** The same in pieces, between which others may have a turn. */
+/** The same in steps, so that other work can run in between. */
 export function* applyInPieces(options: ApplyOptions): Generator<undefined, Applied> {
   const { definition, live: stored, manager, subresource = "" } = options;
   const { shape, type } = definition;

@@ -44,13 +44,13 @@ const UNOWNED_IN_METADATA: ReadonlySet<string> = new Set([
 
 const METADATA = fieldStep("metadata");
 
-/** The same, as fields to take out of a set. */
+/** The same, as fields to remove from a set. */
 export const UNOWNED: FieldSet = [
   ...[...APART_AT_ROOT].map((name) => fieldAt([fieldStep(name)])),
   ...[...UNOWNED_IN_METADATA].map((name) => fieldAt([METADATA, fieldStep(name)])),
 ].reduce((all, one) => union(all, one), NO_FIELDS);
 
-/** Tells whether no field differs. The order of lists that are merged is no field. */
+/** Tells whether no field differs. The order of lists that are merged is not a field. */
 export function hasNoDifference({ removed, modified, added }: Comparison): boolean {
   return isEmptySet(removed) && isEmptySet(modified) && isEmptySet(added);
 }

@@ -21,11 +21,11 @@ export interface ReadConfigOptions {
  * The applied configuration itself: without fields that the kind does not have, without those that this request cannot
  * write, and with texts of a fixed form in canonical spelling. Nothing is filled in, since every field present becomes owned.
  *
- * @throws API_BAD_REQUEST when the body is no configuration of this kind; API_INVALID if items of a list cannot be distinguished.
+ * @throws API_BAD_REQUEST when the body is not a configuration of this kind; API_INVALID if items of a list cannot be distinguished.
  */
 export function readConfig({ definition, body, subresource }: ReadConfigOptions): JsonObject {
   const { type, shape, strategy } = definition;
-  if (!isRecord(body)) throw badRequest(`error decoding patch: an applied configuration of a ${type.kind} is an object`);
+  if (!isRecord(body)) throw badRequest(`error decoding patch: an applied configuration of a ${type.kind} must be an object`);
   checkHead(body, type.apiVersion);
   const reader = new ConfigReader();
   const config = reader.object(
@@ -126,11 +126,11 @@ class ConfigReader {
 }
 
 function noIdentity({ merge }: ListShape, item: unknown, at: string): FieldError {
-  if (merge?.as !== "map") return invalid(at, item, "items of a set are texts, numbers or truth values");
+  if (merge?.as !== "map") return invalid(at, item, "items of a set must be strings, numbers or booleans");
   const missing = isRecord(item) ? merge.keys.find((name) => (ownMember(item, name) ?? null) === null) : undefined;
   return missing === undefined
     ? invalid(at, item, `items are objects with ${merge.keys.join(" and ")}`)
-    : required(`${at}.${missing}`, "it tells the items of this list apart");
+    : required(`${at}.${missing}`, "it identifies the items of this list");
 }
 
 /** Times and data have many spellings; the stored one is the decoder's. */

@@ -13,7 +13,7 @@ import { divide, isDeclared, itemsByStep, memberShape } from "../types/fields/st
 
 type Members = (readonly [FieldStep, FieldSet])[];
 
-/** Every field of a value that came or went as a whole, itself included: a part of a set. */
+/** Every field of a value that was added or removed as a whole, including the value itself: a part of a set. */
 export function everyField(shape: Shape, value: unknown): FieldSet {
   const division = divide(shape, value);
   if (division === undefined) return NO_FIELDS;
@@ -32,7 +32,7 @@ function everyItem(list: ListShape, items: readonly unknown[]): Members {
 
 /**
  * The fields that the applier of a configuration owns: values, items of lists, entries of maps, and empty values; not the
- * objects in between, which others may fill as well.
+ * objects in between, to which others may add fields.
  *
  * @example
  * appliedFields(kindShape({ data: textMap }), { data: { a: "1" } }); // { "f:data": { "f:a": {} } }

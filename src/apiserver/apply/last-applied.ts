@@ -20,7 +20,7 @@ import { isEngineError } from "../../base/errors.ts";
 const ANNOTATION = "kubectl.kubernetes.io/last-applied-configuration";
 const KUBECTL = "kubectl";
 
-/** Fields that `kubectl` applied by itself and that still have the value it gave them: it may take them from anyone. */
+/** Fields that `kubectl` applied by itself and that still have the value it gave them: it may take ownership of them from anyone. */
 export function appliedByClient(definition: ReadConfigOptions["definition"], live: KubeObject, manager: string): FieldSet {
   const last = manager === KUBECTL ? parse(live.metadata.annotations?.[ANNOTATION]) : undefined;
   if (last === undefined) return NO_FIELDS;
@@ -50,7 +50,7 @@ function readOrNothing(definition: ReadConfigOptions["definition"], body: unknow
   }
 }
 
-/** The object with the annotation brought up to date, if it has one and `kubectl` applies. */
+/** The object with an updated annotation, if it has one and `kubectl` applies. */
 export function withLastApplied(object: KubeObject, config: JsonObject, manager: string): KubeObject {
   const { annotations } = object.metadata;
   if (manager !== KUBECTL || !annotations?.[ANNOTATION]) return object;

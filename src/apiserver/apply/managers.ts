@@ -41,14 +41,14 @@ export type ManagerIdentity = Pick<ManagerEntry, "manager" | "operation" | "apiV
 /** Entries by identity; none of them is empty. */
 export type Managers = ReadonlyMap<string, ManagerEntry>;
 
-/** The identity as a key. What an applier owns is one set, in whatever version it applies. */
+/** The identity as a key. An applier has one set of fields, whatever version it applies. */
 export function identityOf({ manager, operation, apiVersion, subresource }: ManagerIdentity): string {
   return JSON.stringify([operation, manager, subresource, operation === "Apply" ? "" : apiVersion]);
 }
 
 /**
- * The managers of a stored object. Its list was written here, and what clients had written in it was read by
- * {@link parseManagers}, so the sets are taken as they are.
+ * The managers of a stored object. The server wrote the list, and {@link parseManagers} has checked what clients wrote, so the
+ * sets are used unchecked.
  */
 export function readManagers(managedFields: readonly unknown[] | undefined): Managers {
   const managers = new Map<string, ManagerEntry>();
@@ -104,7 +104,7 @@ function entryErrors(raw: unknown, field: string): FieldError[] {
     ...check("apiVersion", "must not be empty", (value) => typeof value === "string" && value !== ""),
     ...check("apiVersion", "must be `group/version`, or a version alone", isApiVersion),
     ...check("subresource", `must be at most ${SUBRESOURCE_LENGTH_MAX} characters`, isSubresource),
-    ...check("time", "must be a time as of RFC 3339", (value) => value === undefined || timeOf(value) !== undefined),
+    ...check("time", "must be a time in RFC 3339 format", (value) => value === undefined || timeOf(value) !== undefined),
   ];
 }
 
@@ -178,7 +178,7 @@ function writeEntry({ manager, operation, apiVersion, time, subresource, fields,
   );
 }
 
-/** Joins the oldest updates of each version to one, until no more than {@link UPDATE_MANAGERS_MAX} are left. */
+/** Merges the oldest updates of each version into one, until no more than {@link UPDATE_MANAGERS_MAX} are left. */
 export function withoutExcess(managers: Managers): Managers {
   const updates = [...managers.values()].filter(({ operation }) => operation === "Update");
   let excess = updates.length - UPDATE_MANAGERS_MAX;

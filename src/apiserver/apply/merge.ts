@@ -9,7 +9,7 @@ import type { ListShape, Shape } from "../types/objects/shape.ts";
 import { divide, itemsByStep, itemStep, memberShape } from "../types/fields/structure.ts";
 
 /**
- * The value with the configuration in it. Neither is modified; the result shares their parts.
+ * The value with the configuration merged in. Neither is modified; the result shares their parts.
  *
  * @example
  * mergeConfig(textMap, { a: "1", b: "2" }, { b: "3" }); // { a: "1", b: "3" }

@@ -35,7 +35,7 @@ export function managersOfView(
   return writeManagers(byIdentity(entries.filter(({ fields }) => !isEmptySet(fields))));
 }
 
-/** The managers of the object after those of its view have become others. */
+/** The managers of the object after a change of the managers of its view. */
 export function managersBehindView(
   ofObject: readonly unknown[] | undefined,
   ofView: readonly unknown[] | undefined,

@@ -39,7 +39,7 @@ export interface TrackedUpdateOptions {
  * on, removed fields have no owner. If no owner changes, the list is the stored one itself. An object whose list was
  * emptied, and that is not empty itself, is not tracked until the next apply. The result is frozen.
  *
- * @throws API_INVALID when `requested` is no list of managers.
+ * @throws API_INVALID when `requested` is not a list of managers.
  * @example
  * applyUpdate({ definition, before: undefined, after: object, manager: "kubectl-create", now: clock.now() });
  */
@@ -117,7 +117,7 @@ export function withoutFields(managers: Managers, fields: FieldSet, except: stri
 
 const zeroObjects = new WeakMap<ObjectShape, KubeObject>();
 
-/** The fields that every object of a kind has by default, which no creation adds. */
+/** The fields that every object of a kind has by default; creating one does not count as setting them. */
 export function zeroObject(shape: ObjectShape): KubeObject {
   const known = zeroObjects.get(shape);
   if (known !== undefined) return known;
@@ -130,7 +130,7 @@ export function zeroObject(shape: ObjectShape): KubeObject {
 }
 
 /**
- * The object with the stored managers if they differ in times only: a write that changes only times is no change.
+ * The object with the stored managers if they differ in times only: a write that changes only times is not a change.
  *
  * @example
  * withoutIdleTimes(old, object).metadata.managedFields === old.metadata.managedFields; // true when only times differ

@@ -16,7 +16,7 @@ export const AGGREGATED = { g: "apidiscovery.k8s.io", v: "v2", as: "APIGroupDisc
 /** The media type of that document; clients look at the header, not into the body. */
 export const AGGREGATED_TYPE = `application/json;g=${AGGREGATED.g};v=${AGGREGATED.v};as=${AGGREGATED.as}`;
 
-/** `/api`. A server without kinds in the core group names no version: clients take an empty one for a failure. */
+/** `/api`. A server without kinds in the core group lists no version, because clients treat an empty one as a failure. */
 export function coreVersions(definitions: readonly ResourceDefinition[]): object {
   const versions = definitions.some(({ type }) => groupOf(type) === "") ? ["v1"] : [];
   return { kind: "APIVersions", versions, serverAddressByClientCIDRs: [] };

@@ -50,7 +50,7 @@ export function createDocumentRoutes(options: DocumentRoutesOptions): DocumentRo
   ]);
   const reasonAt = async (path: string) => {
     if (!path.startsWith("/livez")) return notReady();
-    return alive() ? undefined : "this process has to be restarted";
+    return alive() ? undefined : "this process must be restarted";
   };
   const openApi = createOpenApiRoutes({ definitions, answering, basePath });
   return async (exchange) => {

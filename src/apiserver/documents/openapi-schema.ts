@@ -26,7 +26,7 @@ export function schemaName(apiVersion: string, name: string): string {
   return `io.k8s.api.${group}.${apiVersion.slice(apiVersion.lastIndexOf("/") + 1)}.${name}`;
 }
 
-/** Which kind an operation or a schema is about. */
+/** The kind that an operation or a schema belongs to. */
 export function kindMarker({ apiVersion, kind }: Pick<ResourceType, "apiVersion" | "kind">): JsonObject {
   return { group: groupOf({ apiVersion }), version: apiVersion.slice(apiVersion.lastIndexOf("/") + 1), kind };
 }
@@ -57,7 +57,7 @@ export function schemasOf(definitions: readonly Pick<ResourceDefinition, "type" 
 const TEXT = { type: "string" };
 const LIST_META = {
   type: "object",
-  description: "What every list has.",
+  description: "Metadata of a list.",
   properties: { continue: TEXT, remainingItemCount: { type: "integer", format: "int64" }, resourceVersion: TEXT, selfLink: TEXT },
 };
 
@@ -89,7 +89,7 @@ const QUANTITY: NamedScalar = {
 const INT_OR_TEXT: NamedScalar = {
   name: "io.k8s.apimachinery.pkg.util.intstr.IntOrString",
   schema: {
-    description: "A number, or a text.",
+    description: "A number or a string.",
     format: "int-or-string",
     oneOf: [{ type: "integer" }, TEXT],
     "x-kubernetes-int-or-string": true,

@@ -29,7 +29,7 @@ export function openApiDocuments(definitions: readonly ResourceDefinition[]): re
   });
 }
 
-/** `/openapi/v3` below `basePath`: where each document is, under an address that changes with it. */
+/** `/openapi/v3` below `basePath`: the address of each document, which changes with the document. */
 export function openApiIndex(documents: readonly OpenApiDocument[], basePath = ""): object {
   const entries = documents.map(({ path, hash }) => [path, { serverRelativeURL: `${basePath}/openapi/v3/${path}?hash=${hash}` }] as const);
   return { paths: Object.fromEntries(entries) };
@@ -58,20 +58,20 @@ const flag = (name: string, description: string) => ({ name, in: "query", descri
 const number = (name: string, description: string) => ({ name, in: "query", description, schema: { type: "integer", uniqueItems: true } });
 
 const WRITE_PARAMETERS = [
-  text("dryRun", "With All, everything is done but the storing."),
-  text("fieldManager", "Name under which the write is noted in managedFields."),
+  text("dryRun", "With All, the request is processed but nothing is stored."),
+  text("fieldManager", "Name that managedFields records for the write."),
   text("fieldValidation", "What happens to fields that the kind does not have: Ignore, Warn or Strict."),
 ];
-const FORCE = flag("force", "Takes fields from other managers; for applied configurations only.");
+const FORCE = flag("force", "Takes fields over from other managers; for server-side apply only.");
 const SELECTORS = [
-  text("labelSelector", "Only objects with such labels."),
-  text("fieldSelector", "Only objects with such fields."),
-  text("resourceVersion", "The state to read, or the one not to be older than."),
+  text("labelSelector", "Only objects whose labels match."),
+  text("fieldSelector", "Only objects whose fields match."),
+  text("resourceVersion", "The version to read, or the oldest acceptable one."),
 ];
 const LIST_PARAMETERS = [
   ...SELECTORS,
-  text("continue", "The token of the page before."),
-  number("limit", "Most objects in one page."),
+  text("continue", "The continue token of the previous page."),
+  number("limit", "Maximum number of objects in one page."),
   flag("watch", "Follow changes instead of listing."),
   flag("allowWatchBookmarks", "Send bookmarks while nothing changes."),
   number("timeoutSeconds", "How long a watch lasts."),
@@ -88,7 +88,7 @@ interface Operation {
 
 const PATCH: Operation = { method: "patch", verb: "patch", action: "patch", parameters: [...WRITE_PARAMETERS, FORCE] };
 /** kubectl learns from the PATCH of a kind alone that its writes are validated by the server, also of a kind that can only be created. */
-const NOT_SERVED = { responses: { "405": { description: "Method Not Allowed: objects of this kind are created only." } } };
+const NOT_SERVED = { responses: { "405": { description: "Method Not Allowed: objects of this kind can only be created." } } };
 const ON_OBJECT: readonly Operation[] = [
   { method: "get", verb: "get", action: "get", parameters: [] },
   { method: "put", verb: "update", action: "put", parameters: WRITE_PARAMETERS },

@@ -44,7 +44,7 @@ export function readWatchRequest(query: URLSearchParams): WatchRequest {
   };
 }
 
-/** A present parameter is true, unless its value says otherwise; undefined if it is absent. */
+/** True if the parameter is present, unless its value is false; undefined if it is absent. */
 export function readFlag(query: URLSearchParams, name: string): boolean | undefined {
   const text = query.get(name);
   return text === null ? undefined : text.toLowerCase() !== "false" && text !== "0";
@@ -121,13 +121,13 @@ export const DELETE_OPTIONS = numbered(
 );
 
 /**
- * Reads DeleteOptions from the body, or from the query when there is no body.
+ * Reads DeleteOptions from the body, or from the query if there is no body.
  *
- * @throws API_BAD_REQUEST when the body is no DeleteOptions, API_INVALID when a value is not one of those that are known.
+ * @throws API_BAD_REQUEST when the body is not a DeleteOptions, API_INVALID when a value is not one of those that are known.
  */
 export function readDeleteParameters(query: URLSearchParams, body: unknown): DeleteParameters {
   const options = body === undefined ? fromQuery(query) : body;
-  if (!isRecord(options)) throw badRequest("the body of a DELETE is a DeleteOptions object");
+  if (!isRecord(options)) throw badRequest("the body of a DELETE must be a DeleteOptions object");
   const { kind = "DeleteOptions", dryRun = [], preconditions = {} } = options;
   if (kind !== "DeleteOptions") throw badRequest(`${String(kind)} cannot be handled as a DeleteOptions`);
   const values = Array.isArray(dryRun) ? dryRun.map(String) : [String(dryRun)];
@@ -150,8 +150,8 @@ function policyErrors({ propagationPolicy: policy, orphanDependents }: Record<st
 function readTerms({ propagationPolicy, orphanDependents, gracePeriodSeconds }: Record<string, unknown>): DeletionTerms {
   const orphan = orphanDependents ?? undefined;
   const seconds = gracePeriodSeconds ?? undefined;
-  if (orphan !== undefined && typeof orphan !== "boolean") throw badRequest("orphanDependents of a DeleteOptions is true or false");
-  if (seconds !== undefined && !isInteger(seconds)) throw badRequest("gracePeriodSeconds of a DeleteOptions is an integer");
+  if (orphan !== undefined && typeof orphan !== "boolean") throw badRequest("orphanDependents of a DeleteOptions must be true or false");
+  if (seconds !== undefined && !isInteger(seconds)) throw badRequest("gracePeriodSeconds of a DeleteOptions must be an integer");
   return {
     ...(typeof propagationPolicy === "string" && { propagationPolicy: propagationPolicy as PropagationPolicy }),
     ...(orphan !== undefined && { orphanDependents: orphan }),

@@ -20,7 +20,7 @@ export interface ResourceTarget {
 const NAMESPACE_PARTS = new Set(["status", "finalize"]);
 
 /**
- * Takes a path apart; undefined when it names no resource. `/namespaces/x` is the object, `/namespaces/x/services` a collection in it.
+ * Parses a path; undefined if it names no resource. `/namespaces/x` is the object, `/namespaces/x/services` a collection in it.
  *
  * @throws API_BAD_REQUEST when a segment is not decodable.
  * @example
@@ -43,7 +43,7 @@ export function parseTarget(path: string): ResourceTarget | undefined {
   return { apiVersion, plural, namespace, name, ...(subresource !== undefined && { subresource }), watch };
 }
 
-/** The same, with the error as a value: only known callers learn what is wrong with a path. */
+/** The same, with the error as a value, because only authenticated callers may see what is wrong with a path. */
 export function targetOrFault(path: string): ResourceTarget | EngineError | undefined {
   try {
     return parseTarget(path);
@@ -81,7 +81,7 @@ const OPEN = /^\/(version|(healthz|livez|readyz)(\/[a-z]+)?)$/;
 const WELL_KNOWN = "/.well-known/";
 
 /**
- * Takes the URL of a request apart. `basePath` is "" or begins with a slash.
+ * Parses the URL of a request. `basePath` is "" or begins with a slash.
  *
  * @example
  * parsePlace("/platform/api?limit=1", "/platform"); // { path: "/api", inside: true, open: false, search: "limit=1" }

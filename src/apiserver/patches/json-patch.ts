@@ -25,7 +25,7 @@ export class PatchSyntaxError extends Error {
   override readonly name = "PatchSyntaxError";
 }
 
-/** The patch can be read but does not apply to this document. */
+/** The patch is valid but does not apply to this document. */
 export class PatchApplyError extends Error {
   override readonly name = "PatchApplyError";
 }
@@ -45,12 +45,12 @@ export type Pointer = readonly string[];
  * @throws PatchSyntaxError if it is malformed.
  */
 export function parseJsonPatch(body: unknown): readonly PatchOperation[] {
-  if (!Array.isArray(body)) throw new PatchSyntaxError("a JSON patch is a list of operations");
+  if (!Array.isArray(body)) throw new PatchSyntaxError("a JSON patch must be a list of operations");
   return body.map((entry, index) => parseOperation(entry, `operation ${index}`));
 }
 
 function parseOperation(entry: unknown, where: string): PatchOperation {
-  if (!isRecord(entry)) throw new PatchSyntaxError(`${where} is no object`);
+  if (!isRecord(entry)) throw new PatchSyntaxError(`${where} is not an object`);
   const own = (name: string) => (Object.hasOwn(entry, name) ? entry[name] : undefined);
   const op = own("op");
   const path = parsePointer(own("path"), `path of ${where}`);
@@ -74,7 +74,7 @@ function parsePointer(text: unknown, where: string): Pointer {
   if (typeof text !== "string") throw new PatchSyntaxError(`${where} is missing or no text`);
   if (text === "") return [];
   if (!text.startsWith("/")) throw new PatchSyntaxError(`${where} does not begin with a slash: ${JSON.stringify(text)}`);
-  if (/~(?![01])/.test(text)) throw new PatchSyntaxError(`${where} has a tilde that escapes nothing: ${JSON.stringify(text)}`);
+  if (/~(?![01])/.test(text)) throw new PatchSyntaxError(`${where} has an invalid escape with ~: ${JSON.stringify(text)}`);
   const segments = text.slice(1).split("/");
   if (segments.length > JSON_DEPTH_MAX) throw new PatchSyntaxError(`${where} is deeper than ${JSON_DEPTH_MAX}`);
   return segments.map((segment) => segment.replaceAll("~1", "/").replaceAll("~0", "~"));

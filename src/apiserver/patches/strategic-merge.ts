@@ -84,7 +84,7 @@ function changeOf(patch: JsonObject, name: string): MemberChange {
 function readList(patch: JsonObject, name: string): readonly unknown[] | undefined {
   const value = ownMember(patch, name);
   if (value === undefined || Array.isArray(value)) return value;
-  throw new PatchSyntaxError(`the value of ${JSON.stringify(name)} is no list`);
+  throw new PatchSyntaxError(`the value of ${JSON.stringify(name)} is not a list`);
 }
 
 /** The members of the original that a patch lets stay. */
@@ -105,7 +105,7 @@ function mergeMember(shape: Shape, original: unknown, { value, order, gone }: Me
   const known = Array.isArray(original) ? original : [];
   const ordered = order === undefined ? merged : setOrder(shape, { merged, known, order, patch: value });
   if (gone.length === 0) return ordered;
-  if (!gone.every(isScalar)) throw new PatchSyntaxError(`${DELETE_PRIMITIVES} lists something other than texts, numbers and truth values`);
+  if (!gone.every(isScalar)) throw new PatchSyntaxError(`${DELETE_PRIMITIVES} lists something other than strings, numbers and booleans`);
   const names = new Set(gone);
   return ordered.filter((item) => !names.has(item));
 }

@@ -34,13 +34,11 @@ export function demandRoom(held: HeldObjects, { objectBytes = Infinity }: StoreM
   const growth = heldBytes(object) - held.heldBytesOf(key);
   if (growth <= 0 || held.heldBytes() + growth <= objectBytes) return;
   const most = Math.floor(objectBytes / MIB);
-  throw insufficientStorage(
-    `there is no room for more: the server holds at most ${most} MiB of objects. Delete some, or raise --max-stored`,
-  );
+  throw insufficientStorage(`the server is full: it holds at most ${most} MiB of objects. Delete some, or raise --max-stored`);
 }
 
 /**
- * Counts objects while a store is read, so that one that is too large is found before all of it is in memory.
+ * Counts objects while a store is read, so that a store that is too large is detected before all of it is in memory.
  *
  * @throws STORE_FAILED by the function that is returned, as {@link demandOpens}.
  */
@@ -52,11 +50,11 @@ export function countOpened(memory: StoreMemory): (object: KubeObject) => void {
   };
 }
 
-/** @throws STORE_FAILED when a store that is opened holds more than one with these limits opens with. */
+/** @throws STORE_FAILED when a store holds more than the limits allow at opening. */
 export function demandOpens(bytes: number, { objectBytes = Infinity }: StoreMemory): void {
   if (bytes <= objectBytes * OPENS_WITH) return;
   const most = Math.floor(objectBytes / MIB);
-  throw new EngineError("STORE_FAILED", `Cannot open the store: its objects take more memory than the ${most} MiB that they may have`, {
+  throw new EngineError("STORE_FAILED", `Cannot open the store: its objects need more memory than the limit of ${most} MiB`, {
     details: { hint: "Give the process more memory, and a larger --max-stored" },
   });
 }

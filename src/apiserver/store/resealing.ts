@@ -27,7 +27,7 @@ export interface Resealing {
 }
 
 /**
- * Seals what older keys have sealed with the first one, beside everything else that the process does, and says when that is finished.
+ * Re-encrypts in the background, with the first key, whatever older keys have encrypted, and reports when that is finished.
  *
  * @example
  * const resealing = startResealing({ store, clock: systemClock, logger });
@@ -71,7 +71,7 @@ class StepByStep implements Resealing {
     const { store, most, pauseMs, retryMs, againMs, logger } = this.#options;
     try {
       const { resealed, done } = await store.reseal(most);
-      if (resealed > 0 && this.#resealed === 0) logger.info("Values that older encryption keys have sealed are sealed again");
+      if (resealed > 0 && this.#resealed === 0) logger.info("Re-encrypting values that older keys have encrypted");
       this.#resealed += resealed;
       this.#done = done;
       if (!done) return this.#next(pauseMs);
@@ -79,7 +79,7 @@ class StepByStep implements Resealing {
       this.#resealed = 0;
       if (againMs !== undefined) this.#next(againMs);
     } catch (error) {
-      logger.warn("Cannot seal values again; this is tried again", { error: messageOf(error) });
+      logger.warn("Cannot re-encrypt values; retrying", { error: messageOf(error) });
       this.#next(retryMs);
     }
   }
@@ -87,7 +87,7 @@ class StepByStep implements Resealing {
   async #tell(): Promise<void> {
     const seals = [...(await this.#options.store.sealedBy())];
     const keys = (needed: boolean) => seals.filter(([, count]) => count > 0 === needed).map(([id]) => id);
-    this.#options.logger.info("Every value is sealed with the first encryption key; backups from before still need the others", {
+    this.#options.logger.info("Every value is encrypted with the first key; earlier backups still need the others", {
       resealed: this.#resealed,
       key: keys(true).join(" "),
       others: keys(false).join(" "),

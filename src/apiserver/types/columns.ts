@@ -41,7 +41,7 @@ export const AGE_COLUMN: Column = {
 export const DEFAULT_COLUMNS: readonly Column[] = [NAME_COLUMN, AGE_COLUMN];
 
 /**
- * A column of texts.
+ * A column of strings.
  *
  * @example
  * textColumn("Type", "Type of the Secret.", (object) => String(object["type"]));
@@ -50,7 +50,7 @@ export function textColumn(name: string, description: string, cell: Column["cell
   return { name, type: "string", description, cell };
 }
 
-/** A column that only wide tables show. */
+/** A column that appears only in wide tables. */
 export function wide(column: Column): Column {
   return { ...column, priority: 1 };
 }
@@ -66,7 +66,7 @@ export function ageOf(timestamp: string | null | undefined, now: number): string
   return Number.isNaN(instant) ? "<unknown>" : humanDuration(now - instant);
 }
 
-/** The first three of a list, and how many others there are. `empty` is the text for none. */
+/** The first three items of a list, and the number of the others. `empty` is the text for an empty list. */
 export function firstThree(texts: readonly string[], empty: string): string {
   if (texts.length === 0) return empty;
   const shown = texts.slice(0, SHOWN_MAX).join(",");

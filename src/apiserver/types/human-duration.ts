@@ -18,8 +18,8 @@ const STEPS: readonly { readonly below: number; readonly units: readonly [string
 ];
 
 /**
- * A duration with useful precision: about two or three digits. A little less than nothing, as clocks that
- * differ make it, is nothing. Source of the steps: the duration texts of the API machinery.
+ * A duration with useful precision: about two or three digits. A slightly negative duration, caused by differing clocks,
+ * counts as zero. Source of the steps: the duration texts of the API machinery.
  *
  * @param milliseconds The duration.
  * @example

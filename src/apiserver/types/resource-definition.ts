@@ -104,8 +104,8 @@ export interface Strategy {
 }
 
 /**
- * The `status` subresource of most kinds. Its writer may touch labels and annotations beside the status, but neither who
- * owns the object nor what keeps it.
+ * The `status` subresource of most kinds. Its writer may also change labels and annotations, but not owner references or
+ * finalizers.
  */
 export function replaceStatus(desired: KubeObject, old: KubeObject): KubeObject {
   const { ownerReferences, finalizers, generateName } = old.metadata;

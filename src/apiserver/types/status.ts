@@ -1,5 +1,5 @@
 /**
- * Makes every answer of the API server that is no object. The texts are Kubernetes' own: clients and people compare them.
+ * Makes every answer of the API server that is not an object. The texts are Kubernetes' own: clients and people compare them.
  *
  * @module
  */
@@ -72,7 +72,7 @@ export function forbiddenRequest(type: ResourceType, name: string, why: string, 
   return failure({ code: 403, reason: "Forbidden", message: `${subject} is forbidden: ${why}`, details });
 }
 
-/** 403 for a path that is no resource. */
+/** 403 for a path that is not a resource. */
 export function forbiddenPath(why: string): EngineError {
   return failure({ code: 403, reason: "Forbidden", message: `forbidden: ${why}`, details: {} });
 }
@@ -94,7 +94,7 @@ export function methodNotAllowed(): EngineError {
   return failure({ code: 405, reason: "MethodNotAllowed", message, details: {} });
 }
 
-/** 406: none of the accepted media types can be had. */
+/** 406: none of the accepted media types is available. */
 export function notAcceptable(types: readonly string[]): EngineError {
   return failure({ code: 406, reason: "NotAcceptable", message: `only the following media types are accepted: ${types.join(", ")}` });
 }
@@ -115,7 +115,7 @@ export function generatedNameTaken(type: ResourceType, name: string): EngineErro
 /** Message of {@link conflict} if the resourceVersion is not the present one. */
 export const MODIFIED = "the object has been modified; please apply your changes to the latest version and try again";
 
-/** 409: the object is not as the writer believed. */
+/** 409: the object has changed since the writer read it. */
 export function conflict(type: ResourceType, name: string, why: string): EngineError {
   const message = `Operation cannot be fulfilled on ${qualifiedPlural(type)} ${JSON.stringify(name)}: ${why}`;
   return failure({ code: 409, reason: "Conflict", message, details: named(type, name) });
@@ -126,7 +126,7 @@ export function tooOldVersion(requested: number, oldest: number): EngineError {
   return failure({ code: 410, reason: "Expired", message: `too old resource version: ${requested} (${oldest})` });
 }
 
-/** 410: a page of a state that is forgotten. `token` continues at the present state instead. */
+/** 410: a page of a state that is no longer available. `token` continues at the present state instead. */
 export function expiredPage(token: string): EngineError {
   const message =
     "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, " +
@@ -172,12 +172,12 @@ export function tooManyRequests(retryAfterSeconds = 1): EngineError {
   return failure({ code: 429, reason: "TooManyRequests", message, details: { retryAfterSeconds } });
 }
 
-/** 500: a bug. The text says nothing about it; the log does. */
+/** 500: a bug. Only the log has details. */
 export function internalError(): EngineError {
   return failure({ code: 500, reason: "InternalError", message: "Internal error occurred", details: {} });
 }
 
-/** 503: a dependency of the answer is not available for now. */
+/** 503: a dependency of the answer is temporarily unavailable. */
 export function unavailable(message: string): EngineError {
   return failure({ code: 503, reason: "ServiceUnavailable", message, details: { retryAfterSeconds: 1 } });
 }
@@ -187,7 +187,7 @@ export function storeRefuses(message: string): EngineError {
   return failure({ code: 500, reason: "InternalError", message, details: {} });
 }
 
-/** 507: there is no room for the write. */
+/** 507: there is no space for the write. */
 export function insufficientStorage(message: string): EngineError {
   return failure({ code: 507, reason: "InsufficientStorage", message });
 }
@@ -204,7 +204,7 @@ export function tooNewVersion(requested: number, current: number): EngineError {
   return failure({ code: 504, reason: "Timeout", message, details: { causes, retryAfterSeconds: 1 } });
 }
 
-/** The Status behind a failure, or undefined if clients should not see it. */
+/** The Status of a failure, or undefined if clients should not see it. */
 export function statusOf(error: unknown): Status | undefined {
   return isEngineError(error) ? (error.details["status"] as Status | undefined) : undefined;
 }

@@ -16,7 +16,7 @@ export interface BodyOptions extends WriteOptions {
  * The object that a request carries: of the right type, without unknown fields, in the canonical order. Absent type
  * information is taken from the resource.
  *
- * @throws API_BAD_REQUEST when the body is no object of this kind.
+ * @throws API_BAD_REQUEST when the body is not an object of this kind.
  */
 export function readBody(definition: ResourceDefinition, body: unknown, options: BodyOptions): KubeObject {
   const { type, shape } = definition;
@@ -74,7 +74,7 @@ export function reportFaults(definition: ResourceDefinition, texts: readonly str
 }
 
 /**
- * Demands that an object in a request for one name carries that name, and no other namespace.
+ * Requires that an object in a request for one name has that name, and no other namespace.
  *
  * @throws API_BAD_REQUEST when it does not.
  */
@@ -86,8 +86,8 @@ export function checkObjectName({ metadata }: KubeObject, key: ObjectKey): void 
 }
 
 /**
- * Demands that an object's namespace, if it names one, is that of the request. Objects outside of namespaces may name any,
- * as templates do that know nothing of scopes; it is not kept. Source: the API server's write handlers.
+ * Demands that an object's namespace, if it names one, is that of the request. Cluster-scoped objects may name any, because templates
+ * often do; it is dropped. Source: the API server's write handlers.
  *
  * @throws API_BAD_REQUEST when it is another.
  */

@@ -4,7 +4,7 @@ import type { Registry } from "./registry.ts";
 import { noSuchPath } from "../types/status.ts";
 
 /**
- * Several registries as one, so that one server can serve kinds that are kept in different stores. Each request goes to the
+ * Several registries as one, so that one server can serve kinds from different stores. Each request goes to the
  * registry that has its kind; revisions are those of its store, and mean nothing to the others.
  *
  * @example

@@ -78,7 +78,7 @@ export interface WriteResult {
   readonly old: KubeObject | undefined;
 }
 
-/** The terms of a verb's write: its author is judged at the moment of the write, by the kind's requirements as well. */
+/** The checks of a write: its author is authorized at the moment of the write, also by the kind's own requirements. */
 export function termsOf(
   { definition: { strategy } }: ResourceContext,
   { judge }: Pick<WriteOptions, "judge">,

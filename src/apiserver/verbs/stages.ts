@@ -17,8 +17,8 @@ export interface Finished {
 }
 
 /**
- * The way of every write from a decoded object to the one that is stored: prepare, claim, validate, canonicalize.
- * The caller settles the claim: `commit` once the object is stored, else `rollback`.
+ * The steps of every write from a decoded object to the stored one: prepare, allocate, validate, canonicalize. The caller
+ * ends the allocation: with `commit` once the object is stored, else with `rollback`.
  *
  * @throws API_INVALID when the object breaks a rule of its kind; nothing is held then.
  */
@@ -70,7 +70,7 @@ export function withoutAnswer(object: KubeObject): KubeObject {
  * Errors for which a creation of `body` would be refused, judged by the body alone: nothing is allotted, looked up or stored. Unknown
  * fields are dropped, as the verb drops them.
  *
- * @throws API_BAD_REQUEST when the body is no object of the kind.
+ * @throws API_BAD_REQUEST when the body is not an object of the kind.
  */
 export function checkCreation(definition: ResourceDefinition, body: unknown): readonly FieldError[] {
   const object = readBody(definition, body, { fieldValidation: "Ignore" });
@@ -85,7 +85,7 @@ function validationErrors({ type, strategy }: ResourceDefinition, object: KubeOb
   ];
 }
 
-/** Brings an object into the kind's canonical form, in which equal objects have equal texts whatever hooks added. */
+/** Converts an object to the kind's canonical form, in which equal objects have equal texts. */
 export function seal({ shape, type }: ResourceDefinition, object: KubeObject): KubeObject {
   const sealed = decodeObject(shape, object, {
     root: type.kind,

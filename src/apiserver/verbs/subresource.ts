@@ -99,7 +99,7 @@ interface Applying extends Omit<Writing, "write"> {
   readonly current: KubeObject;
 }
 
-/** @throws API_BAD_REQUEST when the body is no configuration of the view's kind, API_CONFLICT if others own the changed fields. */
+/** @throws API_BAD_REQUEST when the body is not a configuration of the view's kind, API_CONFLICT if others own the changed fields. */
 function applied({ clock, definition: behind }: ResourceContext, found: View, { key, body, current, options }: Applying): Wanted {
   const { definition, shared, show } = found;
   const fields = { shared, viewVersion: definition.type.apiVersion, objectVersion: behind.type.apiVersion };

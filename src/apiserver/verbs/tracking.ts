@@ -21,8 +21,8 @@ export interface UntrackedWrite {
 }
 
 /**
- * The object with `metadata.managedFields` as they are after the write. Unnamed writers, which are in this process,
- * leave untracked objects untracked: these stay small.
+ * The object with `metadata.managedFields` as they are after the write. Unnamed writers, which run in this process,
+ * leave untracked objects untracked, which keeps them small.
  *
  * @throws API_INVALID if the author wrote an invalid list of managers.
  */

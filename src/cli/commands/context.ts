@@ -10,7 +10,7 @@ import type { CommandContext } from "../process/command.ts";
 import { formatValue, visible } from "../output/output.ts";
 import { formatTable } from "../output/table.ts";
 
-/** `context` and its subcommands: flags of a virtual cluster, written down once. */
+/** `context` and its subcommands: saved flags of a virtual cluster. */
 export function defineContext(command: Command, context: CommandContext): void {
   const define = (name: string, summary: string, example: string) =>
     command.command(name).description(summary).helpOption("-h, --help", "this help").addHelpText("after", examples(example));
@@ -26,7 +26,7 @@ export function defineContext(command: Command, context: CommandContext): void {
     )
     .action(() => show(context));
   define("list", "list the contexts; * is the current one", "endpoint-sync context list").action(() => list(context));
-  define("show", "print what a context says", "endpoint-sync context show blue")
+  define("show", "print the flags of a context", "endpoint-sync context show blue")
     .argument("[name]", "name of the context (default: the current one)")
     .action((name?: string) => show(context, name));
   const set = define(
@@ -66,7 +66,7 @@ async function save({ terminal }: CommandContext, name: string, flags: ClusterFl
   if (!/^[A-Za-z0-9][-A-Za-z0-9_.]{0,62}$/.test(name))
     throw new EngineError("USAGE", `Cannot call a context "${name}": expected letters, digits, - _ and ., at most 63 of them`);
   const given = CONTEXT_OPTIONS.filter((option) => flags[option] !== undefined);
-  if (given.length === 0) throw new EngineError("USAGE", "Give the flags that the context stands for: --name, --config, …");
+  if (given.length === 0) throw new EngineError("USAGE", "Give the flags to save in the context: --name, --config, …");
   const absolute = (value: unknown) => (Array.isArray(value) ? value.map((one) => resolve(String(one))) : resolve(String(value)));
   const saved = Object.fromEntries(
     given.map((option) => [option, CONTEXT_FILES.includes(option) ? absolute(flags[option]) : flags[option]]),
@@ -77,7 +77,7 @@ async function save({ terminal }: CommandContext, name: string, flags: ClusterFl
   terminal.out(`Context ${name} is ${old === undefined ? "written" : "replaced"}, and the current one.\n`);
   const lost = CONTEXT_OPTIONS.filter((option) => old?.[option] !== undefined && saved[option] === undefined);
   // What it said of these flags before is gone: a context is written as a whole.
-  if (lost.length > 0) terminal.out(`It no longer says ${lost.map(flagOf).join(", ")}.\n`);
+  if (lost.length > 0) terminal.out(`It no longer sets ${lost.map(flagOf).join(", ")}.\n`);
 }
 
 /** `--tenant-kubeconfig` for `tenantKubeconfig`. */

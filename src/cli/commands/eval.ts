@@ -91,7 +91,7 @@ async function scopesOf(terminal: Terminal, options: EvalOptions, loaded: Loaded
   const matches = compilePath(path).find(virtualObject);
   if (matches.length > 0) return matches.map((match) => scope(match.value, match.path));
   throw new EngineError("USAGE", `Cannot evaluate: "${path}" matches nothing in "${object}"`, {
-    details: { hint: "endpoint-sync match tells how far the path gets" },
+    details: { hint: "endpoint-sync match shows how far the path gets" },
   });
 }
 
@@ -102,7 +102,7 @@ async function jsonValue(terminal: Terminal, given: string): Promise<unknown> {
   } catch (error) {
     throw new EngineError("USAGE", `Cannot read --value: ${(error as Error).message}`, {
       cause: error,
-      details: { hint: `A text needs quotes of its own: --value '"text"'` },
+      details: { hint: `A string needs its own quotes: --value '"text"'` },
     });
   }
 }

@@ -2,11 +2,11 @@ import type { Command } from "commander";
 import { examples } from "../process/command.ts";
 import type { CommandContext } from "../process/command.ts";
 
-/** `init`: a small project to begin with. */
+/** `init`: writes a small project to start with. */
 export function defineInit(command: Command, context: CommandContext): void {
   command
     .argument("[folder]", "the folder of the project (default: the working folder)")
-    .addHelpText("after", "\nFiles that are there already are kept. test init writes the tests alone.")
+    .addHelpText("after", "\nExisting files are kept. test init writes only the tests.")
     .addHelpText("after", examples("endpoint-sync init", "endpoint-sync init my-patches"))
     .action(async (folder: string | undefined) => (await import("../test/init.ts")).initProject(context, folder ?? "."));
 }

@@ -13,7 +13,7 @@ export function defineLogin(command: Command, context: CommandContext): void {
     .option("--connector <id>", "provider to sign in with (default: choose one on the page)")
     .option("--context <name>", "name of the kubeconfig's context, cluster and user", parseLabel, "platform")
     .option("--kubeconfig <file>", "file that gets the context; other contexts in it stay (default: <context>.kubeconfig)")
-    .option("--exec", "the context runs endpoint-sync login-token, which signs you in again when the key ends, and has no key in it")
+    .option("--exec", "write a context without a key: it runs endpoint-sync login-token, which signs you in again when the key expires")
     .option("--timeout <seconds>", "how long to wait for the sign-in", parsePositive, LOGIN_TIMEOUT_SECONDS)
     .option("--no-browser", "only print the URL, do not open a browser")
     .addHelpText(

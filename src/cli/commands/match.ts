@@ -48,11 +48,11 @@ async function match({ terminal, exit }: CommandContext, text: string, { filenam
 
 /** How far the path matches in the objects, and the path that was probably meant. */
 function explainMiss(terminal: Terminal, path: Path, objects: readonly KubeObject[]): void {
-  terminal.err(visible(`No match for ${path.canonical}${objects.length === 0 ? ": the file holds no object" : ""}`));
+  terminal.err(visible(`No match for ${path.canonical}${objects.length === 0 ? ": the file contains no object" : ""}`));
   for (const object of objects) {
     const { reached, suggestion } = nearestPath(path, object);
     if (suggestion === undefined && objects.length > 1) continue;
-    const got = reached === "$" ? "no part of it exists" : `${reached} exists, but nothing below it matches`;
+    const got = reached === "$" ? "no part of it exists" : `${reached} exists, but the rest of the path does not matches`;
     terminal.err(visible(`  ${displayName(object)}: ${got}${suggestion === undefined ? "" : `; did you mean ${suggestion}?`}`));
   }
 }

@@ -35,7 +35,7 @@ export function definePlayground(command: Command, { terminal }: CommandContext)
 }
 
 /**
- * Serves the page until the terminal says stop.
+ * Serves the page until a stop signal.
  *
  * @throws USAGE when the page was not built, or a port that was asked for is taken.
  */
@@ -44,7 +44,7 @@ export async function servePlayground(terminal: Terminal, { page = PAGE, port, u
   const stop = terminal.stopSignal();
   const server = await (port === undefined ? startAtUsualPort(terminal, text, usualPort) : startPageServer(text, { port }));
   try {
-    terminal.out(`Playground: ${server.url}\nWhat is written there stays in the browser. Ctrl-C ends it.\n`);
+    terminal.out(`Playground: ${server.url}\nWhat you write there stays in the browser. Press Ctrl-C to stop.\n`);
     await aborted(stop);
   } finally {
     await server.stop();
@@ -57,7 +57,7 @@ async function startAtUsualPort(terminal: Terminal, text: string, port: number):
   } catch (error) {
     if (!isEngineError(error, "USAGE")) throw error;
     const server = await startPageServer(text, { port: 0 });
-    terminal.err(`Port ${port} is taken, by another playground maybe: links and what the browser keeps are those of another address`);
+    terminal.err(`Port ${port} is in use, perhaps by another playground: earlier links and texts in the browser belong to that address`);
     return server;
   }
 }

@@ -111,7 +111,7 @@ function tellRefusal(terminal: Terminal, name: string, refusal: FieldError, patc
   tellFailure(
     terminal,
     new EngineError("API_INVALID", `${name}${whose}: an API server refuses the result: ${formatRefusals([refusal])}`, {
-      details: { hint: "Nothing of the object would be written. Change what the patch makes of the field" },
+      details: { hint: "The object would not be written. Change what the patch writes to the field" },
     }),
   );
 }

@@ -25,7 +25,7 @@ import { describeTellers, inspectReaders } from "../inspect/tellers.ts";
 import { inspectVisibility } from "../inspect/visibility.ts";
 import { formatValue, visible } from "../output/output.ts";
 
-/** `why`: what decided how an object looks on the host. */
+/** `why`: explains why an object looks as it does on the host. */
 export function defineWhy(command: Command, context: CommandContext): void {
   const { kinds = SYNCED_KINDS } = context;
   addInspectionFlags(command)
@@ -135,7 +135,7 @@ function notFound({ resource, key, inspection }: About): EngineError {
     keys.find(({ name }) => name === key.name) ?? keys.find(({ namespace, name }) => suggest(formatKey(key), [`${namespace}/${name}`]));
   const meant = nearest === undefined ? elsewhere : { namespace: key.namespace, name: nearest };
   const hint = meant === undefined ? "Check the namespace and the name" : `Did you mean ${formatKey(meant)}?`;
-  return new EngineError("API_NOT_FOUND", `Neither the tenant has ${resource.kind} "${formatKey(key)}", nor the host a copy of it`, {
+  return new EngineError("API_NOT_FOUND", `The tenant has no ${resource.kind} "${formatKey(key)}", and the host has no copy of it`, {
     details: { hint },
   });
 }

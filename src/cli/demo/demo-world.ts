@@ -22,7 +22,7 @@ import { demoValues } from "./demo-values.ts";
 import type { DemoSide, DemoValues } from "./demo-values.ts";
 import type { Teardown } from "../process/teardown.ts";
 
-/** Where the demonstration's files are: beside the sources, and beside the built package. */
+/** The folder of the demonstration's files, in the sources and in the built package. */
 export function demoFile(name: string): string {
   return fileURLToPath(new URL(`../../../fixtures/demo/${name}`, import.meta.url));
 }
@@ -47,7 +47,7 @@ export interface DemoInput {
 
 const KINDS = [NAMESPACES, SECRETS, CONFIG_MAPS, SERVICES, ENDPOINTS];
 
-/** Starts everything; `teardown` ends it, also when only a part could be started. */
+/** Starts everything; `teardown` stops it, even if only a part could be started. */
 export async function startDemoWorld({ loaded, objects, teardown }: DemoInput): Promise<DemoWorld> {
   const folder = await mkdtemp(join(tmpdir(), "endpoint-sync-demo-"));
   teardown.add(() => rm(folder, { recursive: true, force: true }));

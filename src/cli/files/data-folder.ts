@@ -26,7 +26,7 @@ export interface DataFolder {
   readonly port: number | undefined;
   /** The certificate was about to expire: kubeconfigs from before no longer work. */
   readonly renewed: boolean;
-  /** Remembers credentials and port, for the owner's eyes only. @throws CONFIG_FILE when that fails. */
+  /** Remembers credentials and port, readable only by its owner. @throws CONFIG_FILE when that fails. */
   keep(port: number): Promise<void>;
 }
 
@@ -61,7 +61,7 @@ export async function makeFolder(path: string): Promise<void> {
 }
 
 async function withCredentials(store: Store, { path, name }: { path: string; name: string }): Promise<DataFolder> {
-  const hint = "Remove the file to have new credentials made; kubeconfigs from before do not work with them";
+  const hint = "Remove the file to generate new credentials; earlier kubeconfigs do not work with them";
   const kept = await readKeptFile({ path, isKept, what: "credentials of a cluster", hint });
   const renewed = kept !== undefined && daysLeft(kept, systemClock) < DAYS_LEFT_MIN;
   const credentials = kept && !renewed ? kept : createClusterCredentials({ name, clock: systemClock, chance: systemChance });

@@ -22,11 +22,11 @@ export async function checkKubeconfigFile({ path, name }: KubeconfigFile): Promi
     throw unwritable(path, messageOf(error), error);
   });
   if (text === undefined || text.trim() === "" || isKubeconfigOf(text, name)) return;
-  throw unwritable(path, `it holds something else than the kubeconfig of a cluster "${name}"`);
+  throw unwritable(path, `it is not the kubeconfig of a cluster "${name}"`);
 }
 
 /**
- * Writes it for its owner's eyes only: it holds the credentials of an administrator.
+ * Writes it readable only by its owner: it holds the credentials of an administrator.
  *
  * @throws CONFIG_FILE when it cannot be written.
  */
@@ -52,12 +52,12 @@ function contextsOf(text: string): readonly unknown[] | undefined {
     const document = load(text);
     return isRecord(document) && Array.isArray(document["contexts"]) ? document["contexts"] : undefined;
   } catch {
-    // A text that does not parse is no earlier kubeconfig.
+    // A text that does not parse is not an earlier kubeconfig.
     return undefined;
   }
 }
 
 function unwritable(path: string, reason: string, cause?: unknown): EngineError {
-  const hint = "Name another file with --kubeconfig, or remove this one";
+  const hint = "Choose another file with --kubeconfig, or remove this one";
   return new EngineError("CONFIG_FILE", `Cannot write "${path}": ${reason}`, { cause, details: { hint } });
 }

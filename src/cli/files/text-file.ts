@@ -13,8 +13,8 @@ interface FileFault {
 
 const FAULTS: Readonly<Record<string, FileFault>> = {
   ENOENT: { reason: "there is no such file", hint: "Check the path; a relative one starts at the working directory" },
-  ENOTDIR: { reason: "a part of its path is no directory", hint: "Check the path" },
-  EISDIR: { reason: "it is a directory", hint: "Name a file in it" },
+  ENOTDIR: { reason: "a part of its path is not a directory", hint: "Check the path" },
+  EISDIR: { reason: "it is a directory", hint: "Give a file in it" },
   EACCES: { reason: "permission denied", hint: "Make it readable for this user" },
   EPERM: { reason: "permission denied", hint: "Make it readable for this user" },
 };
@@ -23,7 +23,7 @@ const FAULTS: Readonly<Record<string, FileFault>> = {
  * The text of a file.
  *
  * @throws CONFIG_FILE when it cannot be read or is larger than {@link FILE_BYTES_MAX}; details: reason, hint.
- * @throws CONFIG_SYNTAX when it is no text in UTF-8; details: reason, hint.
+ * @throws CONFIG_SYNTAX when it is not UTF-8 text; details: reason, hint.
  */
 export async function readTextFile(path: string): Promise<string> {
   try {
@@ -35,7 +35,7 @@ export async function readTextFile(path: string): Promise<string> {
 }
 
 /**
- * Bytes as text, without a byte order mark. `name` is for the message.
+ * Decodes bytes as text, without a byte order mark. `name` appears in the message.
  *
  * @throws CONFIG_FILE, CONFIG_SYNTAX as {@link readTextFile}.
  * @example
@@ -47,13 +47,13 @@ export function decodeText(bytes: Uint8Array, name: string): string {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
     // The decoder's own error says nothing more.
-    throw fileError("CONFIG_SYNTAX", name, { reason: "it is no text in UTF-8", hint: "Name a YAML or JSON file, saved as UTF-8" });
+    throw fileError("CONFIG_SYNTAX", name, { reason: "it is not UTF-8 text", hint: "Name a YAML or JSON file, saved as UTF-8" });
   }
 }
 
 /** The error for an empty file that must not be empty; details: reason, hint. */
 export function emptyFile(name: string): EngineError {
-  const hint = "Write {} if nothing is to be configured, or start with --allow-empty; replace the file in one step when you write it";
+  const hint = "Write {} to configure nothing, or start with --allow-empty; replace the file in one step when you write it";
   return fileError("CONFIG_FILE", name, { reason: "it is empty", hint });
 }
 
@@ -62,7 +62,7 @@ function checkSize(bytes: number, name: string): void {
   throw fileError("CONFIG_FILE", name, { reason: `it is larger than ${FILE_BYTES_MAX} bytes`, hint: "Split it into several files" });
 }
 
-/** The error for whatever a read threw; errors with a code stay as they are. */
+/** Converts anything thrown by a read into an error; errors with a code do not change. */
 export function unreadable(name: string, error: unknown): EngineError {
   if (error instanceof EngineError) return error;
   const code = String((error as { code?: unknown }).code);

@@ -34,7 +34,7 @@ export function addClusterFlags(command: Command): Command {
   return command;
 }
 
-/** The same for commands that can take missing flags from a Deployment. They check themselves that nothing is missing. */
+/** The same for commands that can take missing flags from a Deployment. These commands check for missing flags themselves. */
 export function addOptionalClusterFlags(command: Command): Command {
   for (const option of [...clusterOptions(), deploymentOption()]) command.addOption(option);
   return command;
@@ -52,16 +52,20 @@ export function addContextFlags(command: Command): Command {
 function deploymentOption(): Option {
   return new Option(
     "--from-deployment <namespace/name>",
-    "read what is left out from a running Deployment on the host: kubeconfigs, names, configuration, and how run was started",
+    "read missing flags from a running Deployment on the host: kubeconfigs, names, configuration, and how run was started",
   ).env("ENDPOINT_SYNC_FROM_DEPLOYMENT");
 }
 
 function clusterOptions(): readonly Option[] {
   return [
-    new Option("--tenant-kubeconfig <file>", "tenant cluster; in-cluster credentials when left out").env("ENDPOINT_SYNC_TENANT_KUBECONFIG"),
-    new Option("--tenant-context <context>", "context in that file; its current one when left out").env("ENDPOINT_SYNC_TENANT_CONTEXT"),
-    new Option("--host-kubeconfig <file>", "host cluster; in-cluster credentials when left out").env("ENDPOINT_SYNC_HOST_KUBECONFIG"),
-    new Option("--host-context <context>", "context in that file; its current one when left out").env("ENDPOINT_SYNC_HOST_CONTEXT"),
+    new Option("--tenant-kubeconfig <file>", "kubeconfig of the tenant cluster (default: in-cluster credentials)").env(
+      "ENDPOINT_SYNC_TENANT_KUBECONFIG",
+    ),
+    new Option("--tenant-context <context>", "context in that file (default: its current context)").env("ENDPOINT_SYNC_TENANT_CONTEXT"),
+    new Option("--host-kubeconfig <file>", "kubeconfig of the host cluster (default: in-cluster credentials)").env(
+      "ENDPOINT_SYNC_HOST_KUBECONFIG",
+    ),
+    new Option("--host-context <context>", "context in that file (default: its current context)").env("ENDPOINT_SYNC_HOST_CONTEXT"),
     configOption(),
     settingsOption(),
     ...vclusterOptions(),

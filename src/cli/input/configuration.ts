@@ -67,7 +67,7 @@ export interface CheckedConfiguration {
 /** Place of problems of default settings. */
 export const NO_SETTINGS = "settings (no --settings given)";
 
-/** Reads configuration and settings and finds all that is wrong with them, files that cannot be read included. */
+/** Reads configuration and settings and reports all problems, including files that cannot be read. */
 export async function checkConfiguration(terminal: Terminal, options: ConfigurationOptions): Promise<CheckedConfiguration> {
   const read = (file: string) => readText(terminal, file, options);
   const files = await Promise.all((options.config ?? []).map(read));

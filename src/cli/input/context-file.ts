@@ -78,7 +78,7 @@ export async function readContexts(terminal: Pick<Terminal, "env" | "read">): Pr
   const contexts = node && decode(CONTEXTS, node, { report });
   const problem = report.problems.find(({ severity }) => severity === "error");
   if (problem === undefined && contexts !== undefined) return contexts;
-  const hint = "Mend the file, or remove it";
+  const hint = "Correct the file, or remove it";
   throw new EngineError("CONFIG_VALUE", `Cannot use the contexts: ${formatProblem(problem!)}`, { details: { hint } });
 }
 
@@ -113,7 +113,7 @@ export function contextNamed(name: string, contexts: SavedContexts["contexts"]):
 }
 
 /**
- * Writes the file, for this user alone, in one piece.
+ * Writes the file atomically, readable only by this user.
  *
  * @throws USAGE without a place for it, or with too many contexts; CONFIG_FILE when it cannot be written.
  */

@@ -50,13 +50,13 @@ export async function completeFlags<Flags extends ClusterFlags>(given: Flags, { 
   const missing = REQUIRED_FLAGS.find((name) => flags[name] === undefined);
   if (missing === undefined) return flags;
   if (fromDeployment !== undefined)
-    throw new EngineError("USAGE", `Deployment "${fromDeployment}" does not say --${missing}, which endpoint-sync run needs`, {
+    throw new EngineError("USAGE", `Deployment "${fromDeployment}" does not set --${missing}, which endpoint-sync run needs`, {
       details: { hint: `Check that it runs endpoint-sync, or give --${missing}` },
     });
   throw new EngineError("USAGE", `required option '--${missing} <${missing === "config" ? "file" : missing}>' not specified`);
 }
 
-/** The terminal, with texts in the place of files of these names. */
+/** A terminal that reads these texts instead of the files of these names. */
 export function readingAlso(terminal: Terminal, texts: ReadonlyMap<string, string> = new Map()): Terminal {
   const read = async (path: string) => texts.get(path) ?? terminal.read(path);
   return Object.create(terminal, { read: { value: read } }) as Terminal;

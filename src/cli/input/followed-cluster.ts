@@ -79,7 +79,7 @@ export function followCluster(options: FollowClusterOptions): FollowedCluster {
   };
 }
 
-/** Scope to follow on the host: one namespace, or all of them if copies spread over several. */
+/** The scope to follow on the host: one namespace, or all of them if copies spread over several. */
 export function hostScope(translator: Translator): ListScope {
   const namespaces = translator.targetNamespaces();
   return namespaces !== "all" && namespaces.length === 1 ? { namespace: namespaces[0]! } : {};

@@ -11,7 +11,7 @@ const VALUES_MAX = 1_000_000;
  * The Kubernetes objects of a YAML or JSON file: every document, and the items of lists.
  *
  * @throws CONFIG_FILE when the file cannot be read.
- * @throws CONFIG_SYNTAX when it is neither YAML nor JSON, or holds something that is no Kubernetes object.
+ * @throws CONFIG_SYNTAX when it is neither YAML nor JSON, or holds something that is not a Kubernetes object.
  */
 export async function readObjects(terminal: Terminal, path: string): Promise<KubeObject[]> {
   const documents = parseDocuments(await terminal.read(path), path).filter((document) => document !== null && document !== undefined);
@@ -28,7 +28,7 @@ export async function readObject(terminal: Terminal, path: string): Promise<Kube
   const objects = await readObjects(terminal, path);
   if (objects.length === 1) return objects[0]!;
   throw new EngineError("USAGE", `Cannot use "${path}": expected exactly one object, found ${objects.length}`, {
-    details: { hint: "Put the object that is meant into a file of its own" },
+    details: { hint: "Put the intended object into its own file" },
   });
 }
 
@@ -62,7 +62,7 @@ function refuseBomb(documents: readonly unknown[], path: string): void {
 function flatten(document: unknown, path: string): KubeObject[] {
   if (!isRecord(document) || typeof document["kind"] !== "string" || typeof document["apiVersion"] !== "string") {
     const hint = "Every document needs apiVersion and kind, as kubectl get -o yaml prints them";
-    throw new EngineError("CONFIG_SYNTAX", `Cannot use "${path}": found a document that is no Kubernetes object`, { details: { hint } });
+    throw new EngineError("CONFIG_SYNTAX", `Cannot use "${path}": found a document that is not a Kubernetes object`, { details: { hint } });
   }
   const { apiVersion, kind, metadata, items } = document;
   if (kind.endsWith("List") && Array.isArray(items)) {

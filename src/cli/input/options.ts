@@ -53,7 +53,7 @@ export function parsePort(text: string): number {
 }
 
 /**
- * The address of a server, without slashes at its end.
+ * The address of a server, without trailing slashes.
  *
  * @throws InvalidArgumentError for another text, and for an address with credentials, a query or a fragment.
  */

@@ -28,7 +28,7 @@ export function addPlatformFlags(command: Command): Command {
 
 function parseIssuer(text: string): string {
   if (/^https?:\/\/[^\s/]/.test(text) && URL.canParse(text)) return text;
-  throw new InvalidArgumentError("Expected a URL, as the platform's tokens name it.");
+  throw new InvalidArgumentError("Expected the URL that the platform's tokens name as issuer.");
 }
 
 function parseTarget(text: string): Target {
@@ -42,13 +42,13 @@ function parseTarget(text: string): Target {
  * Issuer whose tokens the cluster accepts; undefined without such options. A file is read at once, so that errors in it are reported.
  *
  * @throws USAGE when only some of the options are given, or keys would come over an insecure network; those of
- * `readTextFile` and `readKeySet`, and CONFIG_SYNTAX when the file is no JSON.
+ * `readTextFile` and `readKeySet`, and CONFIG_SYNTAX when the file is not JSON.
  */
 export async function readPlatformFlags(flags: PlatformFlags, terminal: Pick<Terminal, "read">): Promise<PlatformTrust | undefined> {
   const { platformIssuer: issuer, platformKeys: place, platformTarget: target } = flags;
   if (issuer === undefined && place === undefined && target === undefined) return undefined;
   if (issuer === undefined || place === undefined || target === undefined) {
-    throw new EngineError("USAGE", "--platform-issuer, --platform-keys and --platform-target need each other");
+    throw new EngineError("USAGE", "--platform-issuer, --platform-keys and --platform-target must be given together");
   }
   return { issuer, target, keys: await keySource(place, terminal) };
 }
@@ -66,7 +66,7 @@ function remoteKeys(place: string): KeySource {
   const { protocol, hostname } = new URL(place);
   if (protocol === "http:" && !LOOPBACK.test(hostname)) {
     const details = {
-      hint: "Keys that travel without TLS can be replaced on the way, which lets others sign tokens. Use https, or a file",
+      hint: "Keys sent without TLS can be replaced on the way, so others could sign tokens. Use https, or a file",
     };
     throw new EngineError("USAGE", "--platform-keys must not be read over plain HTTP", { details });
   }
@@ -92,6 +92,6 @@ function parseDocument(text: string, place: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new EngineError("CONFIG_SYNTAX", `Cannot read "${place}": it is no JSON: ${messageOf(error)}`, { cause: error });
+    throw new EngineError("CONFIG_SYNTAX", `Cannot read "${place}": it is not JSON: ${messageOf(error)}`, { cause: error });
   }
 }

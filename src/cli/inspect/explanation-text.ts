@@ -33,7 +33,7 @@ export function describeExplanation(explanation: ObjectExplanation): string {
 /** A copy that is not there yet, as right after the start of a syncer, is told apart from one that is in sync. */
 function stateText({ state, writes }: Pick<ObjectExplanation, "state" | "writes">): string {
   const isPending = state === "copied" && writes.length > 0;
-  return `${state}: ${isPending ? "a write is still to come; a syncer that has just started makes it once it has read both clusters" : STATES[state]}`;
+  return `${state}: ${isPending ? "a write is pending; a syncer that has just started makes it once it has read both clusters" : STATES[state]}`;
 }
 
 function facts({ tenant, hostKey, host, orphans, decision, state, writes, settles }: ObjectExplanation): string[][] {
@@ -44,7 +44,7 @@ function facts({ tenant, hostKey, host, orphans, decision, state, writes, settle
     ...orphans.map((orphan) => ["", `${formatKey(orphan)}, a copy from before its namespace was mapped again`]),
     ...(decision === undefined ? [] : [["decision", decision.action === "copy" ? "copy" : `${decision.action}: ${decision.code}`]]),
     ["state", stateText({ state, writes })],
-    ...(settles ? [] : [["", "It never comes to rest: what is written is never what is wanted"]]),
+    ...(settles ? [] : [["", "It never settles: what is written never matches what is wanted"]]),
   ];
 }
 

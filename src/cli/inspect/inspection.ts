@@ -103,7 +103,7 @@ async function withSeenSlices(options: InspectionOptions): Promise<{ options: In
     return { options, fallback: undefined };
   } catch (error) {
     if (!isEngineError(error, "API_FORBIDDEN")) throw error;
-    const fallback = `backends: auto copies Endpoints alone where slices may not be seen, and is looked at as that: ${error.message}`;
+    const fallback = `backends: auto is treated as endpoints, because slices cannot be read: ${error.message}`;
     return { options: { ...options, settings: { ...settings, backends: "endpoints" } }, fallback };
   }
 }

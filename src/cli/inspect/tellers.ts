@@ -24,7 +24,7 @@ export interface HostReaders {
   readonly services: readonly ToldService[];
 }
 
-/** Reads the slices of the host as they are, whatever a run would change; undefined where they may not be seen. */
+/** Reads the slices of the host as they are, whatever a run would change; undefined if they may not be read. */
 export async function inspectReaders(
   { rules, tenant, host, hostReads, engine }: Inspection,
   services: readonly ObjectKey[] = tenant.source(SERVICES).list().map(keyOf),
@@ -40,10 +40,10 @@ export async function inspectReaders(
   }
 }
 
-/** A table of all who tell; empty without Services. */
+/** A table of the sources of slices on the host; empty without Services. */
 export function describeReaders(services: readonly ToldService[]): string {
   const rows = [...groupsOf(services)].map(([who, group]) => rowOf(who, group));
-  return rows.length === 0 ? "" : section([["TOLD BY", "SERVICES", "READY", "NAMES"], ...rows]);
+  return rows.length === 0 ? "" : section([["SOURCE", "SERVICES", "READY", "NAMES"], ...rows]);
 }
 
 /** The same in one sentence, with a space before it. */
@@ -54,9 +54,9 @@ export function summariseReaders(services: readonly ToldService[]): string {
       {
         services: { length },
       },
-    ]) => `of ${length} Service${length === 1 ? "" : "s"} by ${who}`,
+    ]) => `of ${length} Service${length === 1 ? "" : "s"} from ${who}`,
   );
-  return parts.length === 0 ? "" : ` Readers on the host are told ${parts.join(", ")}.`;
+  return parts.length === 0 ? "" : ` Readers on the host get the backends ${parts.join(", ")}.`;
 }
 
 interface TellingGroup {
@@ -81,9 +81,9 @@ function rowOf(who: string, { ready, services }: TellingGroup): string[] {
   return [who, `${services.length}`, `${ready}`, services.length > NAMED_MAX ? `${named}, …` : named];
 }
 
-/** The slices of one Service, by who has them there. */
+/** The slices of one Service on the host, by their source. */
 export function describeTellers({ tellers }: ToldService): string {
-  return section([["SLICES", "READY", "TOLD BY"], ...tellers.map(({ who, slices, ready }) => [`${slices}`, `${ready}`, who])]);
+  return section([["SLICES", "READY", "SOURCE"], ...tellers.map(({ who, slices, ready }) => [`${slices}`, `${ready}`, who])]);
 }
 
 function section(rows: readonly (readonly string[])[]): string {

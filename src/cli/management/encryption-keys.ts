@@ -32,7 +32,7 @@ const KEY_FILE = "encryption.key";
 /**
  * The cipher of the keys that are given, or of the one beside the data.
  *
- * @throws CONFIG_FILE when there is none; CONFIG_VALUE for a text that is no key.
+ * @throws CONFIG_FILE when there is none; CONFIG_VALUE for a text that is not a key.
  */
 export async function readCipher({ file, folder, terminal }: EncryptionKeyOptions): Promise<PlatformCipher> {
   const given = file === undefined ? terminal.env[ENCRYPTION_KEY_VARIABLE] : await terminal.read(file);
@@ -43,7 +43,7 @@ export async function readCipher({ file, folder, terminal }: EncryptionKeyOption
 }
 
 /**
- * The same, but a key is made beside data that are yet to be.
+ * The same, but for new data a key is created beside them.
  *
  * @throws as {@link readCipher}.
  */
@@ -61,7 +61,7 @@ export async function readOrMakeCipher(options: EncryptionKeyOptions & { readonl
 function noKey(folder: string | undefined): EngineError {
   const give = `Give it with --encryption-key-file or ${ENCRYPTION_KEY_VARIABLE}`;
   if (folder === undefined) return new EngineError("CONFIG_FILE", "There is no encryption key", { details: { hint: give } });
-  const message = `Cannot read "${join(folder, DATABASE_FILE)}": its encryption key is not at hand`;
+  const message = `Cannot read "${join(folder, DATABASE_FILE)}": its encryption key is not available`;
   return new EngineError("CONFIG_FILE", message, { details: { hint: `${give}, or put it back as "${join(folder, KEY_FILE)}"` } });
 }
 

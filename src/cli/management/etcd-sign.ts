@@ -38,7 +38,7 @@ function pathBeside(kubeconfig: string): string {
 }
 
 /**
- * The sign beside a kubeconfig, of whatever etcd: one that is spelled otherwise may be the same one. Undefined when no server has run there.
+ * The sign beside a kubeconfig, of whatever etcd: a different spelling may mean the same etcd. Undefined when no server has run there.
  *
  * @throws CONFIG_FILE when the file cannot be read.
  */

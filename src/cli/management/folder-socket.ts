@@ -64,7 +64,9 @@ export async function serveFolder(options: FolderSocketOptions): Promise<FolderS
     await once(server, "listening");
     await chmod(file, 0o600);
   } catch (error) {
-    options.logger.warn("Commands cannot reach this server, so backups have to wait for its end", { error: messageOf(error) });
+    options.logger.warn("Commands cannot reach this server, so backups are possible only after it has stopped", {
+      error: messageOf(error),
+    });
   }
   return {
     async close() {
@@ -103,7 +105,7 @@ function* linesOf({ revision, objects }: Contents, cipher: Cipher): Generator<st
 }
 
 /**
- * Asks the server that has a folder open which key seals how much; undefined when no server has it.
+ * Asks the server that has a folder open how many values each key encrypts; undefined when no server has it.
  *
  * @throws STORE_FAILED when the server does not answer.
  */
@@ -115,7 +117,7 @@ export async function askKeys(folder: string): Promise<ReadonlyMap<string, numbe
 /**
  * Asks the server that has a folder open for everything that is stored, at one state of it; undefined when no server has it.
  *
- * @throws STORE_FAILED when the answer is not whole, or was not sealed with a key at hand.
+ * @throws STORE_FAILED when the answer is not whole, or was not encrypted with an available key.
  */
 export async function askContents(folder: string, cipher: Cipher): Promise<Contents | undefined> {
   const lines = await ask(folder, "contents");
@@ -156,6 +158,6 @@ async function ask(folder: string, request: string): Promise<string[] | undefine
 }
 
 function cutOff(folder: string): EngineError {
-  const details = { hint: "Look at what the server says, then run the command again" };
-  return new EngineError("STORE_FAILED", `The server that has "${folder}" open has not told everything`, { details });
+  const details = { hint: "Check the server's log, then run the command again" };
+  return new EngineError("STORE_FAILED", `The server that has "${folder}" open has not sent everything`, { details });
 }

@@ -33,11 +33,11 @@ export interface SharedStore extends Pick<ManagementOptions, "store" | "sharing"
 const MINUTE_MS = 60_000;
 const LOOPBACK = /^(localhost|127\.[0-9.]+|\[::1\])$/;
 const PLAIN =
-  "The way to etcd is not encrypted: who stands on it reads the names of objects, and changes what is written; name https addresses";
+  "The connection to etcd is not encrypted: anyone on the network path can read the names of objects and change what is written; use https addresses";
 /** Longer than any useful wait, and shorter than the longest timer. */
 const COMPACTION_MAX = 10_000;
 
-/** Reads `--etcd-compaction-interval`. @throws InvalidArgumentError when it is no number of minutes. */
+/** Reads `--etcd-compaction-interval`. @throws InvalidArgumentError when it is not a number of minutes. */
 export function parseCompaction(text: string): number {
   const minutes = Number(text);
   if (/^[0-9.]+$/.test(text) && minutes <= COMPACTION_MAX) return minutes;
@@ -79,7 +79,8 @@ export async function openSharedStore(
     seen: sign?.seen,
     ...(recoverMs !== undefined && { recoverMs }),
   });
-  if (publicUrl === undefined) logger.warn("Without --public-url every server names itself in tokens and sign-ins; give all the same one");
+  if (publicUrl === undefined)
+    logger.warn("Without --public-url, every server names itself in tokens and sign-ins; give all servers the same URL");
   const compaction = minutes > 0 && isEtcdStore(store) && { compact: store.compactEtcd.bind(store), compactAfterMs: minutes * MINUTE_MS };
   const sharing = { ...compaction, ...(isEtcdStore(store) && { resealable: store }) };
   const keep = async () => (isEtcdStore(store) ? keepEtcdSign(kubeconfig, { flags, store, clock: systemClock, logger }) : undefined);

@@ -58,7 +58,7 @@ const DAYS_LEFT_MIN = 30;
  * certificate and port, and `encryption.key` when no key is given. No other process can open it meanwhile.
  *
  * @throws CONFIG_FILE when the folder or a file in it cannot be used, such as data that was written with another key, or without any
- *   key beside it; CONFIG_VALUE for a text that is no key; STORE_FAILED for a backup, a copy that is not whole, or data that are gone.
+ *   key beside it; CONFIG_VALUE for a text that is not a key; STORE_FAILED for a backup, a copy that is not whole, or data that are gone.
  */
 export async function openManagementFolder(options: ManagementFolderOptions): Promise<ManagementFolder> {
   const { path, name, acceptDataLoss = false } = options;
@@ -79,7 +79,7 @@ export async function openManagementFolder(options: ManagementFolderOptions): Pr
   const store = await openRecovering(path, () => openStore(given, () => lostData(place, hadData!)));
   try {
     // A new database counts from 1.
-    const counted = !acceptDataLoss && (await store.revision()) > 1 ? "its count of writes says that there were some" : undefined;
+    const counted = !acceptDataLoss && (await store.revision()) > 1 ? "its write counter shows that there were some" : undefined;
     await demandServable(store, { isBackup: opening.backups.size > 0, hadData: hadData ?? counted, place });
     const isGood = kept !== undefined && daysLeft(kept, systemClock) >= DAYS_LEFT_MIN;
     const certificate = isGood ? kept : createServerCertificate({ name, clock: systemClock, chance: systemChance });

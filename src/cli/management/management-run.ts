@@ -171,11 +171,11 @@ async function startMeasuring({ metricsAddress }: ManagementFlags, logger: Logge
 }
 
 function checkFlags({ http, host, tlsCert, tlsKey, memory, data, etcd }: ManagementFlags): void {
-  if (memory === true && etcd !== undefined) throw new EngineError("USAGE", "--memory and --etcd exclude each other");
-  if (memory === true && data !== undefined) throw new EngineError("USAGE", "--memory keeps nothing; leave --data out");
+  if (memory === true && etcd !== undefined) throw new EngineError("USAGE", "--memory and --etcd cannot be combined");
+  if (memory === true && data !== undefined) throw new EngineError("USAGE", "--memory keeps nothing; omit --data");
   if (http === true && !LOOPBACK.test(host)) throw new EngineError("USAGE", `--http serves loopback addresses only, not ${host}`);
   if (http === true && (tlsCert ?? tlsKey) !== undefined)
-    throw new EngineError("USAGE", "--http has no certificate; leave --tls-cert and --tls-key out");
+    throw new EngineError("USAGE", "--http has no certificate; omit --tls-cert and --tls-key");
   if ((tlsCert === undefined) !== (tlsKey === undefined)) throw new EngineError("USAGE", "--tls-cert and --tls-key belong together");
 }
 
@@ -263,7 +263,7 @@ async function start(
     return await startManagement({ ...given, ...tls });
   } catch (error) {
     if (!["EADDRINUSE", "EACCES", "EADDRNOTAVAIL"].includes(String((error as NodeJS.ErrnoException).code))) throw error;
-    const details = { hint: "Choose another one with --port and --host; kubeconfigs from before do not know it" };
+    const details = { hint: "Choose another one with --port and --host; earlier kubeconfigs do not contain it" };
     throw new EngineError("USAGE", `Cannot listen on ${flags.host}:${port}: ${messageOf(error)}`, { cause: error, details });
   }
 }
@@ -284,7 +284,7 @@ async function givenCertificate(terminal: Terminal, { tlsCert, tlsKey }: Managem
     const certificate = new X509Certificate(certPem);
     return { tls: { certPem, keyPem, ...(certificate.checkIssued(certificate) && { caPem: certPem }) } };
   } catch (error) {
-    const message = `"${tlsCert}" and "${tlsKey}" are no certificate with its key: ${messageOf(error)}`;
+    const message = `"${tlsCert}" and "${tlsKey}" are not a certificate and its key: ${messageOf(error)}`;
     throw new EngineError("CONFIG_FILE", message, { cause: error });
   }
 }
@@ -337,14 +337,14 @@ async function tellWhere(terminal: Terminal, { management, kubeconfig, folder, a
   const { url, adminKey, adminKeyEnd } = management;
   if (folder?.keyIsBeside) terminal.err("The encryption key is kept beside the data. Keep it elsewhere with --encryption-key-file");
   terminal.out(`The management API serves ${url}/kubernetes/management\n`);
-  if (adminKey === undefined) return terminal.out("The administrator's key is the one of the first start\n");
+  if (adminKey === undefined) return terminal.out("The administrator's key has not changed since the first start\n");
   const where = adminKeyFile === undefined ? `, shown once: ${adminKey}` : ` is the one in ${adminKeyFile}`;
   try {
     await writeKubeconfigFile(kubeconfig, management.kubeconfig(adminKey));
   } finally {
     // Whatever becomes of the file: the key is made.
     terminal.out(`Access key of the administrator${where}\n`);
-    if (adminKeyEnd !== undefined) terminal.out(`It ends at ${timestamp(adminKeyEnd)}; make another one before, with it\n`);
+    if (adminKeyEnd !== undefined) terminal.out(`It expires at ${timestamp(adminKeyEnd)}; use it to create another one before that\n`);
   }
   // kubectl sends no key where the connection is not encrypted.
   if (url.startsWith("https:")) return terminal.out(`kubectl --kubeconfig ${kubeconfig} get teams\n`);

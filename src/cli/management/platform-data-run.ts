@@ -68,8 +68,8 @@ export async function restore(context: CommandContext, folder: string, flags: Re
 }
 
 /**
- * Checks a backup, or the data of a server that may run. The exit code is 1 when there are faults; that a folder is named as a backup and is
- * none is one.
+ * Checks a backup, or the data of a server that may run. The exit code is 1 if there are faults; a folder that is not a backup counts as a
+ * fault.
  */
 export async function checkData(context: CommandContext, backup: string | undefined, flags: PlatformDataFlags): Promise<void> {
   if (backup !== undefined && (namesEtcd(flags) || flags.data !== undefined)) {
@@ -79,7 +79,7 @@ export async function checkData(context: CommandContext, backup: string | undefi
   await tellFindings(context, where, { cipher: await cipherOf(context, flags, where.data), wanted: backup && "backup" });
 }
 
-/** Tells which key seals how much. @throws errors of the data and the keys. */
+/** Reports how many values each key encrypts. @throws errors of the data and the keys. */
 export async function tellKeys(context: CommandContext, flags: PlatformDataFlags): Promise<void> {
   const cipher = await cipherOf(context, flags, flags.data);
   const seals = await sealedBy(context, flags, cipher);
@@ -96,7 +96,7 @@ async function sealedBy(context: CommandContext, flags: PlatformDataFlags, ciphe
   if (told !== undefined) return told;
   return withSource(context, flags, createBackupCipher(cipher).cipher, async (store) => {
     if (store.sealedBy !== undefined) return store.sealedBy();
-    throw new EngineError("USAGE", "This store cannot tell which key seals what");
+    throw new EngineError("USAGE", "This store cannot report which key encrypts which value");
   });
 }
 
@@ -108,7 +108,7 @@ function demandWhole({ terminal }: CommandContext, source: DataSource): void {
   const { broken, unproven } = judge(source);
   if (unproven.length > 0) terminal.err(unprovenWarning(source.place, unproven));
   if (broken.length === 0) return;
-  const details = { hint: "Take the backup from another place; if a copy was not finished, run the command that has begun it again" };
+  const details = { hint: "Use a backup from another place; if a copy was interrupted, run its command again" };
   throw new EngineError("STORE_FAILED", `Cannot back up ${source.place}: ${inShort(broken)}`, { details });
 }
 
@@ -125,17 +125,17 @@ function demandProven({ terminal }: CommandContext, source: DataSource, { withou
   if (unproven.length > 0) terminal.err(unprovenWarning(source.place, unproven));
 }
 
-const NO_BACKUP = "it is no backup, so that nothing says what it has to hold";
+const NO_BACKUP = "it is not a backup, so its expected content is unknown";
 const RESTORE_HINT =
   "Restore another backup; if these are data of a server, take a backup of them with this version. If there is nothing else, --without-manifest restores what is there";
 
 function inShort(faults: readonly string[]): string {
   const more = faults.length - TOLD_MAX;
-  return `${faults.slice(0, TOLD_MAX).join("; ")}${more > 0 ? `; and ${more} more, which platform-data check tells` : ""}`;
+  return `${faults.slice(0, TOLD_MAX).join("; ")}${more > 0 ? `; and ${more} more, which platform-data check lists` : ""}`;
 }
 
 function unprovenWarning(place: string, unproven: readonly string[]): string {
-  return `Warning: ${place} was made by an earlier version, without a manifest. Its objects are those that were backed up. Not proven: ${unproven.join("; ")}`;
+  return `Warning: ${place} was made by an earlier version, without a manifest. Its objects are those that were backed up. Not verified: ${unproven.join("; ")}`;
 }
 
 interface Writing {
@@ -177,7 +177,7 @@ async function write(
 /** Etcd's revisions cannot be chosen, and nothing tells one that clients have seen before from one that is to come. */
 function beginAgain(revision: number, copied: number): string {
   const source = revision < copied ? `, below the ${copied} of what was copied` : "";
-  return `etcd counts on from ${revision}${source}. Start clients again that have seen a higher resourceVersion before; those with a lower one begin again by themselves`;
+  return `etcd continues from ${revision}${source}. Restart clients that have seen a higher resourceVersion; those with a lower one recover by themselves`;
 }
 
 /** The first that is written into a folder keeps servers from starting there with nothing. */
@@ -186,7 +186,7 @@ async function beginFolder(folder: string, text: string | undefined): Promise<vo
   const kept = await readServerText(folder);
   if (kept === text) return;
   if (kept === undefined && text !== undefined) return writeKeptFile(join(folder, SERVER_FILE), text);
-  const details = { hint: "Move that folder away, or name an empty one" };
+  const details = { hint: "Move that folder away, or choose an empty one" };
   throw new EngineError("USAGE", `Cannot write to "${folder}": it already has a ${SERVER_FILE}`, { details });
 }
 

@@ -49,7 +49,7 @@ export function demandProgress(folder: string): Progress {
 
 /**
  * Records the revision that a server reaches. With `acceptDataLoss` a database that is behind is accepted, and continues far above any
- * revision clients may have seen. Where the file cannot be written it is behind, which refuses nothing that is whole.
+ * revision clients may have seen. If the file cannot be written, it falls behind, which never causes complete data to be refused.
  */
 export function keepProgress(folder: string, acceptDataLoss: boolean): Progress {
   const path = join(folder, REVISION_FILE);

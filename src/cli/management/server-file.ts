@@ -27,11 +27,11 @@ export interface KeptServer extends ServerCertificate {
  * @throws CONFIG_FILE when it cannot be read, or holds something else.
  */
 export async function readServerFile(folder: string): Promise<KeptServer | undefined> {
-  const hint = "Remove the file to have a new certificate made; kubeconfigs from before do not trust it";
+  const hint = "Remove the file to generate a new certificate; earlier kubeconfigs do not trust it";
   return readKeptFile({ path: join(folder, SERVER_FILE), isKept, what: "certificate of a server", hint });
 }
 
-/** Remembers it, for the owner's eyes only. @throws CONFIG_FILE when it cannot be written. */
+/** Remembers it, readable only by its owner. @throws CONFIG_FILE when it cannot be written. */
 export async function writeServerFile(folder: string, kept: KeptServer): Promise<void> {
   await writeKeptFile(join(folder, SERVER_FILE), formatServer(kept));
 }

@@ -58,8 +58,8 @@ export interface OpenStoreOptions {
 /** The options for etcd. */
 export function addEtcdFlags(command: Command): Command {
   return command
-    .addOption(new Option("--etcd <urls>", "members of the etcd that keeps everything, with commas between them").argParser(parseUrls))
-    .option("--etcd-prefix <prefix>", "before all keys in etcd; /endpoint-sync/ when left out")
+    .addOption(new Option("--etcd <urls>", "members of the etcd that stores all data, separated by commas").argParser(parseUrls))
+    .option("--etcd-prefix <prefix>", "prefix of all keys in etcd (default: /endpoint-sync/)")
     .option("--etcd-ca <file>", "certificate authority of etcd (PEM)")
     .option("--etcd-cert <file>", "client certificate for etcd (PEM)")
     .option("--etcd-key <file>", "key of that certificate (PEM)")
@@ -70,7 +70,7 @@ export function addEtcdFlags(command: Command): Command {
 function parseUrls(text: string): readonly string[] {
   const urls = text.split(",").map((url) => url.trim());
   if (urls.every((url) => /^https?:\/\/[^\s/]/.test(url) && URL.canParse(url))) return urls;
-  throw new InvalidArgumentError("Expected URLs, as https://127.0.0.1:2379, with commas between them.");
+  throw new InvalidArgumentError("Expected URLs such as https://127.0.0.1:2379, separated by commas.");
 }
 
 /**
@@ -80,7 +80,7 @@ function parseUrls(text: string): readonly string[] {
  */
 export function namesEtcd(flags: StoreFlags): boolean {
   const { data, etcd, etcdPrefix, etcdCa, etcdCert, etcdKey, etcdUser, etcdPasswordFile } = flags;
-  if (etcd !== undefined && data !== undefined) throw new EngineError("USAGE", "--data and --etcd exclude each other");
+  if (etcd !== undefined && data !== undefined) throw new EngineError("USAGE", "--data and --etcd cannot be combined");
   const rest = [etcdPrefix, etcdCa, etcdCert, etcdKey, etcdUser, etcdPasswordFile];
   if (etcd === undefined && rest.some((flag) => flag !== undefined)) {
     throw new EngineError("USAGE", "Options for etcd need --etcd");
@@ -92,7 +92,7 @@ export function namesEtcd(flags: StoreFlags): boolean {
   return etcd !== undefined;
 }
 
-/** How a place is called, for messages. */
+/** The name of a place, for messages. */
 export function storeName({ data, etcdPrefix }: StoreFlags): string {
   return data === undefined ? `etcd below ${etcdPrefix ?? "its usual prefix"}` : `"${data}"`;
 }

@@ -34,7 +34,7 @@ function tellError(terminal: Terminal, { code, message, details }: EngineError):
   if (!message.includes(next)) terminal.err(`  ${visible(next)}`);
 }
 
-/** Tells something that did not go as wanted and stops nothing. `text` starts with a code where there is one. */
+/** Reports a problem that does not stop the command. `text` starts with a code where there is one. */
 export function tellWarning(terminal: Terminal, text: string): void {
   tell(terminal, "warning", text);
 }

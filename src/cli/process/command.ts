@@ -11,9 +11,9 @@ export interface CommandContext {
   readonly kinds?: readonly SyncedKind[];
 }
 
-/** The option of commands with structured output. */
+/** The option `-o` of commands with structured output. */
 export function outputOption(): Option {
-  return new Option("-o, --output <format>", "form of the output").choices(["yaml", "json"]);
+  return new Option("-o, --output <format>", "output format").choices(["yaml", "json"]);
 }
 
 /** The end of a command's help. Every example works as it stands; `test/cli/examples.test.ts` runs those that need no cluster. */
@@ -29,7 +29,7 @@ export function collect(value: string, before: readonly string[] = []): string[]
 
 const REPLACED = new WeakSet<readonly string[]>();
 
-/** A list for {@link collect} that the first value replaces: it stands only for an option that is left out. */
+/** A default list for {@link collect}: the first given value replaces it. */
 export function replaceable(values: readonly string[]): string[] {
   const list = [...values];
   REPLACED.add(list);

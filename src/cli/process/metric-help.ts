@@ -6,8 +6,8 @@
 
 /** Metric → its meaning, in one line. */
 export const METRIC_HELP: Readonly<Record<string, string>> = {
-  endpoint_sync_writes_total: "Creates, updates and deletes by the syncer; at rest it does not grow",
-  endpoint_sync_lag_seconds: "Time from the arrival of a tenant's change to the answer to the host write that it caused",
+  endpoint_sync_writes_total: "Creates, updates and deletes by the syncer; constant while nothing changes",
+  endpoint_sync_lag_seconds: "Time from the arrival of a tenant's change to the response to the host write that it caused",
   endpoint_sync_plans_total: "Reconciles of an object, by outcome: copied, absent, waiting, left, refused, stale",
   endpoint_sync_notes_total: "Reasons why objects are left alone, waiting or changed on the way, by code",
   endpoint_sync_refused_addresses_total: "Addresses left out by the address policy, counted at each reconcile of an object",
@@ -15,8 +15,8 @@ export const METRIC_HELP: Readonly<Record<string, string>> = {
   endpoint_sync_patch_outcomes_total: "Outcomes of patches, once per patch and plan; see outcomes",
   endpoint_sync_contradictions_total:
     "Reconciles in which a cache contradicted its cluster for a third of a second; the lists are then read again, at most once a minute",
-  endpoint_sync_braked_objects: "Objects whose writes are slowed, because nothing asks for them",
-  endpoint_sync_braked_writes_total: "Writes that were delayed by that",
+  endpoint_sync_braked_objects: "Objects whose writes are slowed because no change of their source causes them",
+  endpoint_sync_braked_writes_total: "Writes delayed because of this",
   endpoint_sync_events_dropped_total: "Events that were not written, because their namespace had used up its share",
   endpoint_sync_long_pieces_total: "Pieces of work that took more than 50 ms and blocked all others; the log names the objects",
   endpoint_sync_delete_brake_engaged: "1 while the delete brake holds deletes",
@@ -29,11 +29,11 @@ export const METRIC_HELP: Readonly<Record<string, string>> = {
   informer_current: "1 while the local copy follows its cluster",
   informer_lists_total: "Full lists, by reason: start, periodic, expired (a watch fell too far behind), failures",
   informer_failures_total: "Failed lists and watches",
-  workqueue_depth: "Keys that wait; priority is fresh or background",
+  workqueue_depth: "Keys that wait in the queue; priority is fresh or background",
   workqueue_adds_total: "Keys added to the queue",
   workqueue_retries_total: "Keys added again after a failure",
   workqueue_queue_duration_seconds: "Time that keys waited in the queue",
-  workqueue_work_duration_seconds: "Time that keys were worked on",
+  workqueue_work_duration_seconds: "Time spent on processing keys",
   workqueue_unfinished_work_seconds: "Total duration of the work in progress",
   workqueue_longest_running_processor_seconds: "Duration of the longest work in progress",
   controller_runtime_reconcile_total: "Reconciles, by result: success, requeue_after, error; requeue stays 0",
@@ -42,7 +42,7 @@ export const METRIC_HELP: Readonly<Record<string, string>> = {
   controller_runtime_reconcile_timeouts_total: "Reconciles that were slow",
   controller_runtime_reconcile_panics_total: "Reconciles that failed because of a bug",
   controller_runtime_reconcile_time_seconds: "Duration of a reconcile",
-  controller_runtime_active_workers: "Workers that are busy",
+  controller_runtime_active_workers: "Busy workers",
   controller_runtime_max_concurrent_reconciles: "Number of workers: the setting workers",
   leader_election_master_status: "1 in the process that leads",
   rest_client_requests_total: "Requests to API servers; code is <error> if there was no answer",
@@ -58,11 +58,11 @@ export const METRIC_HELP: Readonly<Record<string, string>> = {
   apiserver_resource_objects: "Stored objects",
   apiserver_storage_request_duration_seconds:
     "Duration of writes to the store (create, update, delete) and of revision, the first step of requests where servers share an etcd; all other reads are answered from memory",
-  apiserver_storage_request_errors_total: "Such operations that failed, conflicts not counted",
+  apiserver_storage_request_errors_total: "Failed operations of the store, without conflicts",
   apiserver_storage_size_bytes: "Size of the store's files, with --data; etcd reports its own size as etcd_mvcc_db_total_size_in_bytes",
   apiserver_audit_event_total: "Lines written for the audit log",
   apiserver_audit_error_total: "Lost audit lines; plugin is log, or database for lines that are in the file but not in the database",
-  management_audit_pending_lines: "Lines that wait for the audit database",
+  management_audit_pending_lines: "Lines waiting for the audit database",
   management_sign_ins_total:
     "Sign-ins, by outcome: success; refused (wrong password, not admitted); limited (too many attempts); failed (error of the provider or the server); invalid (not a step of a sign-in)",
   management_login_refreshes_total:

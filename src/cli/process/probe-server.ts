@@ -72,7 +72,7 @@ function answerOf(probe: ProbeAnswer): Answer {
 /**
  * Splits `host:port`; an empty host is every interface.
  *
- * @throws USAGE when the text is no address.
+ * @throws USAGE when the text is not an address.
  * @example
  * parseAddress("[::1]:9090"); // { host: "::1", port: 9090 }
  */

@@ -10,7 +10,7 @@ const NANOSECONDS = 1e9;
 
 /**
  * Measures this process, by the names of Prometheus' client libraries: versions, CPU time, memory, open files, its start, and how late its event
- * loop is. Returns what ends that.
+ * loop is. Returns a function that stops it.
  */
 export function exposeProcess(metrics: Metrics, clock: Pick<Clock, "now">): () => void {
   const lag = monitorEventLoopDelay({ resolution: RESOLUTION_MS });

@@ -9,7 +9,7 @@ export interface Teardown {
   run(): Promise<void>;
 }
 
-/** Nothing to end yet. */
+/** Creates an empty list of steps to run at the end. */
 export function createTeardown(): Teardown {
   const ends: (() => Promise<void> | void)[] = [];
   return {

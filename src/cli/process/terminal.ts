@@ -126,7 +126,7 @@ function listenForStop(stop: AbortController): void {
 }
 
 function stdinTwice(): EngineError {
-  const hint = "Use - for one file, and name the others";
+  const hint = "Use - for one file only";
   return new EngineError("USAGE", "Cannot read standard input twice", { details: { hint } });
 }
 

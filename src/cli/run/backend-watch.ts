@@ -107,7 +107,7 @@ class RunningWatch {
         await this.#look();
       } catch (error) {
         this.#due = true;
-        logger.debug("What readers on the host see could not be looked at", { error: messageOf(error) });
+        logger.debug("Cannot check what readers on the host see", { error: messageOf(error) });
       }
     }
     for (const end of heard ?? []) end();
@@ -168,7 +168,7 @@ class RunningWatch {
     for (const { side, error } of hidden) {
       if (this.#unknown.has(side)) continue;
       this.#unknown.add(side);
-      const hint = `Allow to list endpointslices of API group discovery.k8s.io on the ${side}`;
+      const hint = `Grant permission to list endpointslices of API group discovery.k8s.io on the ${side}`;
       logger.warn("Whether readers on the host see all backends is not known", {
         cluster: side,
         code: error.code,

@@ -138,8 +138,8 @@ function tell(breaches: readonly LawBreach[], { loaded: { config }, logger, told
   for (const { list, patches, paths, counterExample } of found.filter(({ texts }) => !told.has(texts))) {
     const what =
       patches.length === 1
-        ? "A patch never comes to rest: expression and reverseExpression change each other's results"
-        : "Patches never come to rest together: they change each other's results";
+        ? "A patch never settles: expression and reverseExpression change each other's results"
+        : "Patches never settle together: they change each other's results";
     logger.warn(what, {
       patch: patches.map((patch) => `${list}.patches[${patch}]`).join(", "),
       path: paths.join(", "),

@@ -101,7 +101,7 @@ class ConfigurationWatch {
       for (const problem of problems) if (problem.severity === "error") tell(problem);
       if (loaded === undefined) return this.#failed("The files have errors");
       const result = await apply(loaded);
-      if (!this.#stopped) logger.info(result === "changed" ? "Configuration reloaded" : "Configuration is as before");
+      if (!this.#stopped) logger.info(result === "changed" ? "Configuration reloaded" : "The configuration has not changed");
     } catch (error) {
       this.#failed(messageOf(error), isEngineError(error) ? error.code : "INTERNAL");
     }

@@ -31,7 +31,7 @@ export type SeenCluster = Pick<FollowedCluster, "side"> & {
   readonly access: Pick<FollowedCluster["access"], "lost" | "retryNow" | "identity">;
 };
 
-/** Begins with a cluster of which nothing is known: neither lost nor clear. */
+/** Starts with an unknown state of the cluster: neither lost nor seen. */
 export function createClusterSight(cluster: SeenCluster, times: SightTimes, runtime: Pick<Runtime, "clock">): ClusterSight {
   return new WatchedCluster(cluster, times, runtime);
 }
@@ -82,7 +82,7 @@ class WatchedCluster implements ClusterSight {
     if (this.#unansweredMs !== undefined && this.#isLost(this.#unansweredMs)) {
       const sinceMs = Math.min(this.#unansweredMs, ...lost.map((kind) => kind.sinceMs));
       const why = this.#failure === undefined ? "it does not answer" : loggableMessage(this.#failure);
-      return [`cannot reach the ${side} cluster since ${this.#wall(sinceMs)}: ${why}`];
+      return [`could not reach the ${side} cluster since ${this.#wall(sinceMs)}: ${why}`];
     }
     return lost
       .filter(({ sinceMs }) => this.#isLost(sinceMs))

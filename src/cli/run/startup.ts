@@ -123,7 +123,7 @@ export interface AnsweringCluster extends Pick<FollowedCluster, "side" | "server
 }
 
 /**
- * Copies of copies would fill it: every copy would look like a tenant object.
+ * Refuses equal clusters: every copy would look like a tenant object and be copied again.
  *
  * @throws CONFIG_VALUE when both sides are the same cluster.
  */
@@ -163,7 +163,7 @@ function isPassing(error: unknown): error is EngineError {
 function certificateHint(side: string, { cause }: EngineError): string {
   const isOver = (cause as { code?: unknown }).code === "CERT_HAS_EXPIRED";
   return isOver
-    ? `Renew the certificate of the ${side} cluster's API server; the kubeconfig is not to blame`
+    ? `Renew the certificate of the ${side} cluster's API server; the kubeconfig is correct`
     : `Check server and certificate-authority in the kubeconfig of the ${side} cluster`;
 }
 

@@ -76,7 +76,7 @@ export async function initProject(context: CommandContext, folder: string): Prom
   await writeTests(context, folder);
 }
 
-/** Writes a test of every patch of a folder's configuration, and a configuration where there is none. Nothing is overwritten. */
+/** Writes a test for every patch of a folder's configuration, and a configuration if there is none. Nothing is overwritten. */
 export async function initTests(context: CommandContext, folder: string): Promise<void> {
   await make(context.terminal, { file: join(folder, CONFIG), text: FIRST_CONFIG });
   await writeTests(context, folder);
@@ -124,5 +124,5 @@ async function isThere(file: string): Promise<boolean> {
 
 function noPatches(config: string): EngineError {
   const hint = "Write a patch first: docs/guides/write-patches.md";
-  return new EngineError("USAGE", `"${config}" has no patches that could be tested`, { details: { hint } });
+  return new EngineError("USAGE", `"${config}" has no patches to test`, { details: { hint } });
 }

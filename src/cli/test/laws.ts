@@ -60,7 +60,7 @@ function evidenceOf({ verdict, evidence }: PairReport): string {
   return verdict === "lossless" ? `; ${evidenceInWords(evidence)}` : "";
 }
 
-/** Entries of `acceptedDrifts` in the settings file that no patch needs: a drift that is mended must not be hidden when it comes back. */
+/** Entries of `acceptedDrifts` in the settings file that no patch needs: a drift that was fixed must not be hidden when it comes back. */
 export function idleAcceptanceProblems(
   { idleAcceptances }: LawReport,
   settings: { readonly file: string; readonly text: string },

@@ -4,9 +4,9 @@ import { InvalidArgumentError } from "commander";
 export type NameFilter = (name: string) => boolean;
 
 /**
- * Reads `--filter`: a text that names hold, or a regular expression between slashes.
+ * Reads `--filter`: a text that names contain, or a regular expression between slashes.
  *
- * @throws InvalidArgumentError for something between slashes that is no regular expression.
+ * @throws InvalidArgumentError for something between slashes that is not a regular expression.
  * @example
  * parseFilter("/^moves .* IPs$/i")("Moves pod IPs"); // true
  */

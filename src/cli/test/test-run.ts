@@ -64,7 +64,7 @@ function lowCoverage({ totals: { coverage } }: TestReport, threshold: number | u
 
 function noTests(named: readonly string[]): EngineError {
   const where = named.length === 0 ? "below the working folder" : `in ${named.map((name) => `"${name}"`).join(", ")}`;
-  const hint = `Names end with ${TEST_FILE_SUFFIX}; endpoint-sync test init writes a first one. --pass-with-no-tests makes this no error`;
+  const hint = `Names end with ${TEST_FILE_SUFFIX}; endpoint-sync test init writes a first one. use --pass-with-no-tests to accept this`;
   return new EngineError("USAGE", `Found no test files ${where}`, { details: { hint } });
 }
 
@@ -74,8 +74,8 @@ function isEmpty({ totals: { passed, failed, error, skipped, unusable } }: TestR
 
 function noneRan({ filter }: TestFlags): EngineError {
   const next = filter === undefined ? "Write tests, laws or sequences into them" : "Leave out --filter to see the names of all tests";
-  const message = filter === undefined ? "The test files hold no tests" : "No test has a name that --filter wants";
-  return new EngineError("USAGE", message, { details: { hint: `${next}. --pass-with-no-tests makes this no error` } });
+  const message = filter === undefined ? "The test files hold no tests" : "No test name matches --filter";
+  return new EngineError("USAGE", message, { details: { hint: `${next}. use --pass-with-no-tests to accept this` } });
 }
 
 function refuseWatchedDocument(chosen: readonly ChosenReporter[]): void {

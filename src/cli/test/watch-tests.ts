@@ -149,7 +149,7 @@ class TestWatch {
     for (const file of files) this.#reads.set(file, new Set());
     const ran = await runTests(files, run, { terminal, engines: this.#engines, read }, (suite) => reporting.suite(suite));
     for (const one of ran) this.#ran.set(one.suite.file, one);
-    // Files written by the run itself are no change.
+    // Files written by the run itself are not a change.
     if (run.update === true) for (const { suite } of ran) for (const { file } of suite.writes) await this.#stamps.note(file);
     this.#stamps.keep(new Set([...this.#reads.values()].flatMap((names) => [...names])));
     await reporting.end(reportOf([...this.#ran.values()].sort((left, right) => (left.suite.file < right.suite.file ? -1 : 1))));

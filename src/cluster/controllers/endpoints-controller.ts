@@ -20,7 +20,7 @@ const HEADLESS_LABEL = "service.kubernetes.io/headless";
 const LEADER_ANNOTATION = "control-plane.alpha.kubernetes.io/leader";
 
 /**
- * Endpoints follow their Service: they go with it, and while it has a selector they list the Pods that match.
+ * Endpoints follow their Service: they are deleted with it, and while it has a selector they list the Pods that match.
  * Endpoints of a Service without a selector belong to their writer. Source: the endpoints controller, its
  * clean-up of leftovers at start included.
  */

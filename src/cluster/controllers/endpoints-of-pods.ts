@@ -11,8 +11,8 @@ import { isHeadless, serviceSpecOf } from "../kinds/services.ts";
  * that is being deleted, too, unless the Service publishes addresses that are not ready. Source: `ShouldPodBeInEndpoints`,
  * `podToEndpointAddressForService`, `FindPort`.
  *
- * Nothing checks what Pods say of themselves: what Endpoints could not hold counts as not said, so that no Pod keeps a Service's others
- * from being written.
+ * Nothing validates Pods: values that Endpoints could not hold are ignored, so that one Pod cannot prevent the others of a Service from being
+ * written.
  */
 export function subsetsOf(service: KubeObject, pods: readonly KubeObject[]): EndpointSubset[] {
   const published = serviceSpecOf(service).publishNotReadyAddresses === true;

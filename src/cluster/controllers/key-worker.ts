@@ -23,7 +23,7 @@ export interface KeyWorker {
 export interface KeyWorkerOptions {
   readonly name: string;
   readonly logger: Logger;
-  /** Brings what the key names into its wanted state. Another writer in between is no failure: the key is retried. */
+  /** Brings what the key names into its wanted state. Another writer in between is not a failure: the key is retried. */
   readonly reconcile: (key: string) => Promise<void>;
 }
 

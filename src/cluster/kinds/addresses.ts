@@ -24,7 +24,7 @@ const REFUSED: readonly RefusedRange[] = [
 ];
 
 /**
- * What is wrong with an address behind a Service. Source: `ValidateNonSpecialIP` with strict parsing: no leading zeros, no
+ * The problems of an address behind a Service. Source: `ValidateNonSpecialIP` with strict parsing: no leading zeros, no
  * zones, no IPv4 inside IPv6.
  *
  * @example

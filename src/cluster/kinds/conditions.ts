@@ -6,11 +6,11 @@
 import { described, fields, int64, list, mandatory, numbered, optional, text, time } from "../../apiserver/types/objects/shape.ts";
 
 const TEXTS = {
-  type: "Which condition it is, unique in the list.",
+  type: "Type of the condition, unique in the list.",
   status: "True, False or Unknown.",
-  lastTransitionTime: "When the status changed last.",
-  reason: "Short name of why the status changed, one word for machines.",
-  message: "Why the status changed, for people.",
+  lastTransitionTime: "When the status last changed.",
+  reason: "Why the status changed: one word, for programs.",
+  message: "Why the status changed: a sentence, for people.",
 };
 
 const CONDITION = described(
@@ -27,8 +27,8 @@ const CONDITION = described(
   ),
   {
     name: "Condition",
-    description: "One thing about an object that is so or not.",
-    fields: { ...TEXTS, observedGeneration: "Generation of the object that the condition is about." },
+    description: "A condition of an object.",
+    fields: { ...TEXTS, observedGeneration: "Generation of the object that the condition describes." },
   },
 );
 
@@ -43,7 +43,7 @@ const NAMESPACE_CONDITION = described(
     reason: 5,
     message: 6,
   }),
-  { name: "NamespaceCondition", description: "One thing about a namespace that is so or not.", fields: TEXTS },
+  { name: "NamespaceCondition", description: "A condition of a namespace.", fields: TEXTS },
 );
 
 /** Conditions of Namespaces, which are older and have less. Source: `NamespaceCondition` of `core/v1`. */

@@ -20,11 +20,11 @@ export const configMaps: ResourceDefinition = {
     kindShape(
       { immutable: optional(bool), data: textMap, binaryData: { type: "map", of: bytes } },
       {
-        description: "Settings as texts by name.",
+        description: "Configuration data by name.",
         fields: {
-          immutable: "True forbids every change of the data from now on.",
-          data: "Texts by name. Names consist of letters, digits, '-', '_' and '.'.",
-          binaryData: "Bytes by name, in base64; no name may be in data too.",
+          immutable: "If true, the data can no longer be changed.",
+          data: "Strings by name. Names consist of letters, digits, '-', '_' and '.'.",
+          binaryData: "Bytes by name, in base64; a name must not be in data too.",
         },
       },
     ),

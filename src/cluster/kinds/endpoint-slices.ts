@@ -33,10 +33,10 @@ const CONDITIONS = described(
   }),
   {
     name: "EndpointConditions",
-    description: "Whether an endpoint takes traffic.",
+    description: "Whether an endpoint accepts traffic.",
     fields: {
-      ready: "It takes traffic; unknown counts as true.",
-      serving: "It would take traffic even while it ends.",
+      ready: "The endpoint accepts traffic; unknown counts as true.",
+      serving: "The endpoint accepts traffic, even while it terminates.",
       terminating: "It is ending.",
     },
   },
@@ -50,7 +50,7 @@ const HINTS = described(
   }),
   {
     name: "EndpointHints",
-    description: "From where an endpoint is best used.",
+    description: "Which consumers should prefer an endpoint.",
     fields: { forZones: "The zones that should use it.", forNodes: "The nodes that should use it." },
   },
 );
@@ -73,11 +73,11 @@ const ENDPOINT = described(
     description: "One endpoint behind a Service.",
     fields: {
       addresses: "Addresses of the endpoint; consumers use the first one.",
-      conditions: "Whether the endpoint takes traffic.",
-      hostname: "Name under which DNS knows the endpoint within the Service.",
+      conditions: "Whether the endpoint accepts traffic.",
+      hostname: "DNS name of the endpoint within the Service.",
       targetRef: "The object behind the endpoint, most often a Pod.",
-      nodeName: "Node on which the endpoint is.",
-      zone: "Zone in which the endpoint is.",
+      nodeName: "Node of the endpoint.",
+      zone: "Zone of the endpoint.",
     },
   },
 );
@@ -90,7 +90,7 @@ const PORT = described(
   }),
   {
     name: "EndpointPort",
-    description: "One port that all endpoints of a slice have.",
+    description: "A port that all endpoints of a slice share.",
     fields: {
       name: "Name of the Service's port.",
       protocol: "TCP, UDP or SCTP; TCP when left out.",
@@ -113,11 +113,11 @@ export const endpointSlices: ResourceDefinition = {
     kindShape(
       { addressType: mandatory(text), endpoints: mandatory(list(ENDPOINT)), ports: always(list(PORT)) },
       {
-        description: "A part of the endpoints of a Service, which its label kubernetes.io/service-name names.",
+        description: "Some of the endpoints of the Service that the label kubernetes.io/service-name names.",
         fields: {
           addressType: "IPv4, IPv6 or FQDN; it cannot be changed.",
           endpoints: "The endpoints, at most 1000.",
-          ports: "The ports that each of the endpoints has.",
+          ports: "The ports that all endpoints share.",
         },
       },
     ),

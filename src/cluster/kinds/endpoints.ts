@@ -21,11 +21,11 @@ const ADDRESS = described(
   }),
   {
     name: "EndpointAddress",
-    description: "One address at which a Service is reached.",
+    description: "An address of a Service.",
     fields: {
       ip: "The IPv4 or IPv6 address. Loopback, link-local and multicast addresses are refused.",
-      hostname: "Name under which DNS knows this address within the Service.",
-      nodeName: "Node on which the address is.",
+      hostname: "DNS name of this address within the Service.",
+      nodeName: "Node of the address.",
       targetRef: "The object behind the address, most often a Pod.",
     },
   },
@@ -39,7 +39,7 @@ const PORT = described(
   }),
   {
     name: "EndpointPort",
-    description: "One port at which the addresses of a subset are reached.",
+    description: "A port of the addresses of a subset.",
     fields: {
       name: "Name of the Service's port; may be left out when there is only one.",
       port: "Port number, 1 to 65535.",
@@ -56,10 +56,10 @@ const SUBSET = described(
   }),
   {
     name: "EndpointSubset",
-    description: "Addresses with the ports that all of them have: every address goes with every port.",
+    description: "Addresses that share the same ports: every address has every port.",
     fields: {
-      addresses: "Addresses that take traffic.",
-      notReadyAddresses: "Addresses that take no traffic for now.",
+      addresses: "Addresses that accept traffic.",
+      notReadyAddresses: "Addresses that do not accept traffic yet.",
       ports: "Ports of all these addresses.",
     },
   },
@@ -78,10 +78,10 @@ export const endpoints: ResourceDefinition = {
     kindShape(
       { subsets: list(SUBSET) },
       {
-        description: "Where the Service of the same name is reached. Newer clients read EndpointSlices instead.",
+        description: "The addresses and ports of the Service of the same name. Newer clients read EndpointSlices instead.",
         fields: {
           subsets:
-            "All addresses, grouped by the ports that they have. The server stores them as they are written; before Kubernetes 1.36 it regroups them on every write.",
+            "All addresses, grouped by their ports. The server stores them as they are written; before Kubernetes 1.36 it regroups them on every write.",
         },
       },
     ),
@@ -146,7 +146,7 @@ function addressErrors({ ip, hostname, nodeName }: EndpointAddress, field: strin
   ];
 }
 
-/** What is wrong with a port number. */
+/** The problems of a port number. */
 export function portNumberErrors(port: number, field: string): FieldError[] {
   return port >= 1 && port <= 65_535 ? [] : [invalid(field, port, "must be between 1 and 65535, inclusive")];
 }

@@ -35,15 +35,15 @@ export const OBJECT_REFERENCE = described(
   ),
   {
     name: "ObjectReference",
-    description: "Points at an object, or at a part of it.",
+    description: "Refers to an object, or to a part of it.",
     fields: {
       kind: "Kind of the object.",
       namespace: "Namespace of the object.",
       name: "Name of the object.",
       uid: "UID of the object.",
       apiVersion: "API version of the object.",
-      resourceVersion: "State of the object that is meant, if it is one in particular.",
-      fieldPath: "Part of the object that is meant, such as spec.containers{web}.",
+      resourceVersion: "resourceVersion of the object, if a particular one is meant.",
+      fieldPath: "Part of the object, such as spec.containers{web}.",
     },
   },
 );
@@ -115,12 +115,12 @@ export const events: ResourceDefinition = {
       {
         description: "Something that happened to an object, for people to read. Events may be lost.",
         fields: {
-          involvedObject: "The object to which it happened.",
-          reason: "Short name of what happened, one word for machines.",
+          involvedObject: "The object that the Event is about.",
+          reason: "Reason in one word, for programs.",
           message: "Description of what happened.",
           type: "Normal or Warning.",
           count: "Number of occurrences.",
-          firstTimestamp: "When it happened first.",
+          firstTimestamp: "Time of the first occurrence.",
           lastTimestamp: "Time of the last occurrence.",
           source: "Who reports it.",
         },

@@ -22,13 +22,13 @@ const LEASE_SPEC = described(
   ),
   {
     name: "LeaseSpec",
-    description: "Who holds a lease, and for how long.",
+    description: "Holder of a lease, and its duration.",
     fields: {
-      holderIdentity: "Who holds the lease; empty when it is free.",
-      leaseDurationSeconds: "Seconds that the lease lasts after it was renewed.",
+      holderIdentity: "Holder of the lease; empty when it is free.",
+      leaseDurationSeconds: "Seconds that the lease lasts after a renewal.",
       acquireTime: "When the holder took the lease.",
-      renewTime: "When the holder renewed the lease last.",
-      leaseTransitions: "How often the lease changed its holder.",
+      renewTime: "When the holder last renewed the lease.",
+      leaseTransitions: "How often the lease has changed its holder.",
     },
   },
 );
@@ -37,10 +37,10 @@ const LEASE_SPEC = described(
 export const leases: ResourceDefinition = {
   type: LEASES,
   singular: "lease",
-  shape: numbered(
-    kindShape({ spec: always(LEASE_SPEC) }, { description: "A lock that has to be renewed, for elections and heartbeats." }),
-    { metadata: 1, spec: 2 },
-  ),
+  shape: numbered(kindShape({ spec: always(LEASE_SPEC) }, { description: "A lock that must be renewed, for elections and heartbeats." }), {
+    metadata: 1,
+    spec: 2,
+  }),
   columns: LEASE_COLUMNS,
   strategy: { nameRule: dnsSubdomain, createOnUpdate: true, unconditionalUpdate: false, validate },
 };

@@ -41,7 +41,7 @@ export const namespaces: ResourceDefinition = {
         status: always(STATUS),
       },
       {
-        description: "A room for names: names of objects are unique among their kind in it.",
+        description: "A scope for names: within it, names of objects are unique per kind.",
         fields: {
           spec: "Finalizers that keep the namespace until its contents are gone.",
           status: "Whether the namespace is in use or being deleted.",

@@ -12,7 +12,7 @@ export const nodes: ResourceDefinition = opaqueKind({
   type: NODES,
   singular: "node",
   shortNames: ["no"],
-  description: "A machine on which Pods run. Here only a name that Pods and addresses point at.",
+  description: "A machine that runs Pods. Here, only a name that Pods and addresses refer to.",
   spec: "Desired state.",
   status: "Observed state, as the node reports it.",
   selectableFields: { "spec.unschedulable": (node) => String(memberAt(node, "spec", "unschedulable") === true) },

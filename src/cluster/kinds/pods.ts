@@ -11,13 +11,13 @@ export const PODS: ResourceType = { apiVersion: "v1", kind: "Pod", plural: "pods
 /** Seconds that a Pod may take to end unless it says otherwise. */
 const GRACE_SECONDS_DEFAULT = 30;
 
-/** `v1` Pods. What a selector finds is what Kubernetes would have filled in where a Pod says nothing. */
+/** `v1` Pods. Selectors see the defaults of Kubernetes where a Pod sets nothing. */
 export const pods: ResourceDefinition = opaqueKind({
   type: PODS,
   singular: "pod",
   shortNames: ["po"],
   categories: ["all"],
-  description: "Containers that run together. Here nothing runs them: they stand for what Endpoints point at.",
+  description: "Containers that run together. Here, nothing runs them; Endpoints can refer to them.",
   spec: "Containers, and how they run.",
   status: "Observed state.",
   selectableFields: {

@@ -29,8 +29,8 @@ export const networkPolicies: ResourceDefinition = opaqueKind({
   type: NETWORK_POLICIES,
   singular: "networkpolicy",
   shortNames: ["netpol"],
-  description: "With whom Pods may talk. Here nothing keeps to it.",
-  spec: "With whom they may talk.",
+  description: "Which traffic Pods may send and receive. Here, nothing enforces it.",
+  spec: "Which traffic they may send and receive.",
   columns: NETWORK_POLICY_COLUMNS,
   strategy: { newGeneration: isOtherSpec },
 });
@@ -40,7 +40,7 @@ export const disruptionBudgets: ResourceDefinition = opaqueKind({
   type: DISRUPTION_BUDGETS,
   singular: "poddisruptionbudget",
   shortNames: ["pdb"],
-  description: "A limit to how many Pods are taken away on purpose at one time.",
+  description: "A limit on how many Pods may be disrupted at once.",
   spec: "How many Pods may be disrupted at once.",
   status: "Disruptions that are allowed now.",
   // The one selector that `kubectl apply` sends whole, without what is to go.

@@ -45,8 +45,8 @@ const DEFINITION: ResourceDefinition = {
   ),
   columns: [
     NAME_COLUMN,
-    textColumn("Desired", "Replicas that there should be.", ({ spec }: Scale) => String(spec?.replicas ?? 0)),
-    textColumn("Available", "Replicas that there are.", ({ status }: Scale) => String(status?.replicas ?? 0)),
+    textColumn("Desired", "Desired number of replicas.", ({ spec }: Scale) => String(spec?.replicas ?? 0)),
+    textColumn("Available", "Actual number of replicas.", ({ status }: Scale) => String(status?.replicas ?? 0)),
     AGE_COLUMN,
   ],
   strategy: {

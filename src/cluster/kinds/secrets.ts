@@ -24,10 +24,10 @@ export const secrets: ResourceDefinition = {
       {
         description: "Secret bytes by name.",
         fields: {
-          immutable: "True forbids every change of the data from now on.",
+          immutable: "If true, the data can no longer be changed.",
           data: "Bytes by name, in base64.",
-          stringData: "Texts by name, a way of writing data that needs no base64. It is never read back.",
-          type: "What the data is for; it cannot be changed. Well-known types demand certain names in data.",
+          stringData: "Strings by name: write data here without base64. Never returned by reads.",
+          type: "What the data is for; it cannot be changed. Well-known types require certain names in data.",
         },
       },
     ),

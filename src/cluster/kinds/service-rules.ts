@@ -45,12 +45,12 @@ export function hasNodePorts({ type }: ServiceSpec): boolean {
   return type === "NodePort" || type === "LoadBalancer";
 }
 
-/** Everything but a name for something outside has a cluster IP, if only "None". */
+/** Tells whether a Service has a cluster IP, even if it is "None": all types but ExternalName do. */
 export function hasClusterIp({ type }: ServiceSpec): boolean {
   return type !== "ExternalName";
 }
 
-/** What is wrong with a spec, old or new. */
+/** The problems of a spec, old or new. */
 export function specErrors(spec: ServiceSpec): FieldError[] {
   const { type = "", ports = [], selector = {}, externalIPs = [] } = spec;
   const portless = spec.clusterIP === HEADLESS || type === "ExternalName";
@@ -72,7 +72,7 @@ export function specErrors(spec: ServiceSpec): FieldError[] {
 const AFFINITY_SECONDS = 10_800;
 const AFFINITY_SECONDS_MAX = 86_400;
 
-/** Fills session affinity in; without it, its settings have no place. Source: `SetDefaults_Service`. */
+/** Sets the defaults of session affinity; without affinity, removes its settings. Source: `SetDefaults_Service`. */
 export function withAffinity({ sessionAffinityConfig: config, ...spec }: ServiceSpec): ServiceSpec {
   const { sessionAffinity = "None" } = spec;
   if (sessionAffinity === "None") return { ...spec, sessionAffinity };
@@ -152,7 +152,7 @@ function targetPortErrors(target: number | string, field: string): FieldError[] 
       ];
 }
 
-/** What is wrong with a change: a cluster IP stays for as long as the Service needs one. */
+/** The problems of a change: a cluster IP stays for as long as the Service needs one. */
 export function specUpdateErrors(spec: ServiceSpec, old: ServiceSpec): FieldError[] {
   if (!hasClusterIp(spec) || !hasClusterIp(old) || (old.clusterIP ?? "") === "") return [];
   if (jsonEqual(spec.clusterIPs ?? [], old.clusterIPs ?? [])) return [];

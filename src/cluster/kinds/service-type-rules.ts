@@ -28,12 +28,12 @@ export function isReachedFromOutside({ type, externalIPs = [] }: ServiceSpec): b
   return type === "LoadBalancer" || type === "NodePort" || (type === "ClusterIP" && externalIPs.length > 0);
 }
 
-/** Tells whether the nodes of a Service say at a port of its own whether they take its traffic. */
+/** Tells whether a Service has a health check port on its nodes. */
 export function needsHealthCheck({ type, externalTrafficPolicy }: ServiceSpec): boolean {
   return type === "LoadBalancer" && externalTrafficPolicy === "Local";
 }
 
-/** What is wrong with fields and annotations that depend on the type, in a new Service or in place of `old`. */
+/** The problems of fields and annotations that depend on the type, in a new Service or in place of `old`. */
 export function typeErrors(object: KubeObject, spec: ServiceSpec, old?: ServiceSpec): FieldError[] {
   const { annotations = {} } = object.metadata;
   return [

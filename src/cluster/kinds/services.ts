@@ -56,7 +56,7 @@ const PORT = described(
 const CLIENT_IP_CONFIG = described(numbered(fields({ timeoutSeconds: optional(int32) }), { timeoutSeconds: 1 }), {
   name: "ClientIPConfig",
   description: "How requests from one client address are kept on the same Pod.",
-  fields: { timeoutSeconds: "For how long after its last connection, 1 to 86400; 10800 when left out." },
+  fields: { timeoutSeconds: "Seconds after its last connection, 1 to 86400; 10800 when left out." },
 });
 const SESSION_AFFINITY_CONFIG = described(numbered(fields({ clientIP: CLIENT_IP_CONFIG }), { clientIP: 1 }), {
   name: "SessionAffinityConfig",
@@ -118,10 +118,10 @@ const SPEC = described(
       ports: "The ports of the Service.",
       selector: "Labels of the Pods behind the Service. Without it, the owner of the Service writes its Endpoints.",
       clusterIP: "The address within the cluster, chosen by the server when left out; None for a headless Service.",
-      clusterIPs: "The same for each IP family; the first one is clusterIP.",
+      clusterIPs: "The address for each IP family; the first one is clusterIP.",
       type: "ClusterIP, NodePort, LoadBalancer or ExternalName; ClusterIP when left out.",
-      externalIPs: "Other addresses at which nodes take traffic for the Service.",
-      sessionAffinity: "ClientIP keeps a client at one Pod; None when left out.",
+      externalIPs: "Other addresses at which nodes accept traffic for the Service.",
+      sessionAffinity: "ClientIP keeps a client on one Pod; None when left out.",
       sessionAffinityConfig: "Settings of that.",
       externalName: "DNS name that a Service of type ExternalName stands for.",
       publishNotReadyAddresses: "If true, Pods that are not ready are published too.",
@@ -149,7 +149,7 @@ const INGRESS = described(
   }),
   {
     name: "LoadBalancerIngress",
-    description: "One place at which a load balancer takes traffic.",
+    description: "An address at which a load balancer accepts traffic.",
     fields: {
       ip: "Its address.",
       hostname: "Its DNS name, for load balancers that have no address.",
@@ -161,7 +161,7 @@ const INGRESS = described(
 const LOAD_BALANCER = described(numbered(fields({ ingress: list(INGRESS) }), { ingress: 1 }), {
   name: "LoadBalancerStatus",
   description: "State of a load balancer.",
-  fields: { ingress: "Where it takes traffic." },
+  fields: { ingress: "Addresses at which it accepts traffic." },
 });
 const STATUS = described(
   numbered(fields({ loadBalancer: always(LOAD_BALANCER), conditions: CONDITIONS }), { loadBalancer: 1, conditions: 2 }),
@@ -189,7 +189,7 @@ export function createServices(options: ServiceClaimsOptions): ResourceDefinitio
       kindShape(
         { spec: always(SPEC), status: always(STATUS) },
         {
-          description: "A name and an address for a set of Pods, or of whatever its Endpoints say.",
+          description: "A name and an address for a set of Pods, or for the addresses in its Endpoints.",
           fields: { spec: "What the Service offers.", status: "State of the load balancer." },
         },
       ),

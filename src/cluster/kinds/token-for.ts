@@ -20,7 +20,7 @@ export interface IssuedToken {
 }
 
 /**
- * For whom the token of a subject stands. That of a ServiceAccount ends with it.
+ * The identity that the token of a subject represents. That of a ServiceAccount ends with it.
  *
  * @throws API_NOT_FOUND when there is no such ServiceAccount, API_BAD_REQUEST when its text is not `namespace/name`.
  */
@@ -51,7 +51,7 @@ export interface AccountToken extends Pick<Asked, "read">, Pick<TokenBearer, "ex
   readonly bound?: Bound;
 }
 
-/** For whom the token of a ServiceAccount stands, for as long as what it hangs on is there under the same UID. */
+/** The identity that the token of a ServiceAccount represents, as long as the objects that it is bound to exist with the same UID. */
 export function accountBearer({ account, read, bound, ...rest }: AccountToken): TokenBearer {
   const { namespace = "", name = "" } = account.metadata;
   const needed: readonly Bound[] = [{ type: SERVICE_ACCOUNTS, object: account }, ...(bound ? [bound] : [])];

@@ -42,12 +42,12 @@ const BOUND_OBJECT = described(
   numbered(fields({ kind: text, apiVersion: text, name: text, uid: text }), { kind: 1, apiVersion: 2, name: 3, uid: 4 }),
   {
     name: "BoundObjectReference",
-    description: "The object with which a token ends.",
+    description: "The object that a token is bound to.",
     fields: {
       kind: "Pod or Secret.",
       apiVersion: "API version of the object.",
       name: "Name of the object.",
-      uid: "UID of the object; whatever has the name when left out.",
+      uid: "UID of the object; when left out, that of the object with this name.",
     },
   },
 );
@@ -61,9 +61,9 @@ const SPEC = described(
     name: "TokenRequestSpec",
     description: "Properties of a requested token.",
     fields: {
-      audiences: "Who is to take the token; the API when left out.",
+      audiences: "Audiences of the token; the API server when left out.",
       expirationSeconds: "Lifetime of the token in seconds, at least 600; 3600 when left out.",
-      boundObjectRef: "An object that the token is bound to: the token ends with it.",
+      boundObjectRef: "An object that the token is bound to: the token becomes invalid with it.",
     },
   },
 );
@@ -84,7 +84,7 @@ const DEFINITION: ResourceDefinition = {
     kindShape(
       { spec: mandatory(SPEC), status: STATUS },
       {
-        description: "Asks for a token of a ServiceAccount.",
+        description: "Requests a token for a ServiceAccount.",
         fields: { spec: "Properties of the requested token.", status: "The token." },
       },
     ),
@@ -112,7 +112,7 @@ export interface TokenRequestsOptions {
   readonly clock: Clock;
 }
 
-/** The question for a token, which ServiceAccounts answer under `token`. */
+/** The TokenRequest, which ServiceAccounts answer at their subresource `token`. */
 export function createTokenRequests({ tokens, clock }: TokenRequestsOptions): Question {
   return {
     definition: DEFINITION,

@@ -32,7 +32,7 @@ export type PermitWrite = (write: PermissionWrite) => void;
 
 /**
  * For roles: a user who has the rules, or the verb `escalate` on the role, may write them. Rules that are aggregated from other
- * roles may be any, so only who may do everything has or takes away an `aggregationRule`.
+ * roles may be any, so only users who may do everything can set or remove an `aggregationRule`.
  */
 export function createRolePermit(policy: Policy): PermitWrite {
   return ({ type, user, object, old }) => {
@@ -100,7 +100,7 @@ function demandHeld({ policy, user, type, object, rules }: Demand): void {
 }
 
 /**
- * Permissions of `wanted` that `held` lacks: one rule for each resource and name, with all its verbs.
+ * Permissions of `wanted` that `held` lacks: one rule per resource and name, with all its verbs.
  *
  * @example
  * missingRules([], [{ verbs: ["get", "list"], apiGroups: [""], resources: ["pods"] }]); // the same rule

@@ -27,9 +27,9 @@ const POLICY_RULE = described(
     fields: {
       verbs: "Allowed verbs; '*' allows all.",
       apiGroups: "Groups of the resources; '*' is all, '' the core group.",
-      resources: "Plurals, with a slash and the part for parts of objects. '*' is all, '*/scale' that part of all.",
-      resourceNames: "The only objects that the rule is about; all when empty.",
-      nonResourceURLs: "Paths that are no resources; a '*' at the end stands for any rest. For ClusterRoles only.",
+      resources: "Plural names; for subresources, with a slash and the subresource. '*' is all, '*/scale' is scale of all.",
+      resourceNames: "Names of the objects that the rule applies to; all when empty.",
+      nonResourceURLs: "Paths that are not resources; a '*' at the end matches any suffix. For ClusterRoles only.",
     },
   },
 );
@@ -42,7 +42,7 @@ const LABEL_REQUIREMENT = described(
     fields: {
       key: "Name of the label.",
       operator: "In, NotIn, Exists or DoesNotExist.",
-      values: "For In and NotIn, the values of which the label's is one or none.",
+      values: "For In and NotIn, the values to compare the label's value with.",
     },
   },
 );
@@ -50,21 +50,21 @@ const LABEL_SELECTOR = described(
   numbered(fields({ matchLabels: textMap, matchExpressions: list(LABEL_REQUIREMENT) }), { matchLabels: 1, matchExpressions: 2 }),
   {
     name: "LabelSelector",
-    description: "Which labels an object has to have; without any demand, every object is selected.",
-    fields: { matchLabels: "Labels that have to be there with these values.", matchExpressions: "Other demands; all have to hold." },
+    description: "Which labels an object must have; an empty selector selects every object.",
+    fields: { matchLabels: "Labels that must have these values.", matchExpressions: "Further requirements; all must hold." },
   },
 );
 
 const AGGREGATION_RULE = described(numbered(fields({ clusterRoleSelectors: list(LABEL_SELECTOR) }), { clusterRoleSelectors: 1 }), {
   name: "AggregationRule",
-  description: "The ClusterRoles whose rules another one is made of.",
+  description: "The ClusterRoles whose rules are combined into another one.",
   fields: { clusterRoleSelectors: "Label selectors; the rules of each matching ClusterRole are included." },
 });
 
 const SUBJECT_FIELDS = fields({ kind: mandatory(text), apiGroup: text, name: mandatory(text), namespace: text });
 const SUBJECT = described(numbered(SUBJECT_FIELDS, { kind: 1, apiGroup: 2, name: 3, namespace: 4 }), {
   name: "Subject",
-  description: "A user, group or service account that is given a role.",
+  description: "A user, group or service account that is granted a role.",
   fields: {
     kind: "User, Group or ServiceAccount.",
     apiGroup: "rbac.authorization.k8s.io, but empty for a ServiceAccount.",
@@ -76,7 +76,7 @@ const SUBJECT = described(numbered(SUBJECT_FIELDS, { kind: 1, apiGroup: 2, name:
 const ROLE_REF_FIELDS = fields({ apiGroup: mandatory(text), kind: mandatory(text), name: mandatory(text) });
 const ROLE_REF = described(numbered(ROLE_REF_FIELDS, { apiGroup: 1, kind: 2, name: 3 }), {
   name: "RoleRef",
-  description: "The role that is given. It cannot be changed.",
+  description: "The role that is granted. It cannot be changed.",
   fields: { apiGroup: "rbac.authorization.k8s.io.", kind: "Role or ClusterRole.", name: "Name of the role." },
 });
 
@@ -90,16 +90,16 @@ export function createRbacKinds(policy: Policy): readonly ResourceDefinition[] {
       type: ROLES,
       own: { rules: RULES },
       numbers: { metadata: 1, rules: 2 },
-      description: "What is allowed in one namespace.",
+      description: "What is permitted in one namespace.",
     }),
     role(policy, {
       type: CLUSTER_ROLES,
       own: { rules: RULES, aggregationRule: AGGREGATION_RULE },
       numbers: { metadata: 1, rules: 2, aggregationRule: 3 },
-      description: "What is allowed, in all namespaces or in those where it is given.",
+      description: "What is permitted, in all namespaces or in those where the role is granted.",
     }),
-    binding(policy, ROLE_BINDINGS, "Gives a role to subjects, in one namespace."),
-    binding(policy, CLUSTER_ROLE_BINDINGS, "Gives a ClusterRole to subjects, everywhere."),
+    binding(policy, ROLE_BINDINGS, "Grants a role to subjects, in one namespace."),
+    binding(policy, CLUSTER_ROLE_BINDINGS, "Grants a ClusterRole to subjects, everywhere."),
   ];
 }
 
@@ -131,7 +131,10 @@ function binding(policy: Policy, type: ResourceType, description: string): Resou
     type,
     singular: type.kind.toLowerCase(),
     shape: numbered(
-      kindShape(BINDING, { description, fields: { subjects: "To whom the role is given.", roleRef: "The role that is given." } }),
+      kindShape(BINDING, {
+        description,
+        fields: { subjects: "The subjects that are granted the role.", roleRef: "The role that is granted." },
+      }),
       { metadata: 1, subjects: 2, roleRef: 3 },
     ),
     columns: [NAME_COLUMN, ROLE_COLUMN, AGE_COLUMN],
@@ -157,7 +160,7 @@ function withDefaults(object: KubeObject): KubeObject {
 }
 
 const CREATED_COLUMN: Column = textColumn("Created At", "When the role was created.", ({ metadata }) => metadata.creationTimestamp ?? "");
-const ROLE_COLUMN: Column = textColumn("Role", "The role that is given.", (object) => {
+const ROLE_COLUMN: Column = textColumn("Role", "The role that is granted.", (object) => {
   const { kind, name } = (object as Binding).roleRef;
   return `${kind}/${name}`;
 });

@@ -23,8 +23,8 @@ export interface CompiledScope {
 export const SCOPE_EXTRA = "platform/scope";
 
 /**
- * Makes a scope ready to decide. Without a scope everything is allowed. Where entries are malformed nothing is read into them:
- * they allow less, never more.
+ * Compiles a scope. Without a scope, everything is allowed. Malformed entries are ignored: they allow less, never
+ * more.
  *
  * @example
  * compileScope({ clusters: [{ cluster: "c1" }] }).allows({ kind: "cluster", cluster: "c1" }, { verb: "get", path: "/metrics" }); // true
@@ -67,8 +67,8 @@ function isIn(box: Box, point: readonly string[]): boolean {
 const CACHE = new TextCache<CompiledScope>({ entries: 1000, characters: 4_000_000 });
 
 /**
- * The scopes that limit a user, in order; none if the user is unlimited. A text that is no scope allows nothing, because one that is
- * not understood must not open anything.
+ * The scopes that limit a user, in order; none if the user is unlimited. An invalid scope allows nothing, because a scope that is not understood
+ * must not allow anything.
  */
 export function scopesOf(user: UserInfo, options: ScopeOptions = {}): readonly CompiledScope[] {
   const texts = user.extra?.[SCOPE_EXTRA] ?? [];

@@ -8,10 +8,10 @@ function entry(name: string, description: string, own: Readonly<Record<string, r
   return described(fields(shapes), { name, description, fields: texts });
 }
 
-const SCOPE_ROLE = entry("AccessScopeRole", "A role, and where it holds.", {
+const SCOPE_ROLE = entry("AccessScopeRole", "A role, and where it applies.", {
   role: [text, "Name of the role: platformCLI."],
-  projects: [list(text), "Projects in which the role holds, * for all. Without lists it holds wherever it reaches."],
-  virtualClusters: [list(text), "Virtual clusters in which the role holds, * for all."],
+  projects: [list(text), "Projects in which the role applies, * for all. Without lists, it applies wherever it can."],
+  virtualClusters: [list(text), "Virtual clusters in which the role applies, * for all."],
 });
 
 const SCOPE_PROJECT = entry("AccessScopeProject", "A project.", { project: [text, "Name of the project, * for all."] });
@@ -32,7 +32,7 @@ const SCOPE_RESOURCES = entry("AccessScopeRuleResources", "Resources of one API 
   group: [text, "The API group; empty for the core group."],
   resources: [
     list(text),
-    "Resources such as pods, parts of them such as pods/log, * for all with their parts, pods/* for all parts of one, */scale for one part of all. Empty for all. Beside a wildcard no entry may mean the same.",
+    "Resources such as pods, subresources such as pods/log, * for all with their subresources, pods/* for all subresources of one, */scale for one subresource of all. Empty for all. No entry may repeat what a wildcard covers.",
   ],
   resourceNames: [list(text), "Names of objects; needs resources. Empty for all."],
 });
@@ -42,14 +42,14 @@ const RULE_VIRTUAL_CLUSTER = entry("AccessScopeRuleVirtualCluster", "A virtual c
   namespace: [text, "Namespace of its project; empty for all."],
 });
 
-const SCOPE_RULE = entry("AccessScopeRule", "What requests have to be like. An empty list does not restrict.", {
+const SCOPE_RULE = entry("AccessScopeRule", "Which requests match. An empty list does not restrict.", {
   verbs: [list(text), "Verbs; empty for every verb."],
-  resources: [list(SCOPE_RESOURCES), "Resources; empty for all of all groups."],
-  namespaces: [list(text), "Namespaces; an empty text is for what is in none. Empty for every namespace."],
-  nonResourceURLs: [list(text), "Paths that are no resources. * may be the whole last step of a path."],
+  resources: [list(SCOPE_RESOURCES), "Resources; empty for all resources of all groups."],
+  namespaces: [list(text), "Namespaces; an empty string matches requests without a namespace. Empty for every namespace."],
+  nonResourceURLs: [list(text), "Paths that are not resources. * may be the whole last segment of a path."],
   requestTargets: [list(text), "Where requests go: Management, Cluster, ProjectSpace, ProjectVirtualCluster. Empty for every request."],
-  cluster: [text, "Name of a connected cluster, to which requests have to go. Empty does not restrict."],
-  virtualClusters: [list(RULE_VIRTUAL_CLUSTER), "Virtual clusters, to which requests have to go. Empty does not restrict."],
+  cluster: [text, "Name of the connected cluster that requests must go to. Empty does not restrict."],
+  virtualClusters: [list(RULE_VIRTUAL_CLUSTER), "Virtual clusters that requests must go to. Empty does not restrict."],
 });
 
 /** Shape of an access scope in the published API. Empty fields are left out. */

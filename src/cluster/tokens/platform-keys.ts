@@ -43,7 +43,7 @@ const RSA_BITS_MIN = 2_048;
  * The platform's keys. A source is read once before this resolves; when it cannot be, that is logged, and tried again with the next
  * token.
  *
- * @throws CONFIG_VALUE when keys that are given as they are cannot be used.
+ * @throws CONFIG_VALUE when keys that are given directly cannot be used.
  */
 export async function openPlatformKeys({ keys, clock, logger }: PlatformKeysOptions): Promise<PlatformKeys> {
   if (typeof keys !== "function") {
@@ -92,7 +92,7 @@ class FollowedKeys implements PlatformKeys {
       this.#known = readKeySet(await this.#readInTime());
       this.#freshAt = clock.monotonic();
     } catch (error) {
-      logger.warn("Cannot read the platform's keys; those that are known still count", {
+      logger.warn("Cannot read the platform's keys; the known ones remain valid", {
         reason: messageOf(error),
         known: this.#known.size,
       });
@@ -117,7 +117,7 @@ function aborted(signal: AbortSignal): Promise<never> {
 }
 
 /**
- * The keys of a JWKS document (RFC 7517) that can prove tokens, by their ids. Others are left out: they may be for something else.
+ * The keys of a JWKS document (RFC 7517) that can verify tokens, by their ids. Others are ignored, because they may have another purpose.
  *
  * @throws CONFIG_VALUE when it is no such document, holds no key to use, a private key, or two keys of one id.
  */
@@ -150,7 +150,7 @@ function readKey(jwk: Record<string, unknown>): PublicKey | undefined {
     const { modulusLength = RSA_BITS_MIN } = key.asymmetricKeyDetails ?? {};
     return modulusLength >= RSA_BITS_MIN ? { algorithm, key } : undefined;
   } catch {
-    // Whatever it is, it is no key.
+    // Whatever it is, it is not a key.
     return undefined;
   }
 }

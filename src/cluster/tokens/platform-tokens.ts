@@ -109,7 +109,7 @@ export async function openPlatformTokens({ trust, clock, logger }: PlatformToken
   };
 }
 
-/** Tokens of a cluster's own, and besides those of a platform. */
+/** Accepts the cluster's own tokens and those of a platform. */
 export function withPlatformTokens(own: Tokens, platform: Pick<Tokens, "identify">): Tokens {
   return {
     ...own,
@@ -150,9 +150,9 @@ async function verify(token: string, { keys, ...expected }: Expected): Promise<J
 }
 
 function checkClaims({ iss, aud, exp, nbf, iat }: JsonObject, { issuer, audience, now }: Omit<Expected, "keys">): void {
-  if (iss !== issuer) throw unauthorized("the token is by another issuer");
+  if (iss !== issuer) throw unauthorized("the token is from another issuer");
   if (aud !== audience && !(Array.isArray(aud) && aud.includes(audience))) throw unauthorized("the token is for another audience");
-  if (!isTime(exp) || !isTime(nbf) || !isTime(iat)) throw unauthorized("the token does not say when it is valid");
+  if (!isTime(exp) || !isTime(nbf) || !isTime(iat)) throw unauthorized("the token has no validity period");
   if (now >= exp * 1_000) throw unauthorized("the token has expired");
   if (now < (Math.max(nbf, iat) - CLOCK_AHEAD_SECONDS_MAX) * 1_000) throw unauthorized("the token is not valid yet");
 }
@@ -183,14 +183,14 @@ function readClaim(platform: unknown): PlatformClaim {
   const claim = decodeObject(PLATFORM_CLAIM, platform, {
     root: "platform",
     onUnknownField: (path) => {
-      throw unauthorized(`the token says something unknown: ${path}`);
+      throw unauthorized(`the token has an unknown claim: ${path}`);
     },
     refuse: (why) => {
-      throw unauthorized(`the token does not say who it is: ${why}`);
+      throw unauthorized(`the token does not identify its user: ${why}`);
     },
   });
   // Decoding takes a missing list for an empty one. No scope at all is no limit, so a token has to say so.
   const missing = LISTS.find((name) => !Array.isArray((platform as JsonObject)[name]));
-  if (missing !== undefined) throw unauthorized(`the token does not say who it is: ${missing} is missing`);
+  if (missing !== undefined) throw unauthorized(`the token does not identify its user: ${missing} is missing`);
   return claim as unknown as PlatformClaim;
 }

@@ -25,7 +25,7 @@ const KEY_ID_LENGTH_MAX = 256;
 const HEADER_MEMBERS: readonly string[] = ["alg", "kid", "typ"];
 
 /**
- * Reads a token of three parts without trusting it.
+ * Parses a token of three parts without verifying it.
  *
  * @throws API_UNAUTHORIZED for a text that is longer than {@link TOKEN_LENGTH_MAX}, is no such token, has a member twice, is nested
  * too deeply, requests another algorithm, or has anything in its header but `alg`, `kid` and `typ`.
@@ -62,7 +62,7 @@ function decodePart(part: string): Buffer {
 function readJson(bytes: Buffer): JsonObject {
   const text = readText(bytes);
   const value = parse(text);
-  if (!isRecord(value)) throw unauthorized("a part of the token is no JSON object");
+  if (!isRecord(value)) throw unauthorized("a part of the token is not a JSON object");
   if (isDeeper(value, DEPTH_MAX)) throw unauthorized("the token is nested too deeply");
   if (repeatedFields(text).length > 0) throw unauthorized("the token has a member twice");
   return value;

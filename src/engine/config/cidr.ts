@@ -7,14 +7,16 @@ import { formatIp, networkOf, parseIp, width } from "../../kube/object/endpoints
  *
  * @example
  * cidrProblem("10.0.0.0/8"); // undefined
- * cidrProblem("10.1.2.3/8"); // 'it has bits behind its length; the network is 10.0.0.0/8'
+ * cidrProblem("10.1.2.3/8"); // 'it has bits set beyond its prefix length; the network is 10.0.0.0/8'
  */
 export function cidrProblem(text: string): string | undefined {
   const [, addressText = "", lengthText] = /^([^/]+)(?:\/(0|[1-9][0-9]{0,2}))?$/.exec(text) ?? [];
   const address = parseIp(addressText);
-  if (address === undefined) return "it is no address in canonical text, with or without /length";
+  if (address === undefined) return "it is not an address in canonical form, with or without /length";
   const length = lengthText === undefined ? width(address) : Number(lengthText);
-  if (length > width(address)) return `its length is more than ${width(address)}`;
+  if (length > width(address)) return `its prefix length is more than ${width(address)}`;
   const network = networkOf(address, length);
-  return network.bits === address.bits ? undefined : `it has bits behind its length; the network is ${formatIp(network)}/${length}`;
+  return network.bits === address.bits
+    ? undefined
+    : `it has bits set beyond its prefix length; the network is ${formatIp(network)}/${length}`;
 }

@@ -14,9 +14,9 @@ import { PATCHES } from "./patches/patch-schema.ts";
 const enabled = <Default extends boolean>(byDefault: Default, description: string) =>
   ({ type: "boolean", default: byDefault, description }) as const satisfies BooleanSchema;
 
-const FOREIGN = { type: "any", description: "Read by the virtual cluster only; kept as it is." } as const satisfies AnySchema;
+const FOREIGN = { type: "any", description: "Used by the virtual cluster only, and ignored here." } as const satisfies AnySchema;
 
-const FOREIGN_PATCHES = { ...FOREIGN, description: "Applied by the virtual cluster only, not by this engine; kept as it is." } as const;
+const FOREIGN_PATCHES = { ...FOREIGN, description: "Applied by the virtual cluster only, and ignored here." } as const;
 
 /** The section of a synced kind. */
 function sectionSchema({ help, byDefault }: SyncedKind) {
@@ -39,7 +39,7 @@ const NAMESPACES = {
     enabled: enabled(false, "Whether namespaces are mapped. Needs mappings."),
     mappings: {
       type: "object",
-      description: "Which tenant namespace goes where.",
+      description: "The host namespace of each tenant namespace.",
       default: {},
       fields: {
         byName: {
@@ -47,7 +47,7 @@ const NAMESPACES = {
           description:
             "Tenant namespace: host namespace. Both exact, or both with a * at the end. ${name} is the name of the virtual cluster. Exact entries win over patterns.",
           default: {},
-          values: { type: "string", description: "A host namespace, or the beginning of one and *." },
+          values: { type: "string", description: "A host namespace, or a prefix of one and *." },
           jsonSchema: { examples: [{ frontend: "customer-frontend", "team-*": "${name}-team-*" }] },
         },
       },
@@ -66,12 +66,12 @@ const NAMESPACES = {
 const copiedByReference = (kind: string) =>
   ({
     type: "object",
-    description: `${kind} that a reference patch needs go tenant → host when enabled: true is written here, else host → tenant.`,
+    description: `${kind} that a reference patch needs are copied tenant → host if enabled: true is set here, else host → tenant.`,
     default: {},
     open: true,
     fields: {
-      enabled: enabled(true, `Whether ${kind} are synced to the host. Only a written true counts for reference patches.`),
-      all: { type: "boolean", default: false, description: "Read by the virtual cluster only: sync all of them, not only those in use." },
+      enabled: enabled(true, `Whether ${kind} are synced to the host. For reference patches, only an explicit true counts.`),
+      all: { type: "boolean", default: false, description: "Used by the virtual cluster only: sync all of them, not only those in use." },
       patches: FOREIGN_PATCHES,
     },
   }) as const satisfies ObjectSchema;

@@ -87,7 +87,7 @@ export interface ConfigOptions {
 const NOT_SYNCED: ResourceSync = { enabled: false, explicit: false, patches: [] };
 
 /**
- * How a kind is synced; not at all by a configuration that was read without it.
+ * How a kind is synced; a kind that the configuration was read without is not synced.
  *
  * @example
  * syncOf(config, SERVICES_KIND).patches; // those of sync.toHost.services
@@ -96,7 +96,7 @@ export function syncOf(config: Config, { section }: Pick<SyncedKind, "section">)
   return (config as unknown as Readonly<Record<string, ResourceSync | undefined>>)[section] ?? NOT_SYNCED;
 }
 
-/** The configuration with something else for these kinds. */
+/** The configuration with other values for these kinds. */
 export function withSync(config: Config, kinds: readonly SyncedKind[], change: (sync: ResourceSync) => ResourceSync): Config {
   return { ...config, ...Object.fromEntries(kinds.map((kind) => [kind.section, change(syncOf(config, kind))])) };
 }
@@ -138,7 +138,7 @@ export function resolveConfig(object: unknown, options: ConfigOptions = {}): Con
 }
 
 /**
- * Reads the configuration from a part of a document that holds more than it. Checks and codes are those of {@link parseConfig}.
+ * Reads the configuration from a part of a larger document. Checks and codes are those of {@link parseConfig}.
  *
  * @example
  * const result = resolveConfigNode(valueAt(document, "config")!);

@@ -103,7 +103,7 @@ function checkPair([tenant, host]: [Side, Side | undefined], { report, vcluster 
       report,
       host,
       'Expected text before the "*" of the host side',
-      "Write a beginning that is yours alone, such as ${name}-*",
+      "Write a prefix that no other tenant uses, such as ${name}-*",
     );
   if (vcluster !== undefined && covers(host, vcluster.namespace)) {
     refuse(report, host, `Expected a host namespace other than ${JSON.stringify(vcluster.namespace)}, in which the virtual cluster lives`);
@@ -122,9 +122,7 @@ function sideProblem({ written, text, of }: Side): string | undefined {
   if (!text.endsWith("*") || prefix.includes("*")) return `Expected one "*", at the end, found ${JSON.stringify(written)}`;
   if (prefix.length > PREFIX_MAX)
     return `Expected at most ${PREFIX_MAX} characters before the "*", found ${prefix.length} in ${JSON.stringify(prefix)}`;
-  return /^([a-z0-9][-a-z0-9]*)?$/.test(prefix)
-    ? undefined
-    : `Expected the beginning of a ${of} namespace, found ${JSON.stringify(written)}`;
+  return /^([a-z0-9][-a-z0-9]*)?$/.test(prefix) ? undefined : `Expected a prefix of a ${of} namespace, found ${JSON.stringify(written)}`;
 }
 
 function checkTwice(sides: readonly Side[], report: Report): void {

@@ -88,7 +88,7 @@ const SELECTOR = {
             values: ["In", "NotIn", "Exists", "DoesNotExist"],
             description: "How the label is compared.",
           },
-          values: { type: "list", items: labelValue, description: "For In and NotIn: the values. For the others: nothing." },
+          values: { type: "list", items: labelValue, description: "The values for In and NotIn; not allowed for other operators." },
         },
       },
     },
@@ -99,7 +99,7 @@ const DNS_NAME = "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?([.][a-z0-9]([-a-z0-9]{0,61
 
 const REFERENCES = {
   type: "object",
-  description: "The objects that reference patches name.",
+  description: "The objects that reference patches refer to.",
   default: {},
   fields: {
     mode: {
@@ -108,12 +108,12 @@ const REFERENCES = {
       default: "follow",
       description: "follow: the named objects are brought across too. rewrite-only: only their names are translated.",
     },
-    retentionMinutes: count(10, 0, 10_080, "A copy goes so long after the last reference to it is gone, in minutes."),
+    retentionMinutes: count(10, 0, 10_080, "How long a copy is kept after the last reference to it is gone, in minutes."),
     objects: count(
       100,
       1,
       10_000,
-      "Most objects that are followed. Each costs a watch of its own in either cluster. When there are more, the tenant namespaces that refer to them have equal shares.",
+      "Maximum number of objects that are followed. Each needs its own watch in both clusters. If there are more, the tenant namespaces that refer to them get equal shares.",
     ),
     kinds: {
       type: "list",
@@ -135,7 +135,7 @@ const REFERENCES = {
             type: "string",
             pattern: "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$",
             patternHint: "a plural in lower case",
-            description: "Plural in lower case. Without it only names are translated. The kind must be namespaced.",
+            description: "Plural in lower case. Without it, only names are translated. The kind must be namespaced.",
           },
         },
       },
@@ -213,26 +213,27 @@ export const SETTINGS_SCHEMA = {
       default: null,
       minimum: 0.01,
       maximum: 100_000,
-      description: "Most writes a second to the host cluster; null is no limit. The option `--host-qps` goes before it.",
+      description:
+        "Maximum number of writes per second to the host cluster; null means no limit. The option `--host-qps` takes precedence.",
     },
     excludedKeys: {
       type: "list",
       default: EXCLUDED_KEYS,
       maxItems: 1_000,
       description:
-        "Label and annotation keys that are never copied, either way; a * at the end stands for any ending. Replaces the default list.",
+        "Label and annotation keys that are never copied in either direction; a * at the end matches any ending. Replaces the default list.",
       items: {
         type: "string",
         pattern: "^[^*\\s]+[*]?$",
         patternHint: "a key, with at most one * at its end",
         maxLength: 318,
-        description: "A key, or the beginning of one and *.",
+        description: "A key, or a prefix of one and *.",
       },
     },
     setOwner: {
       type: "boolean",
       default: true,
-      description: "In single-namespace mode, copies are owned by the Service of the virtual cluster, so that they go when it goes.",
+      description: "In single-namespace mode, copies are owned by the Service of the virtual cluster, so that they are deleted with it.",
     },
     loopGuard: {
       type: "object",
@@ -240,22 +241,22 @@ export const SETTINGS_SCHEMA = {
       description:
         "An object whose fields are changed on the host again and again is left alone until its source changes; a copy that is deleted again and again comes back as often as the limit allows, evenly. Other writes that no change of the source asks for become less and less frequent.",
       fields: {
-        restorations: count(5, 1, 1_000, "Restorations after which it is left alone, or comes back evenly."),
+        restorations: count(5, 1, 1_000, "Number of restorations after which it is left alone, or comes back evenly."),
         minutes: count(10, 1, 1_440, "Time within which they count, in minutes."),
         writes: count(
           10,
           2,
           1_000,
-          "Writes of one object within a minute, beside one for each change of its source, after which the next ones wait.",
+          "Writes of one object within a minute, besides one for each change of its source, before further ones are delayed.",
         ),
-        slowestMinutes: count(5, 1, 60, "Longest wait between two of them, in minutes; the first is a second."),
+        slowestMinutes: count(5, 1, 60, "Longest delay between two of them, in minutes; the first delay is one second."),
       },
     },
     deleteBrake: {
       type: "object",
       default: {},
       description:
-        "When more copies than both of these lose their tenant object by a list (at the start, or after a lost connection), none is deleted before the objects return or `--confirm-deletes` is given.",
+        "When more copies than both of these lose their tenant object in one list (at the start, or after a lost connection), none is deleted before the objects return or `--confirm-deletes` is given.",
       fields: {
         percent: count(30, 0, 100, "Share of the copies of one kind, in percent."),
         count: count(20, 0, 1_000_000, "Number of copies of one kind."),
@@ -266,12 +267,12 @@ export const SETTINGS_SCHEMA = {
       default: {},
       description: "Times of `--leader-elect`. All processes of one virtual cluster should have the same.",
       fields: {
-        leaseDurationSeconds: count(15, 1, 3_600, "Who stands by waits so long after the last renewal that it saw, in seconds."),
+        leaseDurationSeconds: count(15, 1, 3_600, "How long a standby waits after the last renewal that it saw, in seconds."),
         renewDeadlineSeconds: count(
           10,
           1,
           3_600,
-          "A leader that could not renew for so long stops writing, in seconds. Shorter than leaseDurationSeconds.",
+          "How long a leader keeps writing if it cannot renew, in seconds. Shorter than leaseDurationSeconds.",
         ),
         retryPeriodSeconds: count(2, 1, 3_600, "Time between two attempts to take or renew the lease, in seconds."),
       },

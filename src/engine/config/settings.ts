@@ -49,7 +49,7 @@ export function resolveSettings(object: unknown, options: { file?: string } = {}
 }
 
 /**
- * Reads settings from a part of a document that holds more than them.
+ * Reads settings from a part of a larger document.
  *
  * @example
  * const result = resolveSettingsNode(valueAt(document, "settings")!);

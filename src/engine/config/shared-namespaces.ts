@@ -15,8 +15,8 @@ const NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 const RESTS = [..."z0123456789abcdefghijklmnopqrstuvwxy"];
 
 /**
- * An example of two tenant namespaces that two of the mappings would put into one host namespace; undefined if there are none. What
- * a third mapping takes to another place is no example.
+ * An example of two tenant namespaces that two of the mappings would put into one host namespace; undefined if there are none. A
+ * namespace that a third mapping maps elsewhere is not an example.
  *
  * @example
  * const mappings = [{ tenant: "a", host: "h-b" }, { tenant: "*", host: "h-*" }] as const;
@@ -48,7 +48,7 @@ function beginning(text: string): string {
   return text.endsWith("*") ? text.slice(0, -1) : text;
 }
 
-/** An exact entry goes before a pattern, a longer pattern before a shorter one. */
+/** An exact entry takes precedence over a pattern, and a longer pattern over a shorter one. */
 function hostOf(namespace: string, all: readonly NamespaceMapping[]): string | undefined {
   const exact = all.find(({ tenant }) => tenant === namespace);
   if (exact !== undefined) return exact.host;

@@ -28,7 +28,7 @@ export function placeOfOffset(text: string, offset: number): TextPosition {
   return placesOfOffsets(text, [offset])[0]!;
 }
 
-/** The same of many offsets, in ascending order: the text is read once. */
+/** The same for many offsets in ascending order, in one pass over the text. */
 export function placesOfOffsets(text: string, offsets: readonly number[]): TextPosition[] {
   let [line, from] = [1, 0];
   let at = 0;

@@ -10,11 +10,11 @@ import type { SyntaxStep, SyntaxProblem } from "./syntax.ts";
 
 const NOTHING_OUTSIDE = "An expression reaches nothing outside its scope; use `value`, `context` and the language's own functions";
 const NO_CODE = "Write the code itself: an expression cannot make code from text";
-const NO_WAITING = "Nothing here has to be waited for; write the plain call";
+const NO_WAITING = "There is nothing to await here; write the plain call";
 const PLAIN_MEMBERS = "Use ordinary members, or a class without `extends`";
 const NO_BINARY = "Use a list of numbers or a string";
 
-/** Global names that are known elsewhere and absent here, with a hint for each. */
+/** Global names that exist elsewhere but not here, with a hint for each. */
 export const ABSENT_GLOBALS: ReadonlyMap<string, string> = new Map([
   ...["eval"].map((name) => [name, NO_CODE] as const),
   ...["Promise", "queueMicrotask"].map((name) => [name, NO_WAITING] as const),

@@ -82,8 +82,8 @@ const WORDS: Readonly<Record<Use["use"], { readonly what: string; readonly write
 };
 
 /**
- * The first {@link FINDINGS_MAX} warnings for `text`, one expression. A use as the object of another member or call fails when it is absent; a use as the result is
- * no result then.
+ * The first {@link FINDINGS_MAX} warnings for `text`, one expression. If it is absent, its use as the object of another member or call fails, and its use as the result
+ * gives no result.
  *
  * @example
  * // For an address: value.nodeName.startsWith("a") → `value.nodeName` can be absent. Write value.nodeName?.startsWith("a")

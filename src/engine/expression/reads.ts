@@ -15,7 +15,7 @@ export type Reads = readonly (readonly string[])[] | "all";
 /**
  * The members of `context` that the nodes can read.
  *
- * A path that is called loses its last name: a method sees the object it is called on. A declaration of the name `context` counts as a
+ * A path that is called loses its last name: because a method sees the object that it is called on. A declaration of the name `context` counts as a
  * use of all of it, so that scopes need not be distinguished.
  */
 export function findReads(steps: readonly SyntaxStep[]): Reads {
@@ -56,7 +56,7 @@ function staticPath(node: AnyNode, inner: Set<AnyNode>): string[] | undefined {
   return names.reverse();
 }
 
-/** The name of a member that is written as `.name`, `["name"]`, `[0]` or with a template without holes. */
+/** The name of a member written as `.name`, `["name"]`, `[0]` or with a template without holes. */
 export function memberName(node: MemberExpression): string | undefined {
   const { property } = node;
   if (!node.computed) return property.type === "Identifier" ? property.name : undefined;

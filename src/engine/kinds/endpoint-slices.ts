@@ -35,7 +35,7 @@ const SAMPLE = {
   ports: SAMPLE_PORTS,
 };
 
-/** What is special about EndpointSlices: the Service they name, who writes them, and an address type that cannot change. */
+/** The special rules of EndpointSlices: the Service they name, who writes them, and an address type that cannot change. */
 export const ENDPOINT_SLICES_KIND: SyncedKind = {
   resource: ENDPOINT_SLICES,
   section: "endpointSlices",

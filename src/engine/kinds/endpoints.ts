@@ -36,7 +36,7 @@ const SAMPLE = {
   ],
 };
 
-/** What is special about Endpoints: subsets, their Pod references and the address policy. */
+/** The special rules of Endpoints: subsets, their Pod references and the address policy. */
 export const ENDPOINTS_KIND: SyncedKind = {
   resource: ENDPOINTS,
   section: "endpoints",
@@ -89,7 +89,7 @@ function subsetsOf(object: KubeObject): readonly EndpointSubset[] {
 
 function admitBody(object: KubeObject, rules: Rules): AllowedBody {
   const subsets = object["subsets"] ?? [];
-  if (!wellFormed(subsets)) return { object, refusedAddresses: [], rejected: "subsets is no list of address lists after the patches" };
+  if (!wellFormed(subsets)) return { object, refusedAddresses: [], rejected: "subsets is not a list of address lists after the patches" };
   // Patches can take every address out of a subset, and the API server refuses one without any.
   const filled = subsets.filter(({ addresses = [], notReadyAddresses = [] }) => addresses.length + notReadyAddresses.length > 0);
   const admitted = admitAddresses(filled.length === subsets.length ? subsets : filled, rules.settings.addressPolicy.check);
@@ -115,7 +115,7 @@ function wellFormed(subsets: unknown): subsets is EndpointSubset[] {
 }
 
 /**
- * The same reference when nothing changes, which then need not be read again either. What is no subset or no list stays as it is, for
+ * The same reference when nothing changes, which then need not be read again either. What is not a subset or no list stays as it is, for
  * {@link admitBody} to reject.
  */
 function mapAddresses(

@@ -34,8 +34,8 @@ interface Group {
 }
 
 /**
- * The slices that a copy of Endpoints asks for, beside `present`: those that were made of it before, in any order. One that is not in the
- * answer is to go. An answer that is given back as `present` is answered again, unchanged. A name that `isTaken` is left to others.
+ * The slices that a copy of Endpoints asks for, beside `present`: those that were made of it before, in any order. Slices that are not in the
+ * result must be deleted. Given its own result as `present`, the function returns it unchanged. It does not use names that `isTaken`.
  *
  * @example
  * slicesOfCopy("sync.platform/", copy, []).map(({ metadata }) => metadata.name); // ["db-x-shop-x-blue-0c1d9b2e-0"]

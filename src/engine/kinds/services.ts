@@ -34,8 +34,8 @@ const SPEC = objectOf({
 });
 
 /**
- * What is special about Services: the host copy is a plain ClusterIP or headless Service without selector, so that the copied
- * Endpoints are its only backends, and without anything that opens a door (node ports, external IPs, load balancers).
+ * The special rules of Services: the host copy is a plain ClusterIP or headless Service without selector, so that the copied
+ * Endpoints are its only backends, and without anything that exposes it (node ports, external IPs, load balancers).
  */
 export const SERVICES_KIND: SyncedKind = {
   resource: SERVICES,
@@ -61,7 +61,7 @@ export const SERVICES_KIND: SyncedKind = {
   admitBody: (object) => {
     const rejected = wellFormed(object["spec"])
       ? {}
-      : { rejected: "spec is none of a Service after the patches: ports is no list of ports" };
+      : { rejected: "spec is none of a Service after the patches: ports is not a list of ports" };
     return { ...allowedByType(object), refusedAddresses: [], ...rejected };
   },
   hostFingerprint: (object) => hostFingerprint(specOf(object)),
@@ -99,7 +99,7 @@ function hostSpec(spec: Spec): Spec {
   };
 }
 
-/** What is no list of ports stays as it is, to be rejected. */
+/** What is not a list of ports stays as it is, to be rejected. */
 function mapPorts(ports: readonly ServicePort[], change: (port: ServicePort) => ServicePort): readonly ServicePort[] {
   return Array.isArray(ports) ? ports.map((port: ServicePort) => (isRecord(port) ? change(port) : port)) : ports;
 }

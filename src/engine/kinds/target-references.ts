@@ -15,8 +15,8 @@ interface Pointing {
 const POD = { apiVersion: "v1", kind: "Pod" };
 
 /**
- * `item` with its Pod reference as the host knows the Pod: under its host name, without uid and version, which would point at
- * nothing there. A Pod that has no place on the host loses its reference.
+ * `item` with its Pod reference as the host knows the Pod: under its host name, without uid and version, which would refer to
+ * nothing there. A Pod without a host name loses its reference.
  */
 export function toHostTarget<Item extends Pointing>(item: Item, translator: Translator): Item {
   const target = targetOf(item);
@@ -41,8 +41,8 @@ function withoutTarget<Item extends Pointing>({ targetRef: _targetRef, ...item }
 }
 
 /**
- * The way back. Pod references come back through the tenant's own ones, `known`; one that the tenant does not hold has no tenant
- * name, and then the answer is undefined.
+ * The way back. Pod references come back through the tenant's own ones, `known`; if the tenant has no such reference, there is no
+ * tenant name, and the result is undefined.
  */
 export function tenantTargets<Item extends Pointing>(known: readonly Pointing[], translator: Translator): (item: Item) => Item | undefined {
   const targets = new Map<string, TargetReference>();

@@ -103,7 +103,7 @@ export function applyPatches(patches: readonly CompiledPatch[], object: KubeObje
 }
 
 /**
- * The same in pieces: it stops after each value, so that something else may have its turn before the next one.
+ * The same in steps: it pauses after each value, so that other work can run before the next one.
  *
  * @example
  * const pieces = applyPatchesInPieces(patches, translated, options);
@@ -236,7 +236,7 @@ function evaluate(expression: CompiledExpression, { value, path }: { value: unkn
   spend(evaluated);
   const length = lengthOf(evaluated.value);
   if (run.resultLength + length > resultMax)
-    throw new EngineError("EXPRESSION_RESULT", `Cannot use the result: those of this object have over ${resultMax} characters together`);
+    throw new EngineError("EXPRESSION_RESULT", `Cannot use the result: the results of this object have over ${resultMax} characters together`);
   run.resultLength += length;
   return evaluated.value;
 }
@@ -249,7 +249,7 @@ function applyToValue(rewrite: Rewrite, { value, place }: { value: unknown; plac
     if (rewritten.found !== undefined) run.references.push(rewritten.found);
     tally.matches += 1;
     tally.denied.push(...guarded.denied);
-    // An equal value is no change, and keeping the old one keeps the object shared.
+    // An equal value is not a change, and keeping the old one keeps the object shared.
     if (guarded.value !== REMOVE && jsonEqual(guarded.value, value)) return value;
     tally.changed += 1;
     return guarded.value;

@@ -62,8 +62,8 @@ function dropFromList(list: readonly unknown[]): readonly unknown[] {
 export type LastWritten = (place: string) => { readonly value: unknown } | undefined;
 
 /**
- * Gives labels and annotations that failed the value last written. This comes after all patches: that value has been through
- * all of them already, and a second time would make it grow with every sync.
+ * Gives labels and annotations that failed the value last written. This comes after all patches, because that value has already
+ * passed all of them; patching it again would make it grow with every sync.
  */
 export function keepLast(
   object: KubeObject,

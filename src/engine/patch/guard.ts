@@ -116,7 +116,7 @@ function checkEntry(field: MapField, key: string, value: unknown): void {
   const written = field === "labels" ? key : key.toLowerCase();
   const slash = written.indexOf("/");
   const isKey = NAME.test(written.slice(slash + 1)) && (slash < 0 || PREFIX.test(written.slice(0, slash)));
-  if (!isKey) throw unwritable(field, key, `this is no valid ${one} key`);
+  if (!isKey) throw unwritable(field, key, `this is not a valid ${one} key`);
   if (typeof value !== "string")
     throw unwritable(field, key, `${one} values must be strings, found ${typeInWords(value)}; ${asText(value)}`);
   if (field === "labels" && value !== "" && !NAME.test(value)) {

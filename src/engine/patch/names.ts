@@ -4,7 +4,7 @@ import type { Translator } from "../translate/translator.ts";
 import type { KindName, NameRules } from "./types.ts";
 
 /**
- * The names of referenced objects: forward by the translator's rule, back by the mapping alone, for the kinds given.
+ * The names of referenced objects of these kinds: toward the host by the translator's rule, back only by the mapping.
  *
  * @example
  * const names = createNameRules({ translator, mapping, kinds: [SECRETS, CONFIG_MAPS] });

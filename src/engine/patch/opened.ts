@@ -11,7 +11,7 @@ export interface Opened {
   readonly markers: { readonly labels: StringMap; readonly annotations: StringMap };
 }
 
-/** Opens an object for patching. Markers are set aside: no expression sees one, `[*]` finds none. */
+/** Opens an object for patching. Markers are hidden: no expression sees one, and `[*]` does not match them. */
 export function openObject(original: KubeObject, markerPrefix: string): Opened {
   const { labels, annotations } = original.metadata;
   const [ownLabels, labelMarkers] = setAside(labels, markerPrefix);
@@ -34,7 +34,7 @@ function setAside(map: StringMap | undefined, markerPrefix: string): [own: Strin
   return [Object.fromEntries(own!), Object.fromEntries(markers!)];
 }
 
-/** The patched object with its markers and without empty maps; the original itself when it says the same. */
+/** The patched object with its markers and without empty maps; the original itself if nothing has changed. */
 export function closeObject({ original, object, markers }: Opened, patched: KubeObject): KubeObject {
   if (patched === object) return original;
   const { labels, annotations, ...metadata } = patched.metadata;

@@ -34,10 +34,10 @@ export interface RewrittenReference {
 }
 
 /**
- * Rewrites one matched value. Undefined: it names nothing (no name, or an empty one), so there is nothing to do.
+ * Rewrites one matched value. Undefined if it names nothing (no name, or an empty one).
  *
- * @throws REFERENCE_VALUE when the value has the wrong type or is no valid name; REFERENCE_KIND when its kind is not known;
- * NAME_NOT_MAPPED when its namespace has no place on the host; REFERENCE_UNMAPPED when a host name has no tenant name.
+ * @throws REFERENCE_VALUE when the value has the wrong type or is not a valid name; REFERENCE_KIND when its kind is not known;
+ * NAME_NOT_MAPPED when its namespace is not mapped to the host; REFERENCE_UNMAPPED when a host name has no tenant name.
  */
 export function rewriteReference(reference: CompiledReference, value: unknown, site: ReferenceSite): RewrittenReference | undefined {
   if (reference.definition.labels !== undefined) return rewriteSelector(value, site);
@@ -95,8 +95,8 @@ const NAME = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
 const NAMESPACE = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
 function checkKey(key: ObjectKey): ObjectKey {
-  if (!NAME.test(key.name)) throw wrongValue(`${JSON.stringify(key.name.slice(0, 253))} is no valid name`);
-  if (!NAMESPACE.test(key.namespace)) throw wrongValue(`${JSON.stringify(key.namespace.slice(0, 253))} is no valid namespace`);
+  if (!NAME.test(key.name)) throw wrongValue(`${JSON.stringify(key.name.slice(0, 253))} is not a valid name`);
+  if (!NAMESPACE.test(key.namespace)) throw wrongValue(`${JSON.stringify(key.namespace.slice(0, 253))} is not a valid namespace`);
   return key;
 }
 

@@ -28,7 +28,7 @@ interface Reach {
 }
 
 /**
- * How far a path leads in a document, for messages such as "stopped at spec.containers[0], did you mean …". Mended are misspelt
+ * How far a path leads in a document, for messages such as "stopped at spec.containers[0], did you mean …". Suggestions cover misspelt
  * names, a missing `[*]`, and dots inside a key. Paths with JSONPath operators are not followed.
  *
  * @example

@@ -71,7 +71,7 @@ export interface PathOptions {
  * ips.find({ subsets: [{ addresses: [{ ip: "10.0.0.1" }] }] }); // [{ path: "subsets[0].addresses[0].ip", value: "10.0.0.1" }]
  */
 export function compilePath(text: string, options: PathOptions = {}): Path {
-  assert(typeof text === "string", "a path is a text");
+  assert(typeof text === "string", "a path must be a string");
   checkLength(openScanner(text));
   const path = options.syntax === "jsonpath" ? compileEither(text) : compileField(text);
   if (path.segments.length === 0 && options.empty !== "whole-object") throw emptyPath(text);

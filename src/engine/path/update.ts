@@ -27,7 +27,7 @@ export function compileUpdate(segments: readonly Segment[], find: (root: unknown
     if (values === undefined) return root;
     let taken = 0;
     const result = rebuild(root, () => values[taken++]);
-    assert(taken === values.length, "an update callback leaves the document alone");
+    assert(taken === values.length, "an update callback must not change the document");
     return result === REMOVE ? undefined : result;
   };
   if (!segments.every(({ kind }) => kind === "key")) return everywhere;
@@ -51,7 +51,7 @@ export function decide(matches: readonly Match[], change: Change): unknown[] | u
 }
 
 function checked(answer: unknown): unknown {
-  assert(answer !== undefined, "an update callback answers with JSON data or REMOVE");
+  assert(answer !== undefined, "an update callback must return JSON data or REMOVE");
   return answer;
 }
 

@@ -379,7 +379,7 @@ function slowedMs({ start: { writeWaitMs = 0, flowWaitMs = 0 }, planned: { opera
   return operations.some(({ side }) => side === "tenant") ? flowWaitMs : writeWaitMs;
 }
 
-/** Tells whether an operation makes the copy. */
+/** Tells whether an operation creates the copy. */
 export function isCopying({ action, side }: Operation): boolean {
   return action === "create" && side === "host";
 }

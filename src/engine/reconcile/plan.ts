@@ -30,7 +30,7 @@ export function plan(rules: Rules, input: PlanInput): Plan {
   return finish(planInPieces(rules, input));
 }
 
-/** The same, which stops after each value that a patch changes: something else may have its turn there. */
+/** The same in steps: it pauses after each value that a patch changes, so that other work can run. */
 export function* planInPieces(rules: Rules, input: PlanInput): Generator<undefined, Plan> {
   const { orphans = [], tenant, deletesHeld } = input;
   let planned = yield* planAtHostKey(rules, input);
@@ -130,7 +130,7 @@ function* planCopy(rules: Rules, input: CopyInput, answer: MakePlan): Generator<
   if (mayTakeOver(rules, input, host))
     return host.metadata.deletionTimestamp ? answer("waiting") : yield* planTakeOver(rules, { ...input, host }, answer);
   return answer("refused", {
-    notes: [{ code: "HOST_OBJECT_FOREIGN", message: `An object that is not ours has the host name of "${formatKey(key)}"` }],
+    notes: [{ code: "HOST_OBJECT_FOREIGN", message: `An object that the syncer does not manage has the host name of "${formatKey(key)}"` }],
   });
 }
 
@@ -181,7 +181,7 @@ function* planTakeOver(rules: Rules, input: CopyInput & { host: KubeObject }, an
  */
 function* planReplacement(rules: Rules, input: CopyInput & { host: KubeObject }, answer: MakePlan): Generator<undefined, Plan> {
   if (input.host.metadata.deletionTimestamp) return answer("waiting");
-  const planned = yield* planRebuild(rules, input, answer, "The object of the copy that was here is now mapped to another place");
+  const planned = yield* planRebuild(rules, input, answer, "The tenant object of the copy that was here is now mapped to another place");
   return { ...planned, restsOnSource: true };
 }
 
@@ -201,7 +201,7 @@ function* planUpdate(rules: Rules, input: CopyInput & { host: KubeObject }, answ
   if (markers.uid !== (tenant.metadata.uid ?? "")) return yield* planRebuild(rules, input, answer, "The tenant object was recreated");
   if (isRewritten(rules, host)) return yield* planTakeOver(rules, input, answer);
   const base = readBase(rules.translator.markerPrefix, host);
-  if (base === undefined) return yield* planRebuild(rules, input, answer, "The copy carries no readable base");
+  if (base === undefined) return yield* planRebuild(rules, input, answer, "The copy has no readable base");
   return yield* planDifference(rules, input, base, answer);
 }
 

@@ -27,7 +27,7 @@ export function projectContext({ vcluster, hostObject, virtualObject }: Evaluati
 }
 
 /**
- * JSON text of what an expression is given, under the name that the caller knows it by.
+ * The JSON text of an expression's input; `name` appears in errors.
  *
  * @throws USAGE when it is not JSON data; RangeError when it nests too deep.
  */
@@ -66,7 +66,7 @@ export interface ContextUse {
   readonly path: boolean;
 }
 
-/** The parts of a context that `reads` names. */
+/** The parts of a context that `reads` lists. */
 export function usedParts(reads: Reads): ContextUse {
   const uses = (...path: string[]) =>
     reads === "all" || reads.some((read) => path.every((name, at) => read[at] === undefined || read[at] === name));

@@ -83,7 +83,7 @@ export interface Sandbox {
    * Evaluates an expression.
    *
    * @throws EXPRESSION_ERROR when it throws; details: expression, fuel, line, column where they are known.
-   * @throws EXPRESSION_RESULT when its result is no JSON value, or too long; details: expression, fuel, limit.
+   * @throws EXPRESSION_RESULT when its result is not a JSON value, or too long; details: expression, fuel, limit.
    * @throws EXPRESSION_FUEL when it needs more steps than its own limit or the budget, or its value or context costs more than data of
    *   that size may; details: expression, fuel, limit.
    * @throws EXPRESSION_MEMORY when it needs more memory; details: expression, fuel (with the price of a fresh engine), limit.

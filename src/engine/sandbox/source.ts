@@ -23,7 +23,7 @@ export function functionSource(text: string): string {
  * A program that compiles only if `text` leaves the parentheses of {@link functionSource} alone, and is never run.
  *
  * A text that closes a parenthesis cannot also close a bracket: a text that compiles in both is one expression in the engine's own grammar,
- * whatever another parser reports. Otherwise text could escape to the top level, where `this` is the engine's global object.
+ * whatever another parser reports. Otherwise, text could escape to the top level, where `this` is the engine's global object.
  */
 export function probeSource(text: string): string {
   return `0&&[\n${text}\n]`;

@@ -44,7 +44,7 @@ export interface PiecesOptions {
   readonly breathe?: () => Promise<void>;
 }
 
-/** No work yet. */
+/** Creates a scheduler for work in pieces, without work. */
 export function createPieces({ clock, logger, metrics, breathe = nextMacrotask }: PiecesOptions): Pieces {
   const told = new Set<string>();
   const waiting = new FairQueue<() => void>(flowOfPlace);
@@ -58,7 +58,7 @@ export function createPieces({ clock, logger, metrics, breathe = nextMacrotask }
     metrics.count("endpoint_sync_long_pieces_total");
     if (told.has(id) || told.size >= TOLD_MAX) return;
     told.add(id);
-    logger.info("An object takes long in one piece", { id, tookMs: Math.round(tookMs) });
+    logger.info("An object blocked other work for long", { id, tookMs: Math.round(tookMs) });
   }
 
   async function handOn(): Promise<void> {

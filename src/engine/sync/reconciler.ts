@@ -146,7 +146,7 @@ export type EngineParts = Pick<SyncCoreOptions, "rules" | "references" | "ownerS
   readonly deleteBrake: DeleteBrakeLimits;
 };
 
-/** An engine in the words of the sync loop. Rules and references also say which tenant cluster copies come from. */
+/** Adapts an engine to the sync loop. Rules and references also include the tenant cluster that copies come from. */
 export function engineParts(
   { rules, references, translator, vcluster, settings }: SyncEngine,
   clusterUid: string | undefined,

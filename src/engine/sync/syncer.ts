@@ -57,7 +57,7 @@ export function createSyncLoop(options: SyncLoopOptions): SyncLoop {
   function noteNamespace(operation: Operation, response: Response): void {
     if (operation.action !== "create") return;
     const { namespace = "" } = operation.object.metadata;
-    if (response.type === "object" && missingNamespaces.delete(namespace)) logger.info("The host namespace is there", { namespace });
+    if (response.type === "object" && missingNamespaces.delete(namespace)) logger.info("The host namespace exists now", { namespace });
     if (response.type !== "refused" || response.note?.code !== "HOST_NAMESPACE_MISSING" || missingNamespaces.has(namespace)) return;
     missingNamespaces.add(namespace);
     logger.warn("Copies wait for a host namespace that does not exist", { namespace });

@@ -16,7 +16,7 @@ const LABEL = "[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?";
 const SERVICE_DNS = new RegExp(`^(${LABEL})\\.(${LABEL})\\.svc(?:\\.(${LABEL}(?:\\.${LABEL})*))?$`);
 
 /**
- * Takes `<name>.<namespace>.svc[.<domain>]` apart. Nothing is guessed: ports, trailing dots, names of pods and upper case are
+ * Parses `<name>.<namespace>.svc[.<domain>]`. Nothing is guessed: ports, trailing dots, names of pods and upper case are
  * refused. The argument may be of any type, because it comes from an expression.
  *
  * @throws DNS_NAME_INVALID when `name` has another form.

@@ -63,7 +63,7 @@ export function namesAnotherCluster(
 
 /**
  * Reads the markers of other syncers that name this virtual cluster, the object's kind and the object itself: an object
- * that merely inherited them is no copy. All of one prefix must be there and agree. A syncer that copies annotations may have
+ * that merely inherited them is not a copy. All of one prefix must be there and agree. A syncer that copies annotations may have
  * brought further ones along that a tenant wrote: those of the family's first product come first.
  *
  * @example

@@ -51,7 +51,7 @@ function isInOurPlace({ translator }: VClusterIdentity, { namespace, hostNamespa
 
 /**
  * Reads the markers of a host object if they name its own kind, name and namespace, whichever syncer made it. An object that merely
- * inherited the markers of another one is no copy.
+ * inherited the markers of another one is not a copy.
  */
 export function readCopyMarkers(
   prefix: string,

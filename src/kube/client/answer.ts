@@ -52,7 +52,7 @@ export interface Expected {
 /**
  * The Kubernetes object of an answer.
  *
- * @throws API_UNAVAILABLE if the answer is no object, or not the requested one.
+ * @throws API_UNAVAILABLE if the answer is not an object, or not the requested one.
  */
 export function objectFromAnswer(answer: Answer, expected: Expected): KubeObject {
   const body = parseAnswer(answer);
@@ -75,9 +75,9 @@ function isObjectOf({ apiVersion, kind, metadata }: Record<string, unknown>, { r
 }
 
 /**
- * Makes sure that a delete happened: a server answers with a Status of success, or with the object as it was or as it is being deleted.
+ * Verifies that a delete happened: a server answers with a Status of success, or with the object as it was or as it is being deleted.
  *
- * @throws API_UNAVAILABLE when the answer says neither: the fate of the object is then unknown.
+ * @throws API_UNAVAILABLE when the answer is neither: the outcome is then unknown.
  */
 export function checkDeleted(answer: Answer, expected: Expected): void {
   const body = parseAnswer(answer);
@@ -96,7 +96,7 @@ export function statusInAnswer(answer: Answer): Status | undefined {
 }
 
 /**
- * The error of an answer that is no success: the server's own Status, or one made of the HTTP status and the beginning of the
+ * The error of an unsuccessful answer: the server's own Status, or one made of the HTTP status and the beginning of the
  * text, as load balancers and proxies answer in HTML. Retry-After of the header becomes `details.retryAfterSeconds`. `now` is the
  * wall time in milliseconds since 1970.
  *

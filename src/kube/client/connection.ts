@@ -27,7 +27,7 @@ export interface Connection {
 /**
  * Resolves a context (default: the current one) to server and user.
  *
- * @throws CONFIG_VALUE when the context, or the cluster or user it names, is missing, or the server is no http(s) address.
+ * @throws CONFIG_VALUE when the context, or the cluster or user it names, is missing, or the server is not an http(s) address.
  * @example
  * resolveConnection(kubeConfig, "tenant").origin; // "https://10.0.0.1:6443"
  */
@@ -51,7 +51,7 @@ export function resolveConnection(kubeConfig: KubeConfigView, name?: string): Co
 
 function noContext(kubeConfig: KubeConfigView, context: string | undefined): EngineError {
   const known = kubeConfig.getContexts().map((candidate) => JSON.stringify(candidate.name));
-  if (known.length === 0) return new EngineError("CONFIG_VALUE", "The kubeconfig has no contexts; is it one, and whole?");
+  if (known.length === 0) return new EngineError("CONFIG_VALUE", "The kubeconfig has no contexts; check that it is a complete kubeconfig");
   const have = `it has ${known.slice(0, 20).join(", ")}`;
   if (!context) return new EngineError("CONFIG_VALUE", `The kubeconfig has no current context; name one: ${have}`);
   return new EngineError("CONFIG_VALUE", `The kubeconfig has no context ${JSON.stringify(context)}; ${have}`);

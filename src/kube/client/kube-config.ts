@@ -40,7 +40,7 @@ const ACCOUNT_DIRECTORY = "/var/run/secrets/kubernetes.io/serviceaccount";
  * Of client-node only the reading of entries is imported: the whole of it takes a quarter of a second and 45 MB, and only old
  * credential providers need it.
  *
- * @throws CONFIG_FILE when a file cannot be read; CONFIG_SYNTAX when it is no YAML; CONFIG_VALUE when it is no kubeconfig, or
+ * @throws CONFIG_FILE when a file cannot be read; CONFIG_SYNTAX when it is not YAML; CONFIG_VALUE when it is not a kubeconfig, or
  *   the context, or what it names, is missing.
  * @example
  * const kubeConfig = await loadKubeConfig({ path: "/etc/tenant/kubeconfig", context: "blue" });

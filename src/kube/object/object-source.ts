@@ -5,7 +5,7 @@ import type { KubeObject } from "./types.ts";
  * How a change was found: an event said it, or a complete list is different from what was known. An object that only a list
  * lacks may be a mistake of the list, if it is the list of another cluster for example.
  *
- * "missed" is no change: the cache has passed the version of an expected write without showing it. That write never took
+ * "missed" is not a change: the cache has passed the version of an expected write without showing it. That write never took
  * place, whatever its answer said.
  */
 export type ChangeSign = "event" | "list" | "missed";

@@ -2,8 +2,8 @@
  * Compares two resourceVersions: negative when `left` is older. Kubernetes declares them comparable as positive integers of
  * any length, without leading zeros, since 1.35.
  *
- * With any other text there is no older: it is equal to itself, and otherwise `left` counts as newer, on whichever side the
- * text stands. So do not sort by this; a reader that asks "is mine newer?" at worst reads once too often.
+ * Any other text has no order: it equals itself, and otherwise `left` counts as newer, whichever side the text is
+ * on. So do not sort by this; a reader that asks "is mine newer?" at worst reads once too often.
  *
  * @example
  * compareResourceVersions("9", "10") < 0; // true

@@ -74,8 +74,8 @@ export function decideRetry({ error, failures, random, settings = {} }: FailedAt
 }
 
 /**
- * Counts the failures of keys, each kind for itself: an API server that was away for a minute and, once it is back, refuses one request
- * because it does not know its roles yet, has refused once. Holds an entry only for keys that have not succeeded since.
+ * Counts the failures of keys, each kind for itself: for example, if an API server was down for a minute and then refuses one request because
+ * it has not loaded its roles yet, the refusal counts as the first. Holds an entry only for keys that have not succeeded since.
  *
  * @example
  * const failures = new Failures();
@@ -112,7 +112,7 @@ function kindOf(error: unknown): FailureKind {
 }
 
 /**
- * The wait that the API server asked for, in milliseconds; 0 when it asked for none.
+ * The delay that the API server asked for, in milliseconds; 0 when it asked for none.
  *
  * @example
  * retryAfterMs(new EngineError("API_TOO_MANY_REQUESTS", "Slow down", { details: { retryAfterSeconds: 2 } })); // 2000

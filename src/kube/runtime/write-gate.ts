@@ -8,8 +8,8 @@ export type GatedCalls = Pick<ClusterClient, "get" | "create" | "update" | "dele
  * The same calls, with writes refused while `open` returns false. Reads pass. A write that began earlier continues;
  * its resourceVersion fences it.
  *
- * Each write checks right before it begins, so that a process that was paused writes nothing based on what it knew
- * before.
+ * Each write checks right before it begins, so that a process that was paused does not write based on outdated
+ * state.
  *
  * @example
  * const writer = gateWrites(client, () => election.leading);

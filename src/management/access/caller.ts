@@ -19,7 +19,7 @@ export const KEY_EXTRA = "platform/access-key";
 /** `UserInfo.extra`: the caller's rights end with a group of a provider, and so does what is made with them. */
 export const GRANT_EXTRA = "platform/administers-by";
 
-/** Tells whether only the platform itself gives this name of a user or group. */
+/** Tells whether a name of a user or group is reserved for the platform itself. */
 export function isReserved(name: string): boolean {
   return RESERVED.some((prefix) => name.startsWith(prefix));
 }

@@ -21,7 +21,7 @@ const READY_MS = 3_000;
 const FOUND_MS = 1_000;
 
 /**
- * Why the server cannot serve, in words that are safe for strangers; undefined when it can. A call checks whether a write would work,
+ * Why the server cannot serve, without details that strangers must not see; undefined when it can. A call checks whether a write would work,
  * once a second at most.
  */
 export function createServerReadiness({ store, relieve, clock, logger }: ServerReadinessOptions): () => Promise<string | undefined> {
@@ -76,5 +76,5 @@ async function failureOf(store: ServerReadinessOptions["store"], clock: Clock): 
 /** Strangers must not learn addresses and paths; the log has them. */
 function reasonOf(error: unknown): string {
   const { reason } = isEngineError(error) ? error.details : {};
-  return typeof reason === "string" ? reason : "what keeps the objects does not answer";
+  return typeof reason === "string" ? reason : "the store does not answer";
 }

@@ -28,10 +28,10 @@ const OURS: ReadonlySet<string> = new Set([
  * Why a header is not allowed in `customHttpHeaders`; undefined when it is.
  *
  * @example
- * headerProblem("Set-Cookie", "a=b"); // "the header is set by the answers themselves"
+ * headerProblem("Set-Cookie", "a=b"); // "the server sets this header itself"
  */
 export function headerProblem(name: string, value: string): string | undefined {
-  if (OURS.has(name.toLowerCase())) return "the header is set by the answers themselves";
+  if (OURS.has(name.toLowerCase())) return "the server sets this header itself";
   try {
     validateHeaderName(name);
     validateHeaderValue(name, value);

@@ -20,7 +20,7 @@ export type Effect =
 const acts = (where: string): Effect => ({ acts: where });
 const shownOnly = (why: string, needs: string): Effect => ({ shownOnly: why, needs });
 
-const INTERFACE = shownOnly("the service has no user interface beside the page for signing in", "a user interface of the platform");
+const INTERFACE = shownOnly("the service has no user interface besides the sign-in page", "a user interface of the platform");
 const APPS = shownOnly("the service installs no charts", "an installer of charts");
 const COSTS = shownOnly("the service runs nothing that measures costs", "an operator for metrics and costs");
 const BUILDS = shownOnly("the service builds no images", "a builder of images");
@@ -30,27 +30,27 @@ const BUILDS = shownOnly("the service builds no images", "a builder of images");
  * act as those in `auth`.
  */
 export const EFFECTS: Readonly<Record<string, Effect>> = {
-  "auth.oidc": acts("users sign in by it"),
+  "auth.oidc": acts("users sign in with it"),
   "auth.oidc.type": shownOnly("it is the name of a picture in a user interface", "a user interface of the platform"),
-  "auth.sourceHostA": acts("users sign in by it"),
-  "auth.sourceHostB": acts("users sign in by it"),
-  "auth.directoryProviderA": acts("users sign in by it"),
-  "auth.directoryProviderB": acts("users sign in by it"),
-  "auth.saml": acts("users sign in by it"),
-  "auth.clusterManager": acts("users sign in by one of its tokens"),
+  "auth.sourceHostA": acts("users sign in with it"),
+  "auth.sourceHostB": acts("users sign in with it"),
+  "auth.directoryProviderA": acts("users sign in with it"),
+  "auth.directoryProviderB": acts("users sign in with it"),
+  "auth.saml": acts("users sign in with it"),
+  "auth.clusterManager": acts("users sign in with one of its tokens"),
   "auth.administrators": acts("members of a provider's group administer"),
   "auth.identityRefreshSeconds": acts("how soon a login follows changes at the provider"),
   "auth.identityStaleSeconds": acts("how long a login is valid while the provider cannot be reached"),
-  "auth.password.disabled": acts("no user can sign in by password"),
+  "auth.password.disabled": acts("no user can sign in with a password"),
   "auth.password.minLength": acts("shorter passwords are refused, for any user"),
-  "auth.connectors": acts("users sign in by its provider, with the connector's id in the address"),
-  "auth.connectors[].displayName": acts("the page for signing in shows this name"),
+  "auth.connectors": acts("users sign in with its provider, with the connector's id in the address"),
+  "auth.connectors[].displayName": acts("the sign-in page shows this name"),
   "auth.plainNamesConnector": acts("which user names and groups match rules and teams as they are"),
-  "auth.disableTeamCreation": acts("a sign-in makes no teams"),
-  "auth.disableUserCreation": acts("a sign-in makes no user"),
+  "auth.disableTeamCreation": acts("a sign-in creates no teams"),
+  "auth.disableUserCreation": acts("a sign-in creates no user"),
   "auth.accessKeyMaxTTLSeconds": acts("access keys end earlier"),
   "auth.loginAccessKeyTTLSeconds": acts("keys of sign-ins end earlier, later or never"),
-  "auth.customHttpHeaders": acts("the headers are on the answers of the authentication endpoints"),
+  "auth.customHttpHeaders": acts("the headers are added to answers of the authentication endpoints"),
   "auth.groupsFilters": acts("other groups are dropped at sign-in"),
   oidc: shownOnly("the service is not a provider of OpenID Connect", "a provider of OpenID Connect"),
   apps: APPS,
@@ -71,13 +71,13 @@ export const EFFECTS: Readonly<Record<string, Effect>> = {
   platformHost: shownOnly("the public address of the service is its flag --public-url", "the service, in place of that flag"),
   projectNamespacePrefix: acts("scopes recognize the namespaces of projects by it"),
   devWorkspaceSubDomain: shownOnly("the service runs no workspaces", "a server of workspaces"),
-  uiSettings: acts("the page for signing in shows it"),
+  uiSettings: acts("the sign-in page shows it"),
   "uiSettings.platformVersion": INTERFACE,
   "uiSettings.smallLogoURL": INTERFACE,
   "uiSettings.sidebarColor": INTERFACE,
   "uiSettings.customJavaScript": INTERFACE,
   "uiSettings.navBarButtons": INTERFACE,
-  "uiSettings.externalURLs": acts("the page for signing in shows no images from other sites if they are blocked"),
+  "uiSettings.externalURLs": acts("the sign-in page shows no images from other sites if they are blocked"),
   vault: acts("secrets of the vault are copied into the SharedSecrets that name them"),
   "vault.auth.tokenSecretRef": shownOnly(
     "the service reads no Secrets of a cluster",
@@ -92,7 +92,7 @@ export const EFFECTS: Readonly<Record<string, Effect>> = {
  * The effect of a setting.
  *
  * @example
- * effectOf("auth.connectors[].oidc.issuerUrl"); // { acts: "users sign in by it" }
+ * effectOf("auth.connectors[].oidc.issuerUrl"); // { acts: "users sign in with it" }
  */
 export function effectOf(field: string): Effect {
   const name = field.replace(/^auth\.connectors\[\]\.(?!id$|displayName$)/, "auth.");

@@ -19,7 +19,7 @@ export interface BackupCipher {
 const SEAL = /^backup:([^:]+):(.*)$/s;
 
 /**
- * A cipher that opens rows of data and of any backup.
+ * A cipher that decrypts rows of data and of any backup.
  *
  * @param id The backup to seal for. Default: seals data.
  * @throws what `cipher` throws, for a row that was sealed with another key, was changed or is in another place.

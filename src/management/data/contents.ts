@@ -46,7 +46,7 @@ export async function contentsOf(store: Pick<Store, "list">): Promise<Contents> 
   return { revision, objects: objects.filter(({ key }) => key !== STATE_KEY && !key.startsWith(LEASES)) };
 }
 
-/** Checks everything: names, identities and places fit, and objects have the form of their kind. */
+/** Checks everything: names, identities and keys match, and objects have the form of their kind. */
 export function checkContents({ objects, revision }: Contents): Findings {
   const kinds: Record<string, number> = {};
   for (const { object } of objects) kinds[String(object.kind)] = (kinds[String(object.kind)] ?? 0) + 1;
@@ -72,7 +72,7 @@ function faultsOf({ key, object, revision }: StoredObject): readonly string[] {
   const end = namespace === undefined || namespace === "" ? `/${name}` : `/${namespace}/${name}`;
   const faults: (readonly [boolean, string])[] = [
     [apiVersion === "" || kind === "" || name === "", "it lacks apiVersion, kind or name"],
-    [!key.startsWith(`/${group}/`) || !key.endsWith(end), "it is not where an object of its name belongs"],
+    [!key.startsWith(`/${group}/`) || !key.endsWith(end), "its key does not match its name"],
     [!internal && (!uid || !creationTimestamp), "it lacks uid or creationTimestamp"],
     [resourceVersion !== String(revision), "its resourceVersion is not that of its last write"],
     [internal && typeof object["data"] !== "string", "it has no data"],

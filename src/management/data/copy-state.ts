@@ -13,13 +13,13 @@ export type CopyState =
   /** `digest` is that of the copied contents, `revision` their state. Backups of earlier versions have no manifest. */
   | { readonly state: "backup"; readonly digest: string; readonly revision: number; readonly manifest?: Manifest };
 
-/** What a store records about itself; undefined for data of a server. */
+/** The record of a store about itself; undefined for data of a server. */
 export async function readCopyState(store: Pick<Store, "get">): Promise<CopyState | undefined> {
   const stored = await store.get(STATE_KEY);
   return stored && (JSON.parse(String(stored.object["data"])) as CopyState);
 }
 
-/** The record of what a copy is. */
+/** The record that identifies a copy. */
 export function copyStateObject(state: CopyState): KubeObject {
   return { apiVersion: INTERNAL_VERSION, kind: "CopyState", metadata: { name: "copy" }, data: JSON.stringify(state) };
 }
@@ -77,5 +77,5 @@ export function lostWrites(database: string, { found, known }: { readonly found:
 const RESTORE = "Put back what is missing, or restore a backup into a new place and start there.";
 
 function unservable(why: string, hint: string): EngineError {
-  return new EngineError("STORE_FAILED", `Cannot serve what is stored: ${why}`, { details: { hint } });
+  return new EngineError("STORE_FAILED", `Cannot serve the stored data: ${why}`, { details: { hint } });
 }

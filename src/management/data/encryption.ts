@@ -23,7 +23,7 @@ const TAG = { authTagLength: TAG_BYTES } as const;
 const ENCODED_KEY = /^[A-Za-z0-9+/]{43}=$/;
 
 /**
- * Seals with AES-256-GCM and a random nonce for each text.
+ * Encrypts with AES-256-GCM and a random nonce for each text.
  *
  * @throws CONFIG_VALUE when there is no key, or one has another length than {@link ENCRYPTION_KEY_BYTES}.
  * @example
@@ -70,9 +70,9 @@ function sealerOf(sealed: string): string {
 
 function keyMissing(sealed: string): EngineError {
   const id = sealerOf(sealed);
-  if (id === "") return unreadable("it was not written with any of the encryption keys at hand");
-  const message = `Cannot read what is stored: it was sealed with the encryption key ${id}, which is not at hand`;
-  const hint = `Add the key ${id} as another line to the encryption keys, until platform-data keys says that it seals nothing`;
+  if (id === "") return unreadable("it was not encrypted with any of the available keys");
+  const message = `Cannot read what is stored: it was encrypted with the key ${id}, which is not available`;
+  const hint = `Add the key ${id} as another line to the encryption keys, until platform-data keys reports that it encrypts nothing`;
   return new EngineError("STORE_FAILED", message, { details: { hint, key: id } });
 }
 
@@ -89,7 +89,7 @@ function idOf(key: Uint8Array): string {
 /**
  * Reads keys from a text: one in base64 on each line, the newest first.
  *
- * @throws CONFIG_VALUE when a line is no key.
+ * @throws CONFIG_VALUE when a line is not a key.
  * @example
  * parseEncryptionKeys("AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="); // one key of 32 zeros
  */

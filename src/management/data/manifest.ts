@@ -57,7 +57,7 @@ export function fileDigest(text: string | undefined): string | null {
   return text === undefined ? null : sha256Hex(text);
 }
 
-/** How a backup differs from its manifest, a sentence for each difference. They quote no values. */
+/** The differences between a backup and its manifest, one sentence each. They quote no values. */
 export function faultsAgainst(manifest: Manifest, found: FoundBackup): readonly string[] {
   const keys = new Set([...found.backups.keys(), ...found.objects.map(({ key }) => key)]);
   const strangers = [...keys].filter((key) => found.backups.get(key) !== manifest.id);

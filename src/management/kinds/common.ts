@@ -45,12 +45,12 @@ export const ACCESS_RULE = described(
   fields({ name: text, verbs: list(text), subresources: list(text), users: list(text), teams: list(text) }),
   {
     name: "AccessRule",
-    description: "Gives verbs on the object to users and teams.",
+    description: "Grants verbs on the object to users and teams.",
     fields: {
       name: "Name of the rule, for readers.",
       verbs:
-        "What is allowed: get, list, watch, create, update, patch, delete, on teams bind and makeowner, or VerbAll. None allows nothing.",
-      subresources: "Parts of the object to which the verbs apply too.",
+        "What is allowed: get, list, watch, create, update, patch, delete, on teams bind and makeowner, or VerbAll. An empty list allows nothing.",
+      subresources: "Subresources of the object to which the verbs apply too.",
       users: 'Users who get the verbs; "*" means every authenticated user.',
       teams: "Teams whose members get the verbs.",
     },

@@ -38,12 +38,12 @@ const SHAPE = kindShape(
     ),
   },
   {
-    description: "A token with which connected clusters are used directly.",
+    description: "A token for using connected clusters directly.",
     fields: { spec: "Lifetime and scope of the token.", status: "The token." },
   },
 );
 
-/** Tokens are answered and not stored, so create is the only verb. */
+/** Tokens are returned and not stored, so create is the only verb. */
 export function createDirectClusterEndpointTokens(issue: IssueToken): ResourceDefinition {
   return {
     type: DIRECT_CLUSTER_ENDPOINT_TOKENS,

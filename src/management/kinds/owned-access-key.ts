@@ -138,7 +138,7 @@ const IDENTITY = described(
       extraClaims: "Further claims, of those that the configuration allows.",
       groups: "Groups of the user at the provider.",
       connector: "Name of the connector with which the user signed in.",
-      connectorData: "Data of the connector for later requests. It is never read back.",
+      connectorData: "Data of the connector for later requests. It is never returned.",
       identityRefresh: "When this was last brought up to date.",
     },
   },
@@ -159,9 +159,9 @@ const OIDC_LOGIN = described(fields({ idToken: text, accessToken: text, refreshT
   name: "KeyOIDCLogin",
   description: "Tokens of a provider. Deprecated: use identity.",
   fields: {
-    idToken: "The id token. It is never read back.",
-    accessToken: "The access token. It is never read back.",
-    refreshToken: "The refresh token. It is never read back.",
+    idToken: "The id token. It is never returned.",
+    accessToken: "The access token. It is never returned.",
+    refreshToken: "The refresh token. It is never returned.",
     lastRefresh: "When the tokens were last refreshed.",
   },
 });
@@ -234,7 +234,7 @@ const ORIGIN = fields({
 export const ACCESS_KEY_SHAPE = kindShape(
   { spec: always(SPEC), status: always(STATUS), origin: internal(ORIGIN), payer: PAYER },
   {
-    description: "A key with which the API is used without interaction.",
+    description: "A key for using the API without interaction.",
     fields: { spec: "Owner, lifetime and scope of the key.", status: "Status of the key, as reported by the server." },
   },
 );

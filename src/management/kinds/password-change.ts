@@ -21,8 +21,8 @@ export const PASSWORD_CHANGE: ResourceDefinition = {
           name: "PasswordChangeSpec",
           description: "The current and the new password of a user.",
           fields: {
-            currentPassword: "The current password. It is never read back.",
-            password: "The new password. It is never read back.",
+            currentPassword: "The current password. It is never returned.",
+            password: "The new password. It is never returned.",
           },
         }),
       ),

@@ -84,7 +84,7 @@ export const teams: ResourceDefinition = {
   shape: kindShape(
     { spec: always(SPEC), status: EMPTY_STATUS, payer: PAYER },
     {
-      description: "A set of users, whose access to clusters and other objects is managed at once.",
+      description: "A set of users, whose access to clusters and other objects is managed together.",
       fields: { spec: "Members and settings of the team.", status: "Status as reported by the server." },
     },
   ),

@@ -94,7 +94,7 @@ const SPEC = described(
       groups:
         "Groups of the user. A sign-in adds those of the connector that the configuration lets through, and removes those that the connector no longer names; what you add stays.",
       disabled: "If true, the user cannot sign in.",
-      password: "Password for signing in without a provider. It is never read back. If an update leaves it out, it stays.",
+      password: "Password for signing in without a provider. It is never returned. If an update leaves it out, it stays.",
     },
   },
 );

@@ -3,6 +3,8 @@ import type { Logger } from "../../base/logger.ts";
 import { startGarbageCollector } from "../../cluster/controllers/garbage-collector.ts";
 import { startGracePeriodController } from "../../cluster/controllers/grace-period-controller.ts";
 import type { Registry } from "../../apiserver/verbs/registry.ts";
+import { startResealing } from "../../apiserver/store/resealing.ts";
+import type { ResealingOptions } from "../../apiserver/store/resealing.ts";
 import type { Store } from "../../apiserver/store/store.ts";
 import { startDerivedRoles } from "../access/rights/derived-role-controller.ts";
 import type { KeyLives } from "../access/keys/key-lives.ts";
@@ -15,8 +17,12 @@ import { startVaultSync } from "../vault/vault-sync.ts";
 import type { VaultSyncOptions } from "../vault/vault-sync.ts";
 import { startHousekeeping } from "./housekeeping.ts";
 import type { Work } from "./led-work.ts";
-import { startLedResealing } from "./led-resealing.ts";
 import type { Sharing } from "./sharing.ts";
+
+/** Each value is a write that all servers send to their watches, so values are re-encrypted a few at a time. */
+const RESEALING_PACE = { most: 16, pauseMs: 100 };
+/** While a key is replaced on one server after the other, servers with another first key still encrypt with that. */
+const RESEALING_AGAIN_MS = 60_000;
 
 /** Options of the background work. */
 export interface BackgroundOptions extends Pick<Sharing, "compact" | "compactAfterMs" | "resealable"> {
@@ -36,7 +42,7 @@ export interface BackgroundOptions extends Pick<Sharing, "compact" | "compactAft
 
 /**
  * The background work that one process does for all: derived roles, garbage collection, grace periods, ended login keys, refreshed
- * logins, expiring records, copies from a vault, compaction, and sealing again what older encryption keys have sealed. Each part starts
+ * logins, expiring records, copies from a vault, compaction, and re-encrypting what older keys have encrypted. Each part starts
  * from the stored state, so a process that takes over misses nothing.
  */
 export async function startBackground(options: BackgroundOptions): Promise<Work> {
@@ -61,5 +67,15 @@ export async function startBackground(options: BackgroundOptions): Promise<Work>
       for (const work of works) await work.settled();
     },
     stop,
+  };
+}
+
+/** Re-encrypts values until it is stopped. A step that another process does at the same time is harmless. */
+function startLedResealing(options: Pick<ResealingOptions, "store" | "clock" | "logger">): Work {
+  const resealing = startResealing({ ...options, ...RESEALING_PACE, againMs: RESEALING_AGAIN_MS });
+  let ended = Promise.resolve();
+  return {
+    settled: () => ended,
+    stop: () => void (ended = resealing.stop()),
   };
 }

@@ -50,9 +50,7 @@ export async function sharedCertificate(options: SharedCertificateOptions): Prom
   };
   const certificate = read((await records.change(KIND, NAME, next))!);
   if (certificate.certPem === made.certPem && certificate.caPem !== made.caPem) {
-    logger.warn(
-      "The servers' certificate was about to expire and is replaced: start the others again, and give clients the new kubeconfig",
-    );
+    logger.warn("The servers' certificate was about to expire and is replaced: restart the others, and give clients the new kubeconfig");
   }
   const known = new X509Certificate(certificate.certPem);
   const missing = hosts.filter((host) => (isIP(host) > 0 ? known.checkIP(host) : known.checkHost(host)) === undefined);
@@ -62,6 +60,7 @@ export async function sharedCertificate(options: SharedCertificateOptions): Prom
 
 function read(text: string): ServerCertificate {
   const certificate = JSON.parse(text) as ServerCertificate;
-  if (!fitTogether(certificate)) throw new EngineError("STORE_FAILED", "Cannot use the certificate in the store: it does not fit its key");
+  if (!fitTogether(certificate))
+    throw new EngineError("STORE_FAILED", "Cannot use the certificate in the store: it does not match its key");
   return certificate;
 }

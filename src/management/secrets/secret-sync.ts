@@ -162,5 +162,5 @@ async function demandGone({ platform, source, wasDeleted }: Carried): Promise<vo
   const found = await platform.get(SHARED_SECRETS, source);
   if (found === undefined || typeof found.metadata.deletionTimestamp === "string") return;
   const hint = "Allow the key the verb list on it as well: with the verb get alone it cannot be followed";
-  throw new EngineError("API_CONFLICT", `SharedSecret ${formatKey(source)} is there, but no list shows it`, { details: { hint } });
+  throw new EngineError("API_CONFLICT", `SharedSecret ${formatKey(source)} exists, but no list shows it`, { details: { hint } });
 }

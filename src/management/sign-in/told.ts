@@ -3,9 +3,9 @@ import { unavailable, statusOf } from "../../apiserver/types/status.ts";
 
 /** What users see when a provider cannot be used, besides a pointer to the log. None of the texts reveals anything about the provider. */
 const TROUBLES = {
-  setup: "sign-in with this provider is not set up rightly; tell your administrator",
+  setup: "sign-in with this provider is not set up correctly; tell your administrator",
   permission: "the application lacks a permission at the provider; tell your administrator",
-  busy: "the provider takes no more requests for now; try again in a minute",
+  busy: "the provider accepts no more requests for now; try again in a minute",
 } as const;
 
 /** A failure of a provider that has its own text for the user. */
@@ -25,7 +25,7 @@ export function troubled(trouble: Trouble, reason: string): EngineError {
   return error;
 }
 
-/** What a stranger sees of a failure. Why a provider cannot be used names files and errors of ours, which only the log has. */
+/** What a user sees of a failure. Why a provider cannot be used is only in the log, because it names files and errors of the server. */
 export function told(error: EngineError): EngineError {
   const failed = (statusOf(error)?.code ?? 500) >= 500;
   if (!failed) return error;

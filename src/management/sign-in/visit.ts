@@ -50,7 +50,7 @@ export async function readFields<Name extends string, Optional extends string = 
 }
 
 /**
- * The fields of a form that another site sends, each exactly once, and none of them in the address.
+ * The fields of a form that another site sends. Each must occur exactly once, and none in the address.
  *
  * @throws API_BAD_REQUEST when one is missing, empty or there twice; API_INVALID (413) when the form is too long; API_ERROR (415) when the
  * body is no form.
@@ -103,7 +103,7 @@ export function wantsPage({ request }: Pick<Visit, "request">): boolean {
   return /\btext\/html\b/i.test(request.headers.accept ?? "");
 }
 
-/** Answers with a document. */
+/** Sends a document as the answer. */
 export function answerJson({ response }: Pick<Visit, "response">, document: object): void {
   const bytes = Buffer.from(`${JSON.stringify(document)}\n`);
   response.writeHead(200, { "Content-Type": JSON_TYPE, "Content-Length": bytes.length });
@@ -116,7 +116,7 @@ export function answerRedirect({ response }: Pick<Visit, "response">, url: URL):
   response.end();
 }
 
-/** Sends the browser elsewhere, where it asks without the form that it has sent. */
+/** Redirects the browser with a GET, which drops the form that it sent. */
 export function answerSeeOther({ response }: Pick<Visit, "response">, url: URL): void {
   response.writeHead(303, { Location: url.href, "Content-Length": 0 });
   response.end();

@@ -37,8 +37,8 @@ const ENDING_LOOK_MAX_MS = 86_400_000;
 const SAME_END_MS = 60_000;
 
 /**
- * Looks the configured token up, and renews it in time where it can be renewed. One that cannot be is logged once, with its end. Failures
- * are repeated after growing pauses. It does nothing before {@link TokenRenewal.restart}.
+ * Looks up the configured token, and renews it in time if possible. A token that cannot be renewed is logged once, with its expiry. Failures are
+ * retried after growing pauses. It does nothing before {@link TokenRenewal.restart}.
  *
  * @example
  * const renewal = createTokenRenewal({ open, clock, random: () => chance.fraction(), logger, onWarning });
@@ -108,7 +108,7 @@ class Renewal implements TokenRenewal {
     const { life, askedMs } = await this.#life(ask, "GET", TOKEN_LOOKUP, signal);
     if (signal.aborted) return;
     if ("ok" in life) {
-      if (isFinal(life)) this.#warn(undefined, "the vault's token has ended or may not look itself up, so that it is not renewed");
+      if (isFinal(life)) this.#warn(undefined, "the vault's token has expired or may not look itself up, so it is not renewed");
       return this.#fail(life, due);
     }
     if (life.seconds === Infinity) return this.#lives(life.seconds);

@@ -109,7 +109,7 @@ class Source implements TokenSource {
         this.#told = undefined;
         return token;
       }
-      why = token === "" ? "is empty" : "holds something else than one token";
+      why = token === "" ? "is empty" : "does not contain exactly one token";
     } catch (error) {
       why = "cannot be read";
       detail = messageOf(error);

@@ -16,13 +16,13 @@ export type AskVault = (method: "GET" | "POST", path: string, signal: AbortSigna
 const LOOPBACK: readonly string[] = ["127.0.0.1", "[::1]", "localhost"];
 
 /**
- * A way to ask the configured vault with a token, over a connection for each request, or why there is none. It follows no redirect, and
+ * A client for the configured vault with a token, with a connection for each request, or the reason why there is none. It follows no redirect, and
  * plain HTTP is for this machine only: the token goes nowhere else. The machine's authorities are trusted, and those of
  * `NODE_EXTRA_CA_CERTS`.
  */
 export function createVaultClient(settings: VaultSettings, token: string): AskVault | VaultFailure {
   const { address = "", namespace = "", skipTLSVerify, requestTimeoutSeconds, answerMaxKiB } = settings;
-  if (!URL.canParse(address)) return failed("Invalid", "vault.address is missing, and VAULT_ADDR is none", true);
+  if (!URL.canParse(address)) return failed("Invalid", "vault.address is missing, and VAULT_ADDR is not a valid address", true);
   const base = new URL(address);
   if (base.protocol !== "https:" && !(base.protocol === "http:" && LOOPBACK.includes(base.hostname)))
     return failed("Invalid", "the vault's address does not begin with https://", true);

@@ -40,20 +40,20 @@ export function vaultSource(annotations: StringMap | undefined): VaultSource | s
   if (version === undefined && mount === undefined && path === undefined) return undefined;
   const missing = Object.values(VAULT_ANNOTATIONS).filter((name) => annotations?.[name] === undefined);
   if (version === undefined || mount === undefined || path === undefined) return `the annotation ${missing.join(" and ")} is missing`;
-  if (version !== "kv1" && version !== "kv2") return `${VAULT_ANNOTATIONS.version} is kv1 or kv2`;
-  if (mount.length + path.length > LENGTH_MAX) return `mount and path have at most ${LENGTH_MAX} characters together`;
+  if (version !== "kv1" && version !== "kv2") return `${VAULT_ANNOTATIONS.version} must be kv1 or kv2`;
+  if (mount.length + path.length > LENGTH_MAX) return `mount and path can have at most ${LENGTH_MAX} characters together`;
   for (const [name, text] of [[VAULT_ANNOTATIONS.mount, mount] as const, [VAULT_ANNOTATIONS.path, path] as const]) {
-    if (REFUSED.test(text)) return `${name} has a character that no path of the vault has`;
+    if (REFUSED.test(text)) return `${name} has a character that a path in the vault cannot have`;
     if (text.split("/").some((part) => part === "" || part.trim() !== part || /^\.+$/.test(part)))
-      return `${name} is names with one slash between them, without . and ..`;
+      return `${name} must be names separated by single slashes, without . and ..`;
   }
-  if (OWN_MOUNTS.includes(mount.split("/")[0]!)) return `${VAULT_ANNOTATIONS.mount} is what the vault keeps of itself`;
+  if (OWN_MOUNTS.includes(mount.split("/")[0]!)) return `${VAULT_ANNOTATIONS.mount} is internal to the vault`;
   const encoded = (text: string) => text.split("/").map(encodeURIComponent).join("/");
   const inside = version === "kv2" ? "/data/" : "/";
   return { version, mount, path, requestPath: `/v1/${encoded(mount)}${inside}${encoded(path)}` };
 }
 
-/** Whether a write changes what is copied. Ending the copying is no change: what was copied stays. */
+/** Whether a write changes what is copied. Ending the copying is not a change: what was copied stays. */
 export function changesVaultSource(object: KubeObject, old: KubeObject | undefined): boolean {
   return Object.values(VAULT_ANNOTATIONS).some((name) => {
     const value = object.metadata.annotations?.[name];

@@ -30,7 +30,7 @@ const LOOK_MIN_MS = 1_000;
 const LOOK_MAX_MS = 86_400_000;
 
 /**
- * Reads the answer to a look-up, or to a renewal. Nothing of it is quoted.
+ * Reads the answer to a look-up or a renewal. Errors quote nothing of it.
  *
  * @example
  * readTokenAnswer({ status: 200, retryAfter: undefined, text: '{"data":{"ttl":60,"renewable":true}}' }); // { seconds: 60, renewable: true }
@@ -56,7 +56,7 @@ export function readTokenAnswer({ status, retryAfter, text }: VaultAnswer): Toke
   return { seconds: Math.max(1, Math.min(Math.ceil(seconds), SECONDS_MAX)), renewable: renewable === true };
 }
 
-/** Whether a request about the token fails again until the vault is changed: the token may not ask it. */
+/** Whether a request about the token will fail until the vault is changed, because the token may not make it. */
 export function isFinal({ reason }: VaultFailure): boolean {
   return reason === "Forbidden" || reason === "Unauthorized" || reason === "Invalid" || reason === "NotFound";
 }

@@ -59,7 +59,7 @@ const KEY = /^[-._a-zA-Z0-9]{1,253}$/;
 const RETRY_AFTER_MAX = 3_600;
 
 /**
- * Reads an answer. Only names of it are quoted: anything else may be secret.
+ * Reads an answer. Errors quote only its names: anything else may be secret.
  *
  * @example
  * readVaultAnswer(source, { status: 503, retryAfter: undefined, text: "" }); // { ok: false, reason: "Sealed", … }
@@ -112,7 +112,7 @@ function dataOf(
   return { ok: true, data, version, leftOut };
 }
 
-/** What a status other than 200 means. `retryAfter` is the header. */
+/** The meaning of a status other than 200. `retryAfter` is the header. */
 export function vaultRefusal(status: number, retryAfter: string | undefined): VaultFailure {
   if (status >= 300 && status < 400)
     return failed("Redirected", "the vault redirects to another address, which does not get the token; set that address", true);
@@ -120,7 +120,7 @@ export function vaultRefusal(status: number, retryAfter: string | undefined): Va
   if (status === 403) return failed("Forbidden", "the token may not read it, or has expired");
   if (status === 404) return failed("NotFound", "there is no such secret, or its version is deleted");
   if (status === 429 && retryAfter !== undefined)
-    return { ...failed("RateLimited", "the vault was asked too often", true), retryAfterMs: waitOf(retryAfter) };
+    return { ...failed("RateLimited", "the vault has received too many requests", true), retryAfterMs: waitOf(retryAfter) };
   if (status === 429 || status === 472 || status === 473) return failed("Unavailable", "the vault is a standby that does not answer", true);
   if (status === 501) return failed("Unavailable", "the vault is not initialised", true);
   if (status === 503) return failed("Sealed", "the vault is sealed or in maintenance", true);

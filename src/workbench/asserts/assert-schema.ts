@@ -3,7 +3,7 @@ import type { Infer, ListSchema, ObjectSchema, Schema } from "../../schema/schem
 const PATH = {
   type: "string",
   required: true,
-  description: "Where to look, as paths of patches are written. With [*] every match must hold, and there must be one.",
+  description: "Where to look: a path, as in patches. With [*], it must hold for every match, and there must be at least one.",
   jsonSchema: { examples: ["subsets[0].addresses[0].ip", 'metadata.annotations["example.com/x"]'] },
 } as const;
 
@@ -22,12 +22,12 @@ export const ASSERT = {
   description: "A statement about the object that comes out. One statement per entry, with not: true beside it for its opposite.",
   fields: {
     equal: assertion("The value is this one, with everything in it.", { value: given("The value; null is a value too.") }),
-    notEqual: assertion("The value is another one, or there is none.", { value: given("The value.") }),
+    notEqual: assertion("The value is different, or there is none.", { value: given("The value.") }),
     exists: assertion("There is a value, null included.", {}),
     notExists: assertion("There is no value.", {}),
     contains: assertion("A list has this item, or a text has this part.", {
       content: given("The item, or the part of the text."),
-      count: { type: "integer", minimum: 0, description: "The list has it exactly so many times. Default: at least once." },
+      count: { type: "integer", minimum: 0, description: "The list has it exactly this many times. Default: at least once." },
       any: { type: "boolean", default: false, description: "An item that is a map only needs to have the members of content." },
     }),
     isSubset: assertion("A map has at least these members, and so have the maps in it.", {
@@ -40,7 +40,7 @@ export const ASSERT = {
         description: "JavaScript's syntax, flag u. Anchor it with ^ and $ where the whole text is meant.",
       },
     }),
-    lengthEqual: assertion("A list, map or text has so many items, members or characters.", {
+    lengthEqual: assertion("A list, map or string has this many items, members or characters.", {
       count: { type: "integer", required: true, minimum: 0, description: "How many. Characters are UTF-16 units." },
     }),
     isType: assertion("The value is of this type.", {

@@ -14,7 +14,7 @@ import type { ObjectSchema, Schema } from "../../schema/schema.ts";
 const OF_ALL_KINDS = ["apiVersion", "kind"];
 
 /**
- * Why a path is no path of the kind, as far as that is plain: a name that the kind does not have, and that is nearly one that it has.
+ * Why a path is not one of the kind, if that is clear: a name that the kind does not have but that resembles one it has.
  *
  * @example
  * misspelling("Endpoints", compilePath("subsets[*].adresses[*].ip").segments); // 'Endpoints have no "adresses" there; did you mean "addresses"?'
@@ -60,7 +60,7 @@ function misfitAt(value: unknown, schema: Schema, steps: readonly PathStep[]): s
   if (schema.type === "map") return undefined;
   return firstOf(Object.entries(value), ([name, inner]) => {
     const meant = nearly(schema, name);
-    if (meant !== undefined) return `${formatSteps([...steps, name])} is no field of the kind; did you mean ${JSON.stringify(meant)}?`;
+    if (meant !== undefined) return `${formatSteps([...steps, name])} is not a field of the kind; did you mean ${JSON.stringify(meant)}?`;
     const field = fieldOf(schema, name);
     return field && misfitAt(inner, field, [...steps, name]);
   });

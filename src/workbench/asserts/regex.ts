@@ -13,8 +13,8 @@ const TEXT = 'new RegExp(value.pattern, "u").test(value.text)';
 const CONTEXT = { vcluster: { name: "", namespace: "", config: {} }, hostObject: null, virtualObject: null, path: "$" };
 
 /**
- * A matcher that runs in a sandbox: a pattern that backtracks without end costs fuel, as it would in an expression, and not the
- * patience of a user waiting for a page or a pipeline.
+ * A matcher that runs in a sandbox: a pattern that backtracks endlessly costs fuel, as it would in an expression, instead of blocking
+ * a page or a pipeline.
  *
  * @example
  * createRegexMatcher(await createSandbox())("^10[.]", "10.0.0.1"); // true
@@ -33,7 +33,7 @@ export function createRegexMatcher(sandbox: Sandbox): RegexMatcher {
 }
 
 /**
- * Why a text is no regular expression, or undefined when it is one. Nothing is matched.
+ * Why a text is not a regular expression, or undefined when it is one. Nothing is matched.
  *
  * @example
  * regexProblem("("); // "Unterminated group"

@@ -6,11 +6,11 @@ import { setOwn } from "../../schema/node.ts";
 
 /**
  * The document with `value` at `path`. Of a path without wildcard the maps and lists on the way are made where they are missing, and
- * an index may be the one behind the last element; with one, every match gets the value. Null takes the value away. The document is
- * not changed.
+ * an index may be the one behind the last element; with one, every match gets the value. Null removes the value. The document is not
+ * changed.
  *
  * @throws PATH_SYNTAX, PATH_UNSUPPORTED when the path does not parse.
- * @throws CONFIG_VALUE when it leads through something that is no map or list, leaves a gap in a list, or matches nothing.
+ * @throws CONFIG_VALUE when it leads through something that is not a map or list, leaves a gap in a list, or matches nothing.
  * @example
  * setValue({ metadata: {} }, "metadata.labels.tier", "web"); // { metadata: { labels: { tier: "web" } } }
  */

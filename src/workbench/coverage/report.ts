@@ -38,7 +38,7 @@ function sum<Item extends CoveredPatch>(items: readonly Item[], keyOf: (item: It
   return [...sums.values()];
 }
 
-/** How much ran. */
+/** The coverage that was reached. */
 export function percentagesOf({ patches, branches }: SuiteCoverage): Percentages {
   return { patches: share(patches), branches: share(branches) };
 }

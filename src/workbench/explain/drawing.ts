@@ -34,7 +34,7 @@ interface DrawnLine {
 
 /**
  * `text` with the values below each of its lines; long lines are broken. Of several values with the same anchor, that of the longest
- * text is drawn; mere steps on the way to a member that is drawn are left out.
+ * text is drawn; intermediate members on the way to a drawn one are left out.
  */
 export function draw(text: string, values: readonly DrawnValue[]): string {
   const drawn = drawnValues(values);

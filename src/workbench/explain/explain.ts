@@ -26,7 +26,7 @@ export interface Evaluator {
 const FACTOR = 10;
 
 /**
- * Limits under which the work of an expression within `limits` can be watched. Compile explained and covered expressions in a sandbox of
+ * Limits for tracing an expression that runs within `limits`. Compile explained and covered expressions in a sandbox of
  * its own with these: the watched text is longer and takes more steps.
  */
 export function watchingLimits(limits: SandboxLimits): SandboxLimits {

@@ -61,7 +61,7 @@ export interface LoadedPatches {
 /**
  * Loads patches whose files were read.
  *
- * @throws CONFIG_VALUE when configuration or settings are not valid; the message tells every problem with its place.
+ * @throws CONFIG_VALUE when configuration or settings are not valid; the message lists every problem with its place.
  */
 export async function loadReadPatches({ config, settings, vcluster, kinds = SYNCED_KINDS }: ReadPatches): Promise<LoadedPatches> {
   const read: SettingsResult = isText(settings) ? parseSettings(settings.text, { file: settings.file }) : resolveSettings(settings);

@@ -33,7 +33,7 @@ export interface RunLawsOptions {
 
 /**
  * Checks every entry of `laws`, in order. An entry that says nothing, or names a path that no patch has, is an error; one that
- * speaks of all patches and concerns none is skipped.
+ * applies to all patches, of which none is concerned, is skipped.
  *
  * @example
  * runLaws([{ total: { domain: "schema", runs: 300, seed: 1 } }], { engine, placeOf: () => ({ file: "a.patch-test.yaml", line: 1, column: 1 }) });
@@ -88,7 +88,7 @@ function runLaw(law: LawDefinition, options: RunLawsOptions, place: TestPlace): 
   // Seeing its own result can only change an evaluation that reads it.
   if (concerned.length > 0 || (name === "idempotent" && judged.length > 0)) return { ...all, verdict: "passed" };
   if (entry.path !== undefined) return { ...all, verdict: "failed", failures: [nothingTried(judged[0]!.pair, { name, place })] };
-  return { ...all, verdict: "skipped", reason: "no patch that it speaks of has values to try" };
+  return { ...all, verdict: "skipped", reason: "no patch that it applies to has values to try" };
 }
 
 function optionsOf({ domain, runs, seed, rounds }: Entry, rest: Pick<LawOptions, "only" | "objects" | "acceptedDrifts">): LawOptions {
@@ -153,7 +153,7 @@ function nothingTried({ patch, path, verdict }: PairReport, { name, place }: { n
   const why =
     OF_PAIRS.includes(name) && verdict === "one-way"
       ? `the patch of ${path} has no reverseExpression, or nothing comes back`
-      : `no value of ${path} gets so far that the law speaks of it`;
+      : `no value of ${path} reaches the point where the law applies`;
   return { message: `Nothing could be tried: ${why}`, place, patch: { index: patch, path } };
 }
 

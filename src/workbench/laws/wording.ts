@@ -10,7 +10,7 @@ import type { LawStep, PairEvidence, PairReport } from "./report.ts";
 import type { Arrival, Trip } from "./trips/trip.ts";
 
 /**
- * The way of a value, in one line.
+ * The steps of a value, on one line.
  *
  * @example
  * formatLawSteps([{ on: "tenant", value: "a" }, { on: "host", value: "p-a" }]); // 'tenant "a" → host "p-a"'
@@ -21,10 +21,10 @@ export function formatLawSteps(steps: readonly LawStep[]): string {
     .join(" → ");
 }
 
-/** An expression failed for a value of the kind; `to` is the side that got nothing. */
+/** An expression failed for a value of the kind; `to` is the side that received nothing. */
 export function explainFailure({ message }: Extract<Arrival, { kind: "failed" }>, to: "host" | "tenant"): string {
   const contained =
-    to === "host" ? "The host keeps the value that was last written, or goes without the field" : "An edit of it on the host is undone";
+    to === "host" ? "The host keeps the value that was last written, or does not have the field" : "An edit of it on the host is undone";
   return `${message}. ${contained}.`;
 }
 
@@ -61,12 +61,12 @@ export function explainSecondWrite(): string {
 const UNREST = {
   cycle: "comes back to where it was and starts again",
   growth: "gets longer with every round",
-  endless: "is another one after every round",
+  endless: "is different after every round",
 } as const;
 
-/** Going there and back does not end. */
+/** The round trips do not end. */
 export function explainUnrest(unrest: NonNullable<Alternation["unrest"]>, rounds: number, { comesBack }: Trip): string {
-  const how = `The value ${UNREST[unrest]} and does not come to rest within ${rounds} rounds.`;
+  const how = `The value ${UNREST[unrest]} and does not settle within ${rounds} rounds.`;
   return comesBack
     ? `${how} Where both sides follow each other, they write forever; this syncer lets no edit flow that changes on its way back, and undoes it (REVERSE_NOT_INVERSE).`
     : `${how} expression sees its own result in context.hostObject, and so every look at the object writes it again.`;

@@ -37,7 +37,7 @@ export interface TestRun {
 }
 
 /**
- * Everything that does not hold, in the order of a report: failed patches first, since they are most often the cause of the rest, which comes in the
+ * All failed statements, in the order of a report: failed patches first, since they are most often the cause of the rest, which comes in the
  * order of the file. Statements about a place where a patch failed unexpectedly are left out: the failure itself is reported.
  *
  * @throws EXPRESSION_FUEL when a regular expression of `error` takes too many steps.

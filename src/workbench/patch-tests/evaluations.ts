@@ -18,7 +18,7 @@ export interface PatchEvaluation {
 }
 
 /**
- * Rules that note every evaluation, in the order in which they happen.
+ * Rules that record every evaluation, in order.
  *
  * @example
  * const { rules, evaluations } = watched(engine.rules);

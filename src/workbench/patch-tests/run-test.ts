@@ -108,8 +108,8 @@ function refuseMisfit(input: unknown): void {
     (typeof kind === "string" && typeof (input as JsonObject)["apiVersion"] === "string"
       ? undefined
       : "it has kind without apiVersion, or the reverse") ??
-    (isRecord(metadata) ? undefined : "metadata is no map") ??
-    (nameless === undefined ? undefined : `metadata.${nameless} is no text`);
+    (isRecord(metadata) ? undefined : "metadata is not a map") ??
+    (nameless === undefined ? undefined : `metadata.${nameless} is not a string`);
   if (why !== undefined) throw new EngineError("CONFIG_VALUE", `Cannot use the object: ${why}`);
 }
 

@@ -88,7 +88,7 @@ export interface ShownNote {
   readonly message: string;
 }
 
-/** What a state comes to. */
+/** Evaluates a state. */
 export interface PlaygroundAnswer {
   /** Of all texts, sorted by text, line and column. Errors of `config` or `tenant` leave everything below empty. */
   readonly problems: readonly Problem[];

@@ -71,8 +71,8 @@ function stateOf(data: unknown): Unpacked {
   if (!isRecord(data)) return refused("it holds no state");
   const { config, settings, tenant, host, vcluster } = data;
   if (typeof config !== "string" || typeof tenant !== "string") return refused("a text is missing");
-  if (host !== undefined && typeof host !== "string") return refused("the host object is no text");
-  if (settings !== undefined && typeof settings !== "string") return refused("the settings are no text");
+  if (host !== undefined && typeof host !== "string") return refused("the host object is not a string");
+  if (settings !== undefined && typeof settings !== "string") return refused("the settings are not a string");
   const texts = { config, tenant, ...(settings !== undefined && { settings }), ...(host !== undefined && { host }) };
   if (vcluster === undefined) return { ok: true, state: texts };
   if (!isRecord(vcluster) || !isName(vcluster["name"]) || !isName(vcluster["namespace"]))
@@ -114,7 +114,7 @@ function toBase64Url(bytes: Bytes): string {
   return btoa(characters).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
-/** @throws DOMException when the text is no base64url. */
+/** @throws DOMException when the text is not base64url. */
 function fromBase64Url(text: string): Bytes {
   return Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (character) => character.charCodeAt(0));
 }

@@ -126,7 +126,7 @@ function shellWord(text: string): string {
   return /^[-\w.]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** A module that renders the object and exports what it comes to. */
+/** A module that renders the object and exports the result. */
 export function typeScriptOf(state: PlaygroundState, { tenant }: PlaygroundAnswer): string | undefined {
   if (tenant === undefined) return undefined;
   const object: unknown = load(tenant);

@@ -19,7 +19,7 @@ export async function act(world: SequenceWorld, places: ObjectPlaces, action: Ac
   }
 }
 
-/** Puts an object there before anything happens. */
+/** Creates an object before anything happens. */
 export async function give(
   world: SequenceWorld,
   places: ObjectPlaces,

@@ -15,7 +15,7 @@ export interface Checked {
   readonly matches: RegexMatcher;
 }
 
-/** Parts of one statement that do not hold now. */
+/** The parts of one statement that do not hold now. */
 export function checkStatement(statement: Statement, checked: Checked): readonly TestFailure[] {
   const { world, places } = checked;
   switch (statement.kind) {
@@ -43,7 +43,9 @@ function checkRest({ wanted, place }: Of<"quiescent">, world: SequenceWorld): re
   const underWay = world.underWay();
   if ((underWay === undefined) === wanted) return [];
   const when = formatSeconds(world.now);
-  const message = wanted ? `Expected rest at ${when}, but ${underWay}` : `Expected something under way at ${when}, but all is at rest`;
+  const message = wanted
+    ? `Expected rest at ${when}, but ${underWay}`
+    : `Expected something under way at ${when}, but everything is at rest`;
   return [{ message, place }];
 }
 

@@ -4,7 +4,7 @@ import type { ObjectPlaces } from "./places.ts";
 import type { Fault } from "./sequence.ts";
 import type { SequenceWorld } from "./world/world.ts";
 
-/** Starts a fault. The returned function tells whether the fault is still waiting for its target. */
+/** Starts a fault. The returned function reports whether the fault is still waiting for its target. */
 export function inject(world: SequenceWorld, places: ObjectPlaces, fault: Fault): () => boolean {
   switch (fault.kind) {
     case "watchExpired":
@@ -20,7 +20,7 @@ export function inject(world: SequenceWorld, places: ObjectPlaces, fault: Fault)
       world.empty(fault.side, fault.forMs);
       return never;
     case "watchCut":
-      world.tell("fault", `the watches of the ${fault.side} cluster tell nothing for ${formatSeconds(fault.forMs)}`);
+      world.tell("fault", `the watches of the ${fault.side} cluster send nothing for ${formatSeconds(fault.forMs)}`);
       world.cut(fault.side, fault.forMs);
       return never;
     case "down":
@@ -32,7 +32,7 @@ export function inject(world: SequenceWorld, places: ObjectPlaces, fault: Fault)
       world.crash(fault.forMs, fault.behind);
       return never;
     case "stall":
-      world.tell("fault", `the syncer stands still for ${formatSeconds(fault.forMs)}`);
+      world.tell("fault", `the syncer pauses for ${formatSeconds(fault.forMs)}`);
       world.stall(fault.forMs);
       return never;
     case "lostEvent": {

@@ -39,9 +39,9 @@ export interface SequenceOptions {
 
 /**
  * Runs one sequence in virtual time, once for each of its seeds until one fails. The same sequence with the same options gives the
- * same result. The explanation of a failure is what happened until then, since the failure before it, one line each.
+ * same result. The explanation of a failure lists what happened since the previous failure, one line each.
  *
- * The content of a reload can be wrong; then the verdict is `error`, as it is when an event cannot be done.
+ * If the content of a reload is invalid, or an event is impossible, the verdict is `error`.
  *
  * @example
  * const { verdict, failures } = await runSequence(sequence, { objects, engine, reload, matcher });
@@ -148,12 +148,12 @@ async function runSeed(sequence: Sequence, options: SequenceOptions & Parts & { 
     for (const statement of statements) failures.push(...checkStatement(statement, checked).map(withStory));
   }
   for (const [event, isUnmet] of unmet)
-    if (failures.length === 0 && isUnmet()) wrong("Nothing met this fault until the end of the sequence", event.place);
+    if (failures.length === 0 && isUnmet()) wrong("No request met this fault before the end of the sequence", event.place);
   return { verdict: errors.length > 0 ? "error" : failures.length > 0 ? "failed" : "passed", failures: [...errors, ...failures] };
 }
 
 function restless({ statements }: Expectation, world: SequenceWorld): readonly TestFailure[] {
   const underWay = world.underWay() ?? "there is always something to do again";
-  const message = `The syncer does not come to rest: at ${formatSeconds(world.now)} ${underWay}`;
+  const message = `The syncer does not settle: at ${formatSeconds(world.now)} ${underWay}`;
   return statements.slice(0, 1).map(({ place }) => ({ message, place }));
 }

@@ -23,17 +23,17 @@ export interface Act {
   perform(world: World, random: Random): string | undefined | Promise<string | undefined>;
 }
 
-/** The object of one kind as it is on the server. */
+/** The current object of one kind on the server. */
 export function present(world: World, side: Side, resource: ResourceType, key: ObjectKey): KubeObject | undefined {
   return world.clusters[side].objects(resource).get(formatKey(key));
 }
 
-/** The host key of a tenant key, by the names that all generations share. */
+/** The host key of a tenant key; all generations use the same names. */
 export function hostKeyOf(world: World, resource: ResourceType, key: ObjectKey): ObjectKey | undefined {
   return world.generation.rules[0]!.translator.toHost(key, resource);
 }
 
-/** A change to one object by a user who has just read it. Answers false when it is not there, or the server refuses. */
+/** A change to one object by a user who has just read it. Returns false if it does not exist, or the server refuses. */
 export async function alter(
   world: World,
   at: { readonly side: Side; readonly resource: ResourceType; readonly key: ObjectKey },
@@ -44,7 +44,7 @@ export async function alter(
   return world.write(at.side, (writer) => writer.update(at.resource, change(object)));
 }
 
-/** What a user did, once a cluster has answered. */
+/** The action of a user, after the answer of the cluster. */
 export async function tell(what: string, writing: Promise<boolean>): Promise<string> {
   return (await writing) ? what : `${what}: refused`;
 }
@@ -54,7 +54,7 @@ export function withMeta(object: KubeObject, metadata: ObjectMeta): KubeObject {
   return { ...object, metadata: { ...object.metadata, ...metadata } };
 }
 
-/** The map with one key set, or taken away when the value is undefined. */
+/** The map with one key set, or removed if the value is undefined. */
 export function withEntry(map: Readonly<Record<string, string>> = {}, key: string, value: string | undefined): Record<string, string> {
   const { [key]: _before, ...rest } = map;
   return value === undefined ? rest : { ...rest, [key]: value };

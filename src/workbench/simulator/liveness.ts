@@ -14,9 +14,8 @@ const PATIENCE_MS = 130_000;
 const RESYNCS = 3;
 
 /**
- * The faults have stopped: every cluster can be reached. Caches that are contradicted must have themselves listed again (L5), and then
- * every one is listed, whatever it missed. From here on things must come to rest as
- * the contract wants them (L1, L2, L6), and stay (L4) without a write or a read (L3), also when every replica starts again.
+ * The faults have stopped: every cluster can be reached. Contradicted caches must request a new list (L5); then every cache is
+ * listed. After that, everything must settle as the contract requires (L1, L2, L6), and stay (L4) without a write or a read (L3), even after every replica restarts.
  */
 export async function checkLiveness(world: World): Promise<void> {
   await endFaults(world);
@@ -25,7 +24,7 @@ export async function checkLiveness(world: World): Promise<void> {
   if (!isAtRest && contradicted.length > 0) return world.fail("L5", `nothing corrects what is known of ${contradicted.join(", ")}`);
   // An answer that a delete took place is known to be false when the second list shows the object still.
   for (let times = 0; times < 2; times += 1) for (const replica of world.replicas) for (const cache of replica.caches) cache.relist();
-  if (!(await rest(world))) return world.fail("L4", "the replicas do not come to rest");
+  if (!(await rest(world))) return world.fail("L4", "the replicas do not settle");
   if (world.violation !== undefined) return;
   const wrong = checkConvergence(world);
   if (wrong !== undefined) return world.fail(wrong.oracle, wrong.message);
@@ -33,11 +32,11 @@ export async function checkLiveness(world: World): Promise<void> {
   const { accepted, reads } = world;
   for (let round = 0; round < RESYNCS; round += 1) {
     for (const replica of world.replicas) for (const cache of replica.caches) cache.relist();
-    if (!(await rest(world))) return world.fail("L4", "the replicas do not come to rest again");
+    if (!(await rest(world))) return world.fail("L4", "the replicas do not settle again");
   }
   if (!leavesAlone(world)) {
     for (const { index } of world.replicas) world.start(index, () => 0);
-    if (!(await rest(world))) return world.fail("L4", "the replicas do not come to rest after a restart");
+    if (!(await rest(world))) return world.fail("L4", "the replicas do not settle after a restart");
   }
   if (world.accepted !== accepted) world.fail("L3", `${world.accepted - accepted} writes while nothing changed`);
   if (world.reads !== reads) world.fail("L3", `${world.reads - reads} reads of single objects while nothing changed`);

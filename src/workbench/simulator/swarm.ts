@@ -47,7 +47,7 @@ export interface SwarmOptions {
 }
 
 /**
- * A mix of one seed's own: some faults and not others, some users and not others, each more or less often. Bugs hide behind
+ * A random mix for one seed: some faults and some users, each with its own frequency. Bugs hide behind
  * other bugs and behind noise; seeds that differ in kind find more than seeds that differ in order.
  */
 export function drawSwarm(random: Random, { adopts = false, decides = false, plain = [] }: SwarmOptions = {}): Swarm {

@@ -7,6 +7,8 @@ import type { Request, Response } from "../../engine/reconcile/machine.ts";
 import { responseTo, send } from "../../engine/sync/run/apply.ts";
 import type { Planner } from "../../engine/reconcile/machine.ts";
 import { plan } from "../../engine/reconcile/plan.ts";
+import type { Plan } from "../../engine/reconcile/plan-types.ts";
+import type { Rules } from "../../engine/reconcile/rules/rules.ts";
 import type { SyncHooks } from "../../engine/sync/run/reconcile.ts";
 import { createSimulatedCluster } from "./model/cluster.ts";
 import type { StoreChange, SimulatedCluster, Side } from "./model/cluster.ts";
@@ -14,7 +16,6 @@ import { plainKindsOf, referencedOf, resourcesOf } from "./model/generation.ts";
 import type { Generation, Setting } from "./model/generation.ts";
 import type { WriteAuthor, Happening, Oracle, Violation, Write } from "./model/history.ts";
 import type { TenantName } from "./model/names.ts";
-import { checkPlan } from "./model/check-plan.ts";
 import { rememberPlans } from "./model/remembered-plans.ts";
 import { SimulatedReplica } from "./model/replica.ts";
 import type { CreateCore, Flight } from "./model/replica.ts";
@@ -23,6 +24,9 @@ import type { Timeline } from "./model/timeline.ts";
 
 /** Virtual time begins here: 2026-01-01. */
 const EPOCH_MS = 1_767_225_600_000;
+
+/** Ways that one plan can go with the patches of one object: there, back, and there once more to see whether that cancels. */
+const WAYS = 3;
 
 /** A write whose client gave up; the server will see it all the same. */
 export interface LateWrite {
@@ -44,7 +48,7 @@ export interface WorldOptions {
   readonly createCore?: CreateCore;
 }
 
-/** Two clusters, the replicas between them, and everything that is on its way. Time moves only here. */
+/** Two clusters, the replicas between them, and all requests and events in transit. Only the world advances time. */
 export class World {
   readonly options: WorldOptions;
   readonly resources: readonly ResourceType[];
@@ -107,7 +111,7 @@ export class World {
     };
   }
 
-  /** Tells the oracles of what is no write. */
+  /** Tells the oracles of what is not a write. */
   notice(event: Happening): void {
     for (const oracle of this.#oracles) oracle.noticed?.(event);
   }
@@ -209,7 +213,20 @@ function noTimers(): never {
   throw new EngineError("INTERNAL", "Broken invariant: nothing waits by itself in a simulation");
 }
 
-/** A request as a line of the timeline says it. */
+/**
+ * S10: no plan spends more fuel than an object has. S11: what is said about an object in the tenant cluster does not name the host
+ * object.
+ */
+function checkPlan(rules: Rules, { hostKey, notes, outcomes }: Plan): { oracle: string; message: string } | undefined {
+  const fuel = outcomes.reduce((sum, outcome) => sum + outcome.fuel, 0);
+  if (fuel > rules.settings.objectFuel * WAYS) return { oracle: "S10", message: `a plan spent ${fuel} fuel` };
+  // Where a namespace is mapped, the host object has the tenant's own name, which is no secret.
+  if (hostKey === undefined || rules.translator.mode !== "single-namespace") return undefined;
+  const named = notes.find(({ message }) => message.includes(hostKey.name));
+  return named && { oracle: "S11", message: `a note names the host object: ${named.message}` };
+}
+
+/** A request as a line of the timeline. */
 export function describeRequest(request: Request, plural: string): string {
   switch (request.type) {
     case "get":

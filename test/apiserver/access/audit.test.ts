@@ -187,7 +187,7 @@ describe("an audit", () => {
     const { raw, told } = await start({ basePath: "/base", routes });
     await raw.send("GET", "/healthz");
     await raw.send("POST", "/door?code=secret&state=a=b&flag");
-    // Not below the base path, so it is no resource.
+    // Not below the base path, so it is not a resource.
     await raw.send("GET", LOCKS_PATH);
     await raw.send("GET", "/base/healthz");
     await until(

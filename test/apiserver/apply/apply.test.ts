@@ -221,7 +221,7 @@ const cases: readonly Case[] = [
     owners: { "Apply a": [".metadata.labels.l"] },
   },
   {
-    why: "an applier of nothing is no manager",
+    why: "an applier of nothing is not a manager",
     acts: [apply("a", { data: { x: "1" } }), apply("b", {})],
     want: { data: { x: "1" } },
     owners: { "Apply a": [".data.x"] },

@@ -8,10 +8,10 @@ import { refusal } from "./refusal.ts";
 describe("a configuration", () => {
   test.each([
     {
-      why: "that is no object is 400",
+      why: "that is not an object is 400",
       body: [],
       code: 400,
-      message: "error decoding patch: an applied configuration of a Widget is an object",
+      message: "error decoding patch: an applied configuration of a Widget must be an object",
     },
     {
       why: "of another version is 400",
@@ -47,7 +47,7 @@ describe("a configuration", () => {
       why: "with an item without key is 422",
       body: widget({ spec: { ports: [{ protocol: "UDP" }] } }),
       code: 422,
-      message: 'Widget.test "w" is invalid: spec.ports[0].port: Required value: it tells the items of this list apart',
+      message: 'Widget.test "w" is invalid: spec.ports[0].port: Required value: it identifies the items of this list',
     },
     {
       why: "with an item of another kind is 422",
@@ -59,7 +59,7 @@ describe("a configuration", () => {
       why: "with an object in a set is 422",
       body: widget({ spec: { tags: [{}] } }),
       code: 422,
-      message: 'Widget.test "w" is invalid: spec.tags[0]: Invalid value: {}: items of a set are texts, numbers or truth values',
+      message: 'Widget.test "w" is invalid: spec.tags[0]: Invalid value: {}: items of a set must be strings, numbers or booleans',
     },
   ])("$why", ({ body, code, message }) => {
     const status = refusal(() => new Tracked().apply("a", {}, { config: body }));

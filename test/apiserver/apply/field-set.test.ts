@@ -89,7 +89,7 @@ describe("FieldsV1", () => {
       want: { 'k:{"port":80,"protocol":"TCP"}': {}, 'v:"x"': {} },
     },
     {
-      why: "the same item in two spellings is no set",
+      why: "the same item in two spellings is not a set",
       text: { 'k:{"b":1,"a":2}': { "f:x": {} }, 'k:{"a":2,"b":1}': { "f:y": {} } },
       want: undefined,
     },
@@ -99,14 +99,14 @@ describe("FieldsV1", () => {
       want: {},
     },
     {
-      why: "keys that are no JSON are left out",
+      why: "keys that are not JSON are left out",
       text: { "k:{": {}, "v:{": {}, "k:1": {}, "v:[1]": {}, 'k:{"a":{}}': {}, "i:x": {}, "k:{}": {} },
       want: {},
     },
     { why: "a field named like a prototype", text: { "f:__proto__": {} }, want: { "f:__proto__": {} } },
-    { why: "a text is no set", text: "f:a", want: undefined },
-    { why: "a list is no set", text: { "f:a": [] }, want: undefined },
-    { why: "null is no set", text: { "f:a": null }, want: undefined },
+    { why: "a text is not a set", text: "f:a", want: undefined },
+    { why: "a list is not a set", text: { "f:a": [] }, want: undefined },
+    { why: "null is not a set", text: { "f:a": null }, want: undefined },
   ])("$why", ({ text, want }) => {
     expect(JSON.stringify(decodeFieldsV1(text))).toBe(JSON.stringify(want));
   });

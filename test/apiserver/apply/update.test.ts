@@ -51,7 +51,7 @@ const cases: readonly Case[] = [
     },
   },
   {
-    why: "another order of items is no change",
+    why: "another order of items is not a change",
     before: { spec: { tags: ["x", "y"] } },
     after: { spec: { tags: ["y", "x"] } },
     owners: { "Update a": [".spec", ".spec.tags", '.spec.tags[="x"]', '.spec.tags[="y"]'] },
@@ -290,7 +290,7 @@ describe("a request's own list of managers", () => {
     expect(Object.keys(ownersOf(tracked.apply("c", { data: { x: "2" } }).live))).toEqual(["Apply c", "Update before-first-apply"]);
   });
 
-  test("is no list to keep while there is nothing to own", () => {
+  test("is not a list to keep while there is nothing to own", () => {
     const tracked = new Tracked().write("a", {}).write("b", { data: { x: "1" } });
     expect(ownersOf(tracked.live)).toEqual({ "Update b": [".data", ".data.x"] });
     expect(ownersOf(tracked.write("c", {}).write("d", { data: { x: "1" } }).live)).toEqual({ "Update d": [".data", ".data.x"] });
@@ -319,8 +319,8 @@ describe("a request's own list of managers", () => {
       detail: '"a\\n": must be at most 128 printable characters',
     },
     { why: "no version", fault: { apiVersion: "" }, field: "apiVersion", detail: '"": must not be empty' },
-    { why: "a time that is none", fault: { time: "yesterday" }, field: "time", detail: '"yesterday": must be a time as of RFC 3339' },
-    { why: "a subresource that is no text", fault: { subresource: 1 }, field: "subresource", detail: "1: must be at most 256 characters" },
+    { why: "a time that is none", fault: { time: "yesterday" }, field: "time", detail: '"yesterday": must be a time in RFC 3339 format' },
+    { why: "a subresource that is a number", fault: { subresource: 1 }, field: "subresource", detail: "1: must be at most 256 characters" },
   ])("with $why is 422", ({ fault, field, detail }) => {
     const call = () => start().write("b", { data: { x: "2" } }, { requested: [entry, { ...entry, ...fault }] });
     expect(call).toThrow(`Widget.test "w" is invalid: metadata.managedFields[1].${field}: Invalid value: ${detail}`);
@@ -381,7 +381,7 @@ describe("times alone", () => {
     },
   });
 
-  test("are no change", () => {
+  test("are not a change", () => {
     expect(withoutIdleTimes(live, later(live)).metadata.managedFields).toBe(live.metadata.managedFields);
   });
 

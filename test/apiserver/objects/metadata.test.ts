@@ -47,7 +47,7 @@ describe("metadata", () => {
   const base: ObjectMeta = { name: "db", namespace: "shop" };
   const owner = { apiVersion: "v1", kind: "Pod", name: "a", uid: "1" };
 
-  test("owners that are named twice are kept once, with a warning; the same uid alone is no repetition", () => {
+  test("owners that are named twice are kept once, with a warning; the same uid alone is not a repetition", () => {
     const warnings: string[] = [];
     const other = { ...owner, name: "b" };
     const object = { apiVersion: "v1", kind: "Pod", metadata: { ...base, ownerReferences: [owner, other, { ...owner }, owner] } };

@@ -33,7 +33,7 @@ describe("quantities", () => {
     ["1e300", "9223372036854775807"],
   ])("%s is stored as %s", (text, stored) => expect(canonicalQuantity(text)).toBe(stored));
 
-  test.each(["", ".", "1 Gi", "1KB", "one", "1.2.3", "--1", "1e", "Mi", `${"1".repeat(41)}`])("%s is no quantity", (text) =>
+  test.each(["", ".", "1 Gi", "1KB", "one", "1.2.3", "--1", "1e", "Mi", `${"1".repeat(41)}`])("%s is not a quantity", (text) =>
     expect(canonicalQuantity(text)).toBeUndefined(),
   );
 

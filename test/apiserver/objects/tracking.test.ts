@@ -47,7 +47,7 @@ describe("managers of fields in a registry", () => {
     await expect(apply("two", { a: "y" })).rejects.toMatchObject({ code: "API_CONFLICT" });
   });
 
-  test("other times in the list of managers are no change", async () => {
+  test("other times in the list of managers are not a change", async () => {
     const { registry, apply } = setting();
     const before = await apply("one", { a: "x" });
     const managedFields = before.metadata.managedFields!.map((entry) => ({ ...(entry as object), time: "2001-01-01T00:00:00Z" }));

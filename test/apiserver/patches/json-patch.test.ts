@@ -50,7 +50,7 @@ describe("a JSON patch", () => {
     { why: "add below a number", doc: { a: 1 }, ops: [{ op: "add", path: "/a/b", value: 1 }] },
     { why: "add beyond the end", doc: [], ops: [{ op: "add", path: "/1", value: 1 }] },
     { why: "an index with a zero in front", doc: [1, 2], ops: [{ op: "replace", path: "/01", value: 1 }] },
-    { why: "an index that is no number", doc: [1], ops: [{ op: "add", path: "/one", value: 1 }] },
+    { why: "an index that is not a number", doc: [1], ops: [{ op: "add", path: "/one", value: 1 }] },
     { why: "an index in exponents", doc: Array(20).fill(0), ops: [{ op: "remove", path: "/1e0" }] },
     { why: "a negative index", doc: [1], ops: [{ op: "remove", path: "/-1" }] },
     { why: "the place behind the end where something must be", doc: [1], ops: [{ op: "remove", path: "/-" }] },
@@ -65,7 +65,7 @@ describe("a JSON patch", () => {
 
   test.each([
     { why: "no list", ops: {} },
-    { why: "an operation that is no object", ops: ["add"] },
+    { why: "an operation that is not an object", ops: ["add"] },
     { why: "an unknown op", ops: [{ op: "spam", path: "/a" }] },
     { why: "no op", ops: [{ path: "/a" }] },
     { why: "no path", ops: [{ op: "remove" }] },

@@ -293,11 +293,11 @@ describe("a huge patch", () => {
 
 describe("a patch that cannot be", () => {
   test.each([
-    { why: "$retainKeys that is no list", patch: { data: { $retainKeys: "a" } }, error: PatchSyntaxError },
+    { why: "$retainKeys that is not a list", patch: { data: { $retainKeys: "a" } }, error: PatchSyntaxError },
     { why: "a member that is not in $retainKeys", patch: { data: { $retainKeys: ["a"], b: "1" } }, error: PatchSyntaxError },
-    { why: "$setElementOrder that is no list", patch: { metadata: { "$setElementOrder/finalizers": {} } }, error: PatchSyntaxError },
+    { why: "$setElementOrder that is not a list", patch: { metadata: { "$setElementOrder/finalizers": {} } }, error: PatchSyntaxError },
     {
-      why: "$deleteFromPrimitiveList that is no list",
+      why: "$deleteFromPrimitiveList that is not a list",
       patch: { metadata: { "$deleteFromPrimitiveList/finalizers": "a" } },
       error: PatchSyntaxError,
     },
@@ -310,7 +310,7 @@ describe("a patch that cannot be", () => {
     { why: "an unknown $patch in an item", patch: { spec: { ports: [{ port: 1, $patch: "add" }] } }, error: PatchApplyError },
     { why: "an item without its key", patch: { spec: { ports: [{ name: "a" }] } }, error: PatchApplyError },
     { why: "a deletion without its key", patch: { spec: { ports: [{ $patch: "delete" }] } }, error: PatchApplyError },
-    { why: "an item that is no object", patch: { spec: { ports: [80] } }, error: PatchApplyError },
+    { why: "an item that is not an object", patch: { spec: { ports: [80] } }, error: PatchApplyError },
     {
       why: "items in another order than $setElementOrder",
       patch: { spec: { "$setElementOrder/ports": [{ port: 1 }, { port: 2 }], ports: [{ port: 2 }, { port: 1 }] } },

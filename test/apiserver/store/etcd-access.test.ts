@@ -125,8 +125,8 @@ describeEtcd("an etcd with users", () => {
 
 describe("endpoints", () => {
   test.each([
-    { endpoints: [], why: "no endpoint is named" },
-    { endpoints: ["127.0.0.1:2379"], why: '"127.0.0.1:2379" is no address' },
+    { endpoints: [], why: "no endpoint is given" },
+    { endpoints: ["127.0.0.1:2379"], why: '"127.0.0.1:2379" is not an address' },
   ])("that are none are refused: $why", async ({ endpoints, why }) => {
     expect(await refusal({ endpoints })).toContain(`CONFIG_VALUE: Cannot reach etcd: ${why}`);
   });

@@ -81,7 +81,7 @@ describeEtcd("what is in etcd", () => {
     const store = await open({ cipher: cipherOf("k") });
     await store.create(key("a"), object("a", WORD));
     const failure = await failureOf(open({ cipher: cipherOf("other") }));
-    expect(failure).toMatch(/^STORE_FAILED 0 .*"\/core\/configmaps\/shop\/a" does not open: it was sealed with another key/);
+    expect(failure).toMatch(/^STORE_FAILED 0 .*"\/core\/configmaps\/shop\/a" cannot be decrypted: it was encrypted with another key/);
     await store.close();
   });
 
@@ -111,7 +111,7 @@ describeEtcd("what is in etcd", () => {
     });
     const writer = await open({ cipher: cipherOf("new") });
     await writer.create(key("a"), object("a", "one"));
-    expect(await failureOf(reader.get(key("a")))).toMatch(/^STORE_FAILED 0 .*does not open/);
+    expect(await failureOf(reader.get(key("a")))).toMatch(/^STORE_FAILED 0 .*cannot be decrypted/);
     keys.password = "new";
     for (let found = false; !found;) found = (await reader.get(key("a")).catch(() => undefined)) !== undefined;
     await writer.close();
@@ -123,11 +123,11 @@ describeEtcd("what is in etcd", () => {
     expect(await failureOf(open())).toMatch(/^STORE_FAILED 0 .*its format "2" is not 1/);
   });
 
-  test("that is no object is refused by name, and not quoted", async () => {
+  test("that is not an object is refused by name, and not quoted", async () => {
     await put("objects/core/configmaps/shop/a", `{"${WORD}":`);
     await put("last", "1 another");
     const failure = await failureOf(open());
-    expect(failure).toMatch(/^STORE_FAILED 0 .*the value of "\/core\/configmaps\/shop\/a" is no object/);
+    expect(failure).toMatch(/^STORE_FAILED 0 .*the value of "\/core\/configmaps\/shop\/a" is not an object/);
     expect(failure).not.toContain(WORD);
   });
 

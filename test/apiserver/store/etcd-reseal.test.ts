@@ -227,7 +227,7 @@ describeEtcd("sealing again in etcd", () => {
     const logger = createLineLogger({ write: (line) => lines.push(line), now: () => 0, format: "json", level: "info" });
     const resealing = startResealing({ store, clock, logger, pauseMs: 10, againMs: 10 });
     const told = async (count: number) => {
-      for (let seen = 0; seen < count; seen = lines.filter((line) => line.includes("Every value is sealed")).length)
+      for (let seen = 0; seen < count; seen = lines.filter((line) => line.includes("Every value is encrypted")).length)
         await clock.advance(10);
     };
     await told(1);

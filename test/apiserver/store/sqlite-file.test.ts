@@ -93,7 +93,7 @@ function readFileIfAny(path: string): Buffer | undefined {
   }
 }
 
-const FOREIGN = "it is no database of this program";
+const FOREIGN = "it is not a database of this program";
 const NO_COUNTER = "it is damaged (the last revision is missing, or before that of an object)";
 
 describe("a file that cannot be used is named and left as it is", () => {
@@ -105,11 +105,11 @@ describe("a file that cannot be used is named and left as it is", () => {
     {
       why: "a later program's schema",
       make: ofOurs("UPDATE meta SET value = 2 WHERE name = 'schema'"),
-      reason: "its schema 2 is newer than 1, the newest that this program knows",
+      reason: "its schema 2 is newer than 1, the newest that this version knows",
     },
     { why: "no counter", make: ofOurs("DELETE FROM meta WHERE name = 'revision'"), reason: NO_COUNTER },
     { why: "a counter that went back", make: ofOurs("UPDATE meta SET value = 1 WHERE name = 'revision'"), reason: NO_COUNTER },
-    { why: "an object that is no JSON", make: ofOurs("UPDATE objects SET body = '{'"), reason: 'it is damaged (the object "k")' },
+    { why: "an object that is not JSON", make: ofOurs("UPDATE objects SET body = '{'"), reason: 'it is damaged (the object "k")' },
     { why: "an object without metadata", make: ofOurs("UPDATE objects SET body = '{}'"), reason: 'it is damaged (the object "k")' },
     {
       why: "an event too few",

@@ -199,6 +199,6 @@ test("a file whose content is refused keeps its log", async () => {
       throw new Error("another key");
     },
   };
-  expect(() => openSqliteStore({ path: join(copy, "store.db"), cipher })).toThrow(/does not open/);
+  expect(() => openSqliteStore({ path: join(copy, "store.db"), cipher })).toThrow(/cannot be decrypted/);
   expect(looksOf(copy)).toBe(before);
 });

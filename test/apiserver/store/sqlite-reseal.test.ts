@@ -121,7 +121,7 @@ describe("a file", () => {
     const database = new DatabaseSync(path);
     database.exec(`UPDATE objects SET body = (SELECT body FROM objects WHERE key = '${key("n0")}') WHERE key = '${key("n2")}'`);
     database.close();
-    expect(() => openSqliteStore({ path, cipher: cipherOf(2, 1) })).toThrow(/does not open/);
+    expect(() => openSqliteStore({ path, cipher: cipherOf(2, 1) })).toThrow(/cannot be decrypted/);
   });
 });
 
@@ -169,7 +169,7 @@ describe("sealing again in the background", () => {
     expect(resealing.done).toBe(true);
     await until("it has told", () => lines.length === 2);
     expect(JSON.parse(lines[1]!)).toMatchObject({
-      message: "Every value is sealed with the first encryption key; backups from before still need the others",
+      message: "Every value is encrypted with the first key; earlier backups still need the others",
       key: keyId(2),
       others: keyId(1),
     });

@@ -46,7 +46,7 @@ test.each<[string, AccessScope[], object[]]>([
     [{ rules: [{ verbs: ["get", "list"] }] }, { rules: [{ verbs: ["list", "watch"] }] }],
     [{ ...ALL, verbs: ["list"] }],
   ],
-  ["that is no scope", [{ regions: ["eu"] } as AccessScope], []],
+  ["that is not a scope", [{ regions: ["eu"] } as AccessScope], []],
 ])("a scope %s leaves of all rules what it allows", (_what, scopes, expected) => {
   expect(left([ALL], ...scopes)).toEqual(expected);
 });

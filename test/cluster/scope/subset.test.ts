@@ -66,7 +66,7 @@ describe("isWithin", () => {
   test.each<Pair & { why: string }>([
     { inner: undefined, outer: {}, why: "nothing limits the inner one" },
     { inner: undefined, outer: { clusters: [{ cluster: "*" }] }, why: "management is missing" },
-    { inner: { clusters: [{ cluster: "*" }] }, outer: { clusters: [{ cluster: "c" }] }, why: "a name is no wildcard" },
+    { inner: { clusters: [{ cluster: "*" }] }, outer: { clusters: [{ cluster: "c" }] }, why: "a name is not a wildcard" },
     { inner: { clusters: [{ cluster: "*" }] }, outer: { projects: [{ project: "*" }] }, why: "clusters have more than projects" },
     { inner: { clusters: [{ cluster: "c" }] }, outer: rules({ requestTargets: ["Cluster"] }), why: "spaces are missing" },
     {

@@ -46,7 +46,7 @@ describe("a user with several scopes", () => {
   });
 });
 
-describe("a text that is no scope", () => {
+describe("a text that is not a scope", () => {
   test.each([
     "",
     "null",

@@ -46,14 +46,14 @@ describe("scopeWarnings", () => {
     },
     {
       scope: { rules: [{}, { cluster: "c1", virtualClusters: [{}] }] },
-      want: [DEPRECATED, "scope.rules[1]: allows nothing, because no request goes where it demands"],
+      want: [DEPRECATED, "scope.rules[1]: allows nothing, because no request can match it"],
     },
     {
       scope: { rules: [{ namespaces: ["a", "*"], resources: [{ group: "*", resources: ["pods"], resourceNames: ["*"] }] }] },
       want: [
         DEPRECATED,
         ...["resources[0].group", "resources[0].resourceNames[0]", "namespaces[1]"].map(
-          (field) => `scope.rules[0].${field}: "*" is no wildcard here and matches nothing; an empty list is for all`,
+          (field) => `scope.rules[0].${field}: "*" is not a wildcard here and matches nothing; an empty list means all`,
         ),
       ],
     },

@@ -23,9 +23,9 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
     suite: "http",
     group: "reads",
     cases: {
-      "any state of an object will do for those who say so, and a state not older than a write has the write": reads,
-      "an object at a state that is yet to come is 504 Timeout": ["API concepts", "Unavailable resource versions"],
-      "the status is read under a path of its own, as the whole object": ["API conventions", "Spec and Status"],
+      "a reader may accept any state of an object, and a state not older than a write includes the write": reads,
+      "an object at a future state is 504 Timeout": ["API concepts", "Unavailable resource versions"],
+      "the status has its own path, which returns the whole object": ["API conventions", "Spec and Status"],
     },
   },
   {
@@ -35,7 +35,7 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
     cases: {
       "a namespace that does not exist has an empty list": ["API concepts", "Collections"],
       "a namespace can be chosen by a field as well": ["Field selectors", "Supported fields"],
-      "a page that goes on with a state of its own choice is 400, with a way to match 422": reads,
+      "a next page with its own resourceVersion is 400, with resourceVersionMatch 422": reads,
     },
   },
   {
@@ -55,11 +55,11 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
     suite: "http",
     group: "edges of writes",
     cases: {
-      "an object outside of namespaces does not keep one that its author names": [
+      "a cluster-scoped object does not keep a namespace that its author sets": [
         "upstream",
         "`EnsureObjectNamespaceMatchesRequestNamespace`",
       ],
-      "a name that the server makes up is not longer than names may be": ["upstream", "`names.SimpleNameGenerator`"],
+      "a generated name is not longer than names may be": ["upstream", "`names.SimpleNameGenerator`"],
     },
   },
   {
@@ -82,7 +82,7 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
       "another state is 409 Conflict in Kubernetes' words": ["API conventions", "HTTP Status codes, 409 StatusConflict"],
       "an invalid object is 422 with one cause per field": ["API conventions", "HTTP Status codes, 422 StatusUnprocessableEntity"],
       "a name that is missing is 422": ["API conventions", "Validation"],
-      "a body that is no JSON is 400": ["API conventions", "HTTP Status codes, 400 StatusBadRequest"],
+      "a body that is not JSON is 400": ["API conventions", "HTTP Status codes, 400 StatusBadRequest"],
       "another version is 400": ["API conventions", "Resources, apiVersion"],
       "another kind is 400": ["API conventions", "Resources, kind"],
       "another namespace is 400": ["upstream", "`rest.EnsureObjectNamespaceMatchesRequestNamespace`"],
@@ -105,7 +105,7 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
       ],
       "a PUT of an absent ConfigMap is 404, one without resourceVersion overwrites": ["upstream", "`AllowUnconditionalUpdate`"],
       "a Lease is not overwritten without resourceVersion": ["upstream", "`AllowUnconditionalUpdate` of Lease"],
-      "the status is written on a path of its own only": ["API conventions", "Spec and Status"],
+      "the status is written only on its own path": ["API conventions", "Spec and Status"],
     },
   },
   {
@@ -113,12 +113,12 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
     suite: "http",
     group: "writes",
     cases: {
-      "a dry run answers as if, and leaves no trace": ["API concepts", "Dry-run"],
-      "unknown fields are dropped with a warning, without one, or refused, as the request says": [
+      "a dry run answers like a real request, and leaves no trace": ["API concepts", "Dry-run"],
+      "unknown fields are dropped with a warning, without one, or refused, as the request asks": [
         "API concepts",
         "Validation for unrecognized or duplicate fields",
       ],
-      "a field that a body has twice is told of, or refused, as the request says": [
+      "a duplicate field in a body is reported, or refused, as the request asks": [
         "API concepts",
         "Validation for unrecognized or duplicate fields",
       ],
@@ -130,7 +130,7 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
     suite: "http",
     group: "writes",
     cases: {
-      "YAML goes in and comes out": mediaTypes,
+      "YAML is read and written": mediaTypes,
       "an object may be written in protobuf, as kubectl creates ConfigMaps": protobuf,
     },
   },
@@ -145,9 +145,9 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
     suite: "http",
     group: "deletions",
     cases: {
-      "an object that is gone at once is answered by a Status of success": statusKind,
+      "the deletion of an object without finalizers returns a Status of success": statusKind,
       "preconditions that fail are 409": ["DeleteOptions", "preconditions"],
-      "an object that finalizers keep is answered itself": ["Finalizers", "How finalizers work"],
+      "the deletion of an object with finalizers returns the object": ["Finalizers", "How finalizers work"],
       "a collection is deleted by selector and answered as a list": ["API concepts", "Single resource API"],
     },
   },
@@ -156,20 +156,20 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
     suite: "http",
     group: "ends",
     cases: {
-      "what keeps an object is only taken away, and the last write answers the object": ["Finalizers", "How finalizers work"],
-      "both ways to say what becomes of dependents is 422": ["DeleteOptions", "orphanDependents"],
+      "finalizers of a deleted object can only be removed, and the last write returns the object": ["Finalizers", "How finalizers work"],
+      "both settings for dependents at once is 422": ["DeleteOptions", "orphanDependents"],
       "an unknown policy is 422": ["DeleteOptions", "propagationPolicy"],
       "another kind of options is 400": ["API conventions", "Resources, kind"],
       "both finalizers for dependents at once are 422": ["upstream", "`ValidateFinalizers`"],
       "options without a body are read from the query": ["Common parameters", "propagationPolicy"],
-      "anyone who keeps to the old way of not orphaning is told that the end is not yet": [
+      "the older way of not orphaning returns the object that still exists": [
         "upstream",
         "`DeleteResource`, 202 for `orphanDependents: false`",
       ],
-      "a Pod on a node takes its time, which can only be shortened": ["Pod lifecycle", "Termination of Pods"],
+      "a Pod on a node has a grace period, which can only be shortened": ["Pod lifecycle", "Termination of Pods"],
       "dependents go with their owner": ["Garbage collection", "Background cascading deletion"],
-      "an owner in the foreground goes after those that block it": ["Garbage collection", "Foreground cascading deletion"],
-      "orphans stay and forget their owner": ["Garbage collection", "Orphaned dependents"],
+      "an owner in the foreground is deleted after those that block it": ["Garbage collection", "Foreground cascading deletion"],
+      "orphans stay and lose their owner": ["Garbage collection", "Orphaned dependents"],
     },
   },
   {
@@ -178,7 +178,7 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
     group: "ends",
     cases: {
       "an owner that is named twice counts once, with a warning": ["upstream", "`dedupOwnerReferencesAndAddWarning`"],
-      "two owners that both manage is 422": ["ObjectMeta", "ownerReferences.controller"],
+      "a second managing owner is 422": ["ObjectMeta", "ownerReferences.controller"],
       "an owner without a name is 422": ["ObjectMeta", "ownerReferences.name"],
       "an owner without a uid is 422": ["ObjectMeta", "ownerReferences.uid"],
       "an owner without a kind is 422": ["ObjectMeta", "ownerReferences.kind"],
@@ -206,16 +206,16 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
     subject: "Representations",
     suite: "http",
     group: "lists",
-    cases: { "people get indented JSON": ["Common parameters", "pretty"] },
+    cases: { "JSON for people is indented": ["Common parameters", "pretty"] },
   },
   {
     subject: "Watch",
     suite: "http",
     group: "watches",
     cases: {
-      "without a start it first shows what is there": ["API concepts", "Semantics for watch"],
-      "initial events end in a bookmark that says so": ["API concepts", "Streaming lists"],
-      "initial events without the way to match are 422": ["API concepts", "Streaming lists"],
+      "without a start, it first shows the existing objects": ["API concepts", "Semantics for watch"],
+      "initial events end with a bookmark": ["API concepts", "Streaming lists"],
+      "initial events without resourceVersionMatch are 422": ["API concepts", "Streaming lists"],
       "one object is watched by its name, and by the old path": ["Field selectors", "Supported fields"],
       "lines are the objects as they are read": ["API concepts", "Efficient detection of changes"],
       "it ends by itself after timeoutSeconds": ["Common parameters", "timeoutSeconds"],
@@ -232,33 +232,33 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
       "?sendInitialEvents=true&resourceVersionMatch=Nearly is 422": initialEvents,
       "?resourceVersionMatch=NotOlderThan is 422": ["upstream", "`validateWatchOptions`"],
       "?resourceVersionMatch=Exact&resourceVersion=1 is 422": ["upstream", "`validateWatchOptions`"],
-      "that there are none of end at once, at the state of a list": ["API concepts", "Streaming lists"],
-      "are at least as new as the state that is named; one that is yet to come is 504": initialEvents,
-      "end in the same way for those who want metadata alone": ["API concepts", "Streaming lists"],
+      "of no objects end at once, at the state of a list": ["API concepts", "Streaming lists"],
+      "are at least as new as the given state; a future one is 504": initialEvents,
+      "end in the same way for metadata alone": ["API concepts", "Streaming lists"],
     },
   },
   {
     subject: "List",
     suite: "http",
     group: "initial events",
-    cases: { "are no part of lists": ["upstream", "`ValidateListOptions`"] },
+    cases: { "are not part of lists": ["upstream", "`ValidateListOptions`"] },
   },
   {
     subject: "Server-side apply",
     suite: "http",
     group: "server-side apply",
     cases: {
-      "creates what is not there, changes what is, and does nothing for nothing": ["API concepts", "Updates to existing resources"],
-      "takes away what the applier gives no more, and leaves what others own": ["Server-side apply", "Merge strategy"],
+      "creates what is absent, changes what exists, and writes nothing without a change": ["API concepts", "Updates to existing resources"],
+      "removes what the applier no longer sets, and leaves what others own": ["Server-side apply", "Merge strategy"],
       "is a conflict with anyone who owns another value, unless it is forced": ["Server-side apply", "Conflicts"],
       "may be written in YAML": ["Server-side apply", "Serialization"],
-      "keeps what the server chose, and finds no change in it": ["Server-side apply", "Field management"],
-      "as a dry run answers what would be, and stores nothing": ["API concepts", "Dry-run"],
+      "keeps what the server chose, without a change": ["Server-side apply", "Field management"],
+      "as a dry run returns the result, and stores nothing": ["API concepts", "Dry-run"],
       "without a manager is 422": ["Server-side apply", "Managers"],
       "of another version is 400": ["API conventions", "Resources, apiVersion"],
       "to another name is 400": ["ObjectMeta", "name"],
       "of an unknown field, if that is asked for is 400": ["API concepts", "Validation for unrecognized or duplicate fields"],
-      "force is for appliers alone": ["Common parameters", "force"],
+      "only appliers may use force": ["Common parameters", "force"],
     },
   },
   {
@@ -266,10 +266,10 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
     suite: "http",
     group: "managers of fields",
     cases: {
-      "anyone who creates an object owns its fields, by the name it gives or that of its program": ["Server-side apply", "Managers"],
+      "the creator of an object owns its fields, under the given name or that of its program": ["Server-side apply", "Managers"],
       "anyone who changes a field owns it from then on": ["Server-side apply", "Field management"],
       "an empty list drops all managers": ["Server-side apply", "Clearing managedFields"],
-      "a list that is none is 422": ["ObjectMeta", "managedFields.operation"],
+      "an invalid list is 422": ["ObjectMeta", "managedFields.operation"],
     },
   },
   {
@@ -277,7 +277,7 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
     suite: "http",
     group: "strategic merge patch",
     cases: {
-      "items of a list meet by their key, deleted ones go": ["Strategic merge patch", "List of maps, delete directive"],
+      "items of a list are merged by key, and deleted ones are removed": ["Strategic merge patch", "List of maps, delete directive"],
       "an unknown directive is 422, an item without its key too": ["upstream", "`strategicpatch`, `ErrNoMergeKey`"],
     },
   },
@@ -286,13 +286,13 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
     suite: "http",
     group: "views",
     cases: {
-      "a list is shown as a table to those who ask for version v1 of it": tables,
-      "a list is shown as a table to those who ask for version v1beta1 of it": tables,
-      "a table has the whole objects or none for those who say so": ["upstream", "`TableOptions.includeObject`"],
-      "metadata alone comes for an object and for a list": metadataOnly,
-      "a watch is shown as tables, of which the first tells the columns": ["upstream", "`TableOptions.NoHeaders`"],
+      "a list is shown as a table if version v1 of it is requested": tables,
+      "a list is shown as a table if version v1beta1 of it is requested": tables,
+      "a table includes whole objects or none, as requested": ["upstream", "`TableOptions.includeObject`"],
+      "metadata alone is available for an object and for a list": metadataOnly,
+      "a watch is shown as tables, of which the first has the columns": ["upstream", "`TableOptions.NoHeaders`"],
       "a watch of metadata has nothing else": metadataOnly,
-      "an unknown form is passed over, and refused when it is the only one": mediaTypes,
+      "an unknown format is skipped, and refused if it is the only one": mediaTypes,
     },
   },
   {
@@ -308,8 +308,8 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
       "/api/v1 describes each resource and its parts": unaggregated,
       "/apis/discovery.k8s.io/v1 lists its resources": unaggregated,
       "/apis/coordination.k8s.io/v1 lists its resources": unaggregated,
-      "all of it comes in one document for those who ask": aggregated,
-      "who has that document already is told so": aggregated,
+      "all of it is available in one document": aggregated,
+      "a client that already has that document gets 304": aggregated,
       "schemas are found under an address that changes with them": ["The Kubernetes API", "OpenAPI V3"],
       "an old address of a schema leads to the new one, none leads to what is not served": ["The Kubernetes API", "OpenAPI V3"],
     },
@@ -325,21 +325,21 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
     suite: "http",
     group: "",
     cases: {
-      "a watch from before the history is accepted and told in its first line": ["API concepts", '"410 Gone" responses'],
+      "a watch from before the history is accepted, and fails in its first line": ["API concepts", '"410 Gone" responses'],
     },
   },
   {
     subject: "List",
     suite: "http",
     group: "",
-    cases: { "a page of a forgotten state is 410 with a token to go on with": ["upstream", "`handleCompactedErrorForPaging`"] },
+    cases: { "a page of a compacted state is 410 with a token to go on with": ["upstream", "`handleCompactedErrorForPaging`"] },
   },
   {
     subject: "Representations",
     suite: "http",
     group: "binary objects",
     cases: {
-      "an Event in protobuf is read, and answered in JSON to anyone who takes anything": protobuf,
+      "an Event in protobuf is read, and answered in JSON if any type is accepted": protobuf,
       "a Lease in protobuf is read, as leader elections write it": protobuf,
       "an EndpointSlice in protobuf is read, as slice controllers write it": protobuf,
       "a status in protobuf is read, as load balancers write it": protobuf,
@@ -351,7 +351,7 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
     suite: "http",
     group: "statuses",
     cases: {
-      "writers of conditions keep to their own, by type": conditions,
+      "writers of conditions change only their own, by type": conditions,
       "a strategic merge patch changes one condition of a namespace": ["Namespace v1", "status.conditions"],
     },
   },
@@ -359,13 +359,13 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
     subject: "Dry run and unknown fields",
     suite: "http",
     group: "statuses",
-    cases: { "a field that conditions and load balancers do not have is told of": ["API concepts", "Field validation"] },
+    cases: { "an unknown field of conditions and load balancers is reported": ["API concepts", "Field validation"] },
   },
   {
     subject: "Services",
     suite: "http",
     group: "statuses",
-    cases: { "session affinity has a time, and only then": ["Service v1", "spec.sessionAffinityConfig"] },
+    cases: { "only session affinity has a timeout": ["Service v1", "spec.sessionAffinityConfig"] },
   },
   {
     subject: "Discovery and schemas",

@@ -12,9 +12,9 @@ export const WORKLOAD_SECTIONS: readonly CatalogueSection[] = [
     suite: "http",
     group: "workloads",
     cases: {
-      "what says the same is no new generation": ["API conventions", "Metadata, generation"],
+      "an equal spec is not a new generation": ["API conventions", "Metadata, generation"],
       "a strategic merge patch changes the image of one container": ["Strategic merge patch", "List of maps"],
-      "a Deployment with fewer replicas than none is 422": ["upstream", "`ValidateDeploymentSpec`"],
+      "a Deployment with negative replicas is 422": ["upstream", "`ValidateDeploymentSpec`"],
     },
   },
   {
@@ -22,8 +22,8 @@ export const WORKLOAD_SECTIONS: readonly CatalogueSection[] = [
     suite: "http",
     group: "scale",
     cases: {
-      "of deployments shows replicas and selector apart": ["Scale v1", "status.selector"],
-      "of statefulsets shows replicas and selector apart": ["Scale v1", "status.selector"],
+      "of deployments shows replicas and selector": ["Scale v1", "status.selector"],
+      "of statefulsets shows replicas and selector": ["Scale v1", "status.selector"],
       "is written by a patch, which is a new generation of the object and owned by who scaled": scale,
       "is written by a PUT, unless the object is another by now": ["API conventions", "Concurrency Control and Consistency"],
       "below 0 is 422 of the Scale, of something that is not there 404": ["upstream", "`ValidateScale`"],

@@ -58,7 +58,7 @@ function baseFaults({ base, from }: Stage, before: readonly Stage[]): readonly s
     ...(rest.length > 0 && /[.:]|^localhost$/.test(first) ? [at(from, `the base ${base} names a registry: say it with --build-arg`)] : []),
     ...(tag === undefined ? [at(from, `the base ${base} has no tag`)] : []),
     ...(tag === "latest" ? [at(from, `the base ${base} is another one tomorrow: name a version`)] : []),
-    ...(digest !== undefined || /^\$/.test(from.text) ? [] : [at(from, "the base is no argument: it cannot be given a digest")]),
+    ...(digest !== undefined || /^\$/.test(from.text) ? [] : [at(from, "the base is not an argument: it cannot be given a digest")]),
   ];
 }
 
@@ -72,7 +72,7 @@ interface Place {
 function stepFaults(step: Instruction, place: Place): readonly string[] {
   const { name, text } = step;
   if (Object.hasOwn(FORBIDDEN, name)) return [at(step, FORBIDDEN[name]!)];
-  if (!KNOWN.includes(name)) return [at(step, `${name} is no instruction`)];
+  if (!KNOWN.includes(name)) return [at(step, `${name} is not an instruction`)];
   if (name === "COPY") return copyFaults(step, place);
   if (name === "WORKDIR" && !text.startsWith("/")) return [at(step, `WORKDIR ${text} depends on the lines before: begin with /`)];
   if (["ARG", "ENV"].includes(name) && /key|token|password|secret/i.test(text.split("=")[0]!))

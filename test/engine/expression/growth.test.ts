@@ -115,7 +115,7 @@ describe("the rewrite of an assignment", () => {
     let hint = "";
     try {
       checkExpression(text);
-      expect.unreachable("it is no expression");
+      expect.unreachable("it is not an expression");
     } catch (error) {
       if (!isEngineError(error, "EXPRESSION_SYNTAX")) throw error;
       hint = String(error.details["hint"]);

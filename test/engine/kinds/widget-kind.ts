@@ -57,7 +57,7 @@ export const WIDGETS_KIND: SyncedKind = {
   translateBody: bodyOf,
   admitBody: (object) => ({
     ...{ object, refusedAddresses: [] },
-    ...(typeof object["size"] !== "number" && { rejected: "size is no number after the patches" }),
+    ...(typeof object["size"] !== "number" && { rejected: "size is not a number after the patches" }),
   }),
   hostFingerprint: fingerprint,
   tenantFingerprint: fingerprint,

@@ -226,7 +226,7 @@ describe("results", () => {
   });
 });
 
-describe("what is no failure of a patch", () => {
+describe("what is not a failure of a patch", () => {
   test("is thrown on: a broken invariant, and what is no engine error", () => {
     for (const thrown of [
       new EngineError("INTERNAL", "a bug"),

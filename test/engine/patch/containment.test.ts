@@ -67,7 +67,7 @@ describe("a failing patch with keep-last", () => {
     expect(object).toBe(before);
   });
 
-  test("does not keep a last value that is no string", () => {
+  test("does not keep a last value that is not a string", () => {
     const { object } = run([{ path: "metadata.annotations.a", expression: "value.no.such" }], annotated({ a: "x", b: "y" }), {
       lastWritten: lastOf({ "metadata.annotations.a": 7 }),
     });
@@ -100,7 +100,7 @@ describe("a failing patch with keep-last", () => {
     expect(subsets[1]![0]!.ports).toBe(subsets[0]![0]!.ports);
   });
 
-  test("leaves out the element itself, and the one around a field that is no list", () => {
+  test("leaves out the element itself, and the one around a field that is not a list", () => {
     const before = objectWith({ hosts: ["a", "bad", "b"], rules: [{ deep: { host: "bad" } }, { deep: { host: "a" } }] });
     const definitions = [
       { path: "hosts[*]", expression: failingFor("bad") },

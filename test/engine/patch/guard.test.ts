@@ -198,9 +198,9 @@ describe("a result that the API server would refuse", () => {
       message: "Cannot write metadata.annotations: expected an object, found a string",
     },
     { path: "metadata.labels", expression: "['list']", message: "expected an object, found a list" },
-    { path: "metadata.labels", expression: "({...value, 'a b': 'x'})", message: "this is no valid label key" },
-    { path: "metadata.labels", expression: "({...value, 'Upper.io/b': 'x'})", message: "this is no valid label key" },
-    { path: "metadata.annotations", expression: "({...value, [`${'a'.repeat(64)}`]: 'x'})", message: "this is no valid annotation key" },
+    { path: "metadata.labels", expression: "({...value, 'a b': 'x'})", message: "this is not a valid label key" },
+    { path: "metadata.labels", expression: "({...value, 'Upper.io/b': 'x'})", message: "this is not a valid label key" },
+    { path: "metadata.annotations", expression: "({...value, [`${'a'.repeat(64)}`]: 'x'})", message: "this is not a valid annotation key" },
     { path: "metadata[*]", expression: "context.path === 'metadata.labels' ? 1 : value", message: "expected an object, found a number" },
   ])("fails as EXPRESSION_RESULT: $path becomes $expression", ({ path, expression, message }) => {
     const { object, outcomes } = run([{ path, expression }], full, { onError: "skip-patch" });

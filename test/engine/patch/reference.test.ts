@@ -118,23 +118,29 @@ describe("a reference toward the host", () => {
       message: "expected an object with name, found a string",
     },
     { why: "a list", reference: full, value: ["tls"], code: "REFERENCE_VALUE", message: "found a list" },
-    { why: "a name that is no text", reference: full, value: { name: {} }, code: "REFERENCE_VALUE", message: "expected a text at name" },
     {
-      why: "a namespace that is no text",
+      why: "a name that is not a string",
+      reference: full,
+      value: { name: {} },
+      code: "REFERENCE_VALUE",
+      message: "expected a text at name",
+    },
+    {
+      why: "a namespace that is not a string",
       reference: full,
       value: { name: "a", namespace: 1 },
       code: "REFERENCE_VALUE",
       message: "expected a text at namespace",
     },
-    { why: "a name with a slash", reference: secret, value: "../secrets/x", code: "REFERENCE_VALUE", message: "no valid name" },
-    { why: "a name in upper case", reference: secret, value: "TLS", code: "REFERENCE_VALUE", message: "no valid name" },
-    { why: "a name that is too long", reference: secret, value: "a".repeat(254), code: "REFERENCE_VALUE", message: "no valid name" },
+    { why: "a name with a slash", reference: secret, value: "../secrets/x", code: "REFERENCE_VALUE", message: "not a valid name" },
+    { why: "a name in upper case", reference: secret, value: "TLS", code: "REFERENCE_VALUE", message: "not a valid name" },
+    { why: "a name that is too long", reference: secret, value: "a".repeat(254), code: "REFERENCE_VALUE", message: "not a valid name" },
     {
       why: "a namespace with a dot",
       reference: full,
       value: { name: "a", namespace: "b.c" },
       code: "REFERENCE_VALUE",
-      message: "no valid namespace",
+      message: "not a valid namespace",
     },
     { why: "an unknown kind", reference: full, value: { name: "a", kind: "Pod" }, code: "REFERENCE_KIND", message: '"v1/Pod"' },
     { why: "an unknown version", reference: full, value: { name: "a", apiVersion: "v2" }, code: "REFERENCE_KIND", message: '"v2/Secret"' },
@@ -225,7 +231,7 @@ describe("a reference by labels", () => {
     expect(rewrite(labels, null).outcome).toMatchObject({ outcome: "noMatch" });
   });
 
-  test("fails for what is no selector", () => {
+  test("fails for what is not a selector", () => {
     expect(rewrite(labels, "app=web").outcome).toMatchObject({ outcome: "error", code: "REFERENCE_VALUE" });
   });
 });

@@ -7,7 +7,7 @@ describe("formatSteps and parseConcrete", () => {
     { steps: ["subsets", 0, "addresses", 3, "ip"], text: "subsets[0].addresses[3].ip", why: "elements stand in brackets" },
     { steps: ["metadata", "annotations", "example.com/x"], text: 'metadata.annotations["example.com/x"]', why: "a dot needs quotes" },
     { steps: ["metadata", "labels", "team/name"], text: "metadata.labels.team/name", why: "a slash alone needs none" },
-    { steps: ["data", "0"], text: 'data["0"]', why: "a key of digits is no element" },
+    { steps: ["data", "0"], text: 'data["0"]', why: "a key of digits is not an element" },
     { steps: [0, "a"], text: "[0].a", why: "a list may be the root" },
     { steps: ["a b"], text: '["a b"]', why: "a first key may need quotes" },
     { steps: ["/x"], text: '["/x"]', why: "a slash must not look like a JSON Pointer" },

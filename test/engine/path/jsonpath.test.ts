@@ -54,7 +54,7 @@ describe("paths with JSONPath operators", () => {
     { text: "$..env[-2].name", found: ["spec.containers[0].env[1].name"], why: "a negative index counts from the end" },
     { text: "$['spec']['image','containers'][0:1].image", found: ["spec.containers[0].image"], why: "a union names several members" },
     { text: "$..['example.com/x'].image", found: ['spec.containers[1]["example.com/x"].image'], why: "a quoted key may follow a descent" },
-    { text: "$..length", found: [], why: "the length of a list is no member" },
+    { text: "$..length", found: [], why: "the length of a list is not a member" },
     { text: "$.image[0:2]", found: [], why: "a text has no characters" },
     { text: "$..image[0]", found: [], why: "a text has no elements" },
     { text: "$..absent", found: [], why: "nothing is there" },

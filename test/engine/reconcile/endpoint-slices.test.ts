@@ -107,9 +107,9 @@ describe("host names in the place of addresses", () => {
 
 describe("bodies that expressions make", () => {
   test.each([
-    { why: "endpoints that are no list", path: "endpoints", expression: "'x'" },
-    { why: "an endpoint that is no object", path: "endpoints", expression: "[1]" },
-    { why: "an address that is no text", path: "endpoints", expression: "[{addresses: [1]}]" },
+    { why: "endpoints that are not a list", path: "endpoints", expression: "'x'" },
+    { why: "an endpoint that is not an object", path: "endpoints", expression: "[1]" },
+    { why: "an address that is not a string", path: "endpoints", expression: "[{addresses: [1]}]" },
     { why: "ports that are no objects", path: "ports", expression: "[80]" },
     { why: "no address type", path: "addressType", expression: "1" },
   ])("with $why are not written", ({ path, expression }) => {

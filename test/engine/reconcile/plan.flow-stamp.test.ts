@@ -150,7 +150,7 @@ describe("the stamp says nothing", () => {
 });
 
 describe("a copy that a late cache shows as it was before an edit that has flowed", () => {
-  test("is no newer edit", () => {
+  test("is not a newer edit", () => {
     const second = team(edited, "b", "22");
     const twice = stored(writtenBy(only(planOf(flowed, second))), "12");
     // The write to the host is refused there, because the copy is not what it was.

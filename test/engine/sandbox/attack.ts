@@ -7,7 +7,7 @@ export interface Attack {
   /** The claim that the row makes. */
   readonly why: string;
   /**
-   * The target and the method. Unique to each attack. A row without is no attack: it shows that what lies beside the attacks
+   * The target and the method. Unique to each attack. A row without is not an attack: it shows that what lies beside the attacks
    * still works.
    */
   readonly mechanism?: string;

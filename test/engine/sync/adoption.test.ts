@@ -116,7 +116,7 @@ test("the copy of an earlier life of the object is not adopted", async () => {
   expect((await copy()).annotations).not.toHaveProperty("sync.platform/object-uid");
 });
 
-test.each(["sync.platform/", "vcluster.loft.sh", "", "a b/"])("%j is no prefix to adopt", async (prefix) => {
+test.each(["sync.platform/", "vcluster.loft.sh", "", "a b/"])("%j is not a prefix to adopt", async (prefix) => {
   const resolved = resolveConfig({});
   const sides = { tenant: { writer: tenant.client, source: () => undefined! }, host: { writer: host.client, source: () => undefined! } };
   const config = resolved.ok && resolved.config;

@@ -164,7 +164,7 @@ describe("the source", () => {
     for (const view of views) expect(view).toContain("10.0.0.1");
   });
 
-  test("is no copy of what a mirror of the tenant has made: it goes when something else is seen", async () => {
+  test("is not a copy of what a mirror of the tenant has made: it goes when something else is seen", async () => {
     const sides = await sidesWith(true, false);
     await fill(sides.tenant, "shop", ["web"]);
     await sides.tenant.settled();

@@ -38,7 +38,7 @@ test("a note becomes an Event beside the object, with a reason that people can l
   ]);
 });
 
-test("what passes by itself is no Event", async () => {
+test("what passes by itself is not an Event", async () => {
   const recorder = createEventRecorder({ writer: cluster.client, clock: createFakeClock(), logger: silentLogger });
   await recorder.record(object, [{ code: "HOST_SERVICE_MISSING", message: "not yet" }]);
   expect(await events()).toEqual([]);

@@ -100,7 +100,7 @@ test("the log says once which host namespace copies wait for, and when it is the
   expect(lines).toEqual(["warn  Copies wait for a host namespace that does not exist namespace=vc"]);
   await host.create(NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata: { name: "vc" } });
   await loop.reconcile(ID);
-  expect(lines.slice(1)).toEqual(["info  The host namespace is there namespace=vc"]);
+  expect(lines.slice(1)).toEqual(["info  The host namespace exists now namespace=vc"]);
 });
 
 test("a cache that stays behind costs fewer and fewer calls, and a fresh one none", async () => {

@@ -125,7 +125,7 @@ describe("a label selector", () => {
       host: { matchExpressions: ["nonsense", null] },
       why: "with nonsense inside is left alone there",
     },
-    { tenant: "app=web", host: "app=web", why: "that is no object comes back as it is" },
+    { tenant: "app=web", host: "app=web", why: "that is not an object comes back as it is" },
   ])("$why, both ways", ({ tenant, host }) => {
     expect(rules.labelSelector(tenant)).toEqual(host);
     expect(rules.tenantLabelSelector(host)).toEqual(tenant);

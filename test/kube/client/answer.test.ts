@@ -77,7 +77,7 @@ test("Retry-After is a number of seconds or a date", () => {
   for (const header of [undefined, "", "soon", "-5", "1e3"]) expect(retryAfterSeconds(header, NOW)).toBeUndefined();
 });
 
-describe("an answer that is no object", () => {
+describe("an answer that is not an object", () => {
   test.each(["", "<html>Please log in</html>", '{"kind":"Endpo', "null", "[]", '"text"', '{"kind":"Endpoints"}', '{"metadata":[]}'])(
     "is API_UNAVAILABLE: %s",
     (text) => {

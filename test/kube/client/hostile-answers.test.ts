@@ -27,7 +27,7 @@ describe("data that is nested deeper than anything walks", () => {
     });
   });
 
-  test("is no event", async () => {
+  test("is not an event", async () => {
     const { client } = await createWorld((_, response) => void response.write(`{"type":"ADDED","object":${dbOfDepth(DEEP)}}\n`));
     const { signal } = new AbortController();
     const read = async () => {
@@ -39,7 +39,7 @@ describe("data that is nested deeper than anything walks", () => {
     });
   });
 
-  test("is no Status of a failure", async () => {
+  test("is not a Status of a failure", async () => {
     const status = `{"kind":"Status","apiVersion":"v1","status":"Failure","code":500,"details":${nested(DEEP)}}`;
     const { client } = await createWorld((_, response) => void response.writeHead(500).end(status));
     await expect(client.get(ENDPOINTS, KEY)).rejects.toMatchObject({ code: "API_UNAVAILABLE" });
@@ -80,7 +80,7 @@ describe("an answer with status 200 that is not what was asked for", () => {
   test.each([
     JSON.stringify({ type: "ADDED", object: { ...db, kind: "Service" } }),
     JSON.stringify({ type: "ADDED", object: { kind: "Endpoints", metadata: {} } }),
-  ])("is no event: %s", async (line) => {
+  ])("is not an event: %s", async (line) => {
     const { client } = await createWorld((_, response) => void response.write(`${line}\n`));
     const { signal } = new AbortController();
     const read = async () => {

@@ -116,7 +116,7 @@ describe("answers", () => {
     { kind: "EndpointsList", metadata: { resourceVersion: "9" }, items: [{ metadata: {} }] },
     { kind: "ServiceList", metadata: { resourceVersion: "9" }, items: [] },
     { kind: "EndpointsList", metadata: {}, items: [] },
-  ])("that are no list are API_UNAVAILABLE: %j", async (body) => {
+  ])("that are not a list are API_UNAVAILABLE: %j", async (body) => {
     const { client } = await createWorld((_, response) => json(response, body));
     await expect(client.list(ENDPOINTS)).rejects.toMatchObject({ code: "API_UNAVAILABLE" });
   });

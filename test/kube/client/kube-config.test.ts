@@ -87,7 +87,7 @@ describe("loadKubeConfig", () => {
       message: /server is missing/,
       why: "a cluster without a server",
     },
-    { text: kubeconfig({ cluster: { server: 7 } }), code: "CONFIG_VALUE", message: /./, why: "a server that is no text" },
+    { text: kubeconfig({ cluster: { server: 7 } }), code: "CONFIG_VALUE", message: /./, why: "a server that is not a string" },
     {
       text: kubeconfig({ cluster: { server: "ftp://x" } }),
       code: "CONFIG_VALUE",

@@ -182,7 +182,7 @@ describe("a watch that fails", () => {
     { why: "an event of an unknown type", write: { type: "PATCHED", object: good.object }, code: "API_UNAVAILABLE" },
     { why: "an event without metadata", write: { type: "ADDED", object: {} }, code: "API_UNAVAILABLE" },
     { why: "an event without an object", write: { type: "ADDED" }, code: "API_UNAVAILABLE" },
-    { why: "a line that is no object", write: 7, code: "API_UNAVAILABLE" },
+    { why: "a line that is not an object", write: 7, code: "API_UNAVAILABLE" },
   ])("throws after $why, when all before it was read", async ({ write, code }) => {
     const { server, client } = await createWorld((_, response) => stream(response, good, write));
     const watch = read(client);

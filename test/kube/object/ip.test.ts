@@ -69,7 +69,7 @@ describe("cidrContains", () => {
     expect(cidrContains(parseCidr(cidr)!, parseIp(address)!)).toBe(want);
   });
 
-  test.each(["10.0.0.1/8", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/08", "10.0.0.0/", "x/8"])("%s is no range", (text) => {
+  test.each(["10.0.0.1/8", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/08", "10.0.0.0/", "x/8"])("%s is not a range", (text) => {
     expect(parseCidr(text)).toBeUndefined();
   });
 });

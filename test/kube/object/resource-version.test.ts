@@ -14,7 +14,7 @@ describe("compareResourceVersions", () => {
     { left: "", right: "10", want: 1, why: "empty text is a text" },
     { left: "0", right: "10", want: 1, why: "0 means any version and is none" },
     { left: "010", right: "9", want: 1, why: "leading zeros are a text" },
-    { left: "10", right: "9\n", want: 1, why: "a line end is no digit" },
+    { left: "10", right: "9\n", want: 1, why: "a line end is not a digit" },
   ])("says $want to $left and $right: $why", ({ left, right, want }) => {
     expect(Math.sign(compareResourceVersions(left, right))).toBe(want);
   });

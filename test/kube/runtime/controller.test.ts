@@ -351,7 +351,7 @@ describe("a pause", () => {
     await controller.stop();
   });
 
-  test("is what a lost lease calls for: the write that was refused is no failure and is tried again by the next leader", async () => {
+  test("is what a lost lease calls for: the write that was refused is not a failure and is tried again by the next leader", async () => {
     let leading = false;
     let runs = 0;
     const { clock, queue, lines, controller } = createWorld(async () => {

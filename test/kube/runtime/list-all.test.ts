@@ -21,7 +21,7 @@ const TENTH = Math.floor(LIST_TEXT_MAX / 10);
 test("pages without an end are given up when they hold more text than a list may", async () => {
   const { pages, ...outcome } = await listFrom(() => ({ items: [item], resourceVersion: "1", continue: "again", textLength: TENTH }));
   expect(outcome).toMatchObject({
-    error: { code: "API_LIST_TOO_LARGE", message: "Cannot list endpoints: the server hands out more than 134217728 characters" },
+    error: { code: "API_LIST_TOO_LARGE", message: "Cannot list endpoints: the server returns more than 134217728 characters" },
   });
   expect(pages).toBe(11);
 });
@@ -29,7 +29,7 @@ test("pages without an end are given up when they hold more text than a list may
 test("pages without an end and without text are given up by their number", async () => {
   const { pages, ...outcome } = await listFrom(() => ({ items: [], resourceVersion: "1", continue: "again" }));
   expect(outcome).toMatchObject({
-    error: { code: "API_LIST_TOO_LARGE", message: "Cannot list endpoints: the server hands out more than 10000 pages" },
+    error: { code: "API_LIST_TOO_LARGE", message: "Cannot list endpoints: the server returns more than 10000 pages" },
   });
   expect(pages).toBe(10_000);
 });

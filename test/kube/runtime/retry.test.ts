@@ -73,7 +73,7 @@ describe("a failed reconcile", () => {
   });
 });
 
-test("a wish that is no positive number is no wish", () => {
+test("a wish that is not a positive number is no wish", () => {
   for (const retryAfterSeconds of [undefined, "7", -1, NaN, null]) {
     expect(retryAfterMs(new EngineError("API_UNAVAILABLE", "Down", { details: { retryAfterSeconds } }))).toBe(0);
   }

@@ -91,7 +91,7 @@ describe.runIf(hasMariadb)("audit lines in MariaDB", { timeout: 120_000 }, () =>
     await settle();
     await clock.advance(AUDIT_CLOSING_MS);
     await closed;
-    expect(told[0]).toContain("does not answer and is left");
+    expect(told[0]).toContain("does not answer and is closed");
     const [id] = (await mariadb.run("SELECT ID FROM information_schema.PROCESSLIST WHERE INFO = 'SELECT SLEEP(3600)'")).split("\n");
     await mariadb.run(`KILL ${id}`);
     await lock;

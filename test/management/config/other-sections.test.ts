@@ -57,7 +57,7 @@ describe("other sections", () => {
     for (const host of ["https://platform.example.com", "a/b", "a b"]) expect(errors(`platformHost: ${host}`)).toHaveLength(1);
   });
 
-  test("projectNamespacePrefix is p- when it is left out, and empty is no prefix", () => {
+  test("projectNamespacePrefix is p- when it is left out, and empty is not a prefix", () => {
     expect(config("").projectNamespacePrefix).toBe("p-");
     expect(config('projectNamespacePrefix: ""').projectNamespacePrefix).toBe("");
     expect(config("projectNamespacePrefix: team-").projectNamespacePrefix).toBe("team-");

@@ -223,7 +223,7 @@ describe("a check of everything", () => {
   };
   test.each<[string, string, KubeObject]>([
     ["it lacks apiVersion, kind or name", teamKey("a"), { ...team("a"), kind: "" }],
-    ["it is not where an object of its name belongs", teamKey("a"), team("b")],
+    ["its key does not match its name", teamKey("a"), team("b")],
     ["it lacks uid or creationTimestamp", teamKey("a"), { ...team("a"), metadata: { name: "a" } }],
     ["it has no data", recordKey("a"), { ...record("a", ""), data: 7 }],
     ["it has an unknown field spec.colour", teamKey("a"), { ...team("a"), spec: { colour: "red" } }],

@@ -158,13 +158,13 @@ describe("a backup of the version 481069b", () => {
     expect(restored.code, restored.stderr).toBe(0);
     // It has no manifest, and the check reports what that leaves open.
     for (const { stderr } of [checked, restored])
-      expect(stderr).toMatch(/Warning: .* earlier version, without a manifest.* Not proven: .*server\.json/);
+      expect(stderr).toMatch(/Warning: .* earlier version, without a manifest.* Not verified: .*server\.json/);
     await holds(await serve(path));
   });
 
   test.each([
     ["a row", "DELETE FROM objects WHERE key = '/management.platform/teams/shop'", "it does not hold what was copied into it"],
-    ["what says that it is a backup", "DELETE FROM objects WHERE key LIKE '%/copystate/copy'", "it is no backup"],
+    ["what says that it is a backup", "DELETE FROM objects WHERE key LIKE '%/copystate/copy'", "it is not a backup"],
   ])("is not restored without %s", async (_what, sql, reason) => {
     const [backup, path] = [copyOf("backup"), newFolder()];
     const database = openDatabase(join(backup, "management.db"));

@@ -43,8 +43,8 @@ describeEtcd("management servers whose encryption key is replaced", () => {
     const logged = (text: string) => lines.some((line) => line.includes(text));
     const server = {
       ...{ management, store },
-      begun: () => logged("older encryption keys have sealed are sealed again"),
-      ended: () => logged("Every value is sealed with the first encryption key"),
+      begun: () => logged("Re-encrypting values that older keys have encrypted"),
+      ended: () => logged("Every value is encrypted with the first key"),
       async stop() {
         running.delete(server);
         await management.stop();

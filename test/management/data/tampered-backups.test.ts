@@ -150,7 +150,7 @@ describe("--without-manifest", () => {
 
   test("restores the data of a server, and says that nothing proves them", async () => {
     const { code, text } = await restoreAnyway(loot.data);
-    expect([code, text]).toEqual([0, expect.stringContaining("is restored although it is no backup")]);
+    expect([code, text]).toEqual([0, expect.stringContaining("is restored although it is not a backup")]);
   });
 
   test.each(["the file is emptied", "all rows but the manifest are removed", "a row is edited"])("does not help where %s", async (what) => {

@@ -39,7 +39,7 @@ describe.runIf(hasChromium)("axe finds nothing grave in the pages of sign-in", {
     await judge("Sign in");
     await signIn("wrong");
     await judge("You are not signed in");
-    await page.getByRole("link", { name: "Begin again" }).click();
+    await page.getByRole("link", { name: "Start again" }).click();
     await signIn(PASSWORD);
     await judge("You are signed in");
     // A program that waits: the form, and the question whether it may have a key.

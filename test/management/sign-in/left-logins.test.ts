@@ -191,7 +191,7 @@ describe("after a sign-out", () => {
     expect(await reads(own)).toBe(200);
     expect(await after(own, DAY_MS)).toBe(200);
     expect(await reads(own)).toBe(403);
-    expect(ended()).toEqual([["patch", "jane", expect.stringContaining("not set up any more")]]);
+    expect(ended()).toEqual([["patch", "jane", expect.stringContaining("no longer set up")]]);
   });
 
   test("groups that an administrator gave stay, and those that one took away stay away", async () => {

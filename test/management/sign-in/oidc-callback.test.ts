@@ -23,7 +23,7 @@ describe("a callback", () => {
     expect((await browser.visit(back)).status).toBe(200);
     expect(browser.cookies.size).toBe(0);
     cookies.forEach((value, name) => browser.cookies.set(name, value));
-    expect(await browser.visit(back)).toMatchObject({ status: 400, body: { message: expect.stringContaining("begin again") as unknown } });
+    expect(await browser.visit(back)).toMatchObject({ status: 400, body: { message: expect.stringContaining("start again") as unknown } });
     expect(platform.signedIn).toHaveLength(1);
   });
 

@@ -95,7 +95,7 @@ describe("a login", () => {
     configure({ clientSecret: "wrong" });
     expect(await login(platform)).toMatchObject({
       status: 503,
-      body: { message: "sign-in with this provider is not set up rightly; tell your administrator" },
+      body: { message: "sign-in with this provider is not set up correctly; tell your administrator" },
     });
   });
 

@@ -85,7 +85,7 @@ describe("a provider with a certificate of its own authority", () => {
 });
 
 describe("what strangers see", () => {
-  test("is no path and no internal error of a provider that cannot be used; the log has them", async () => {
+  test("is not a path and no internal error of a provider that cannot be used; the log has them", async () => {
     configure({ issuerUrl: provider.issuer, caFile: "/srv/platform/none.pem" });
     const answer = await login(platform);
     expect([answer.status, answer.headers.get("x-content-type-options")]).toEqual([503, "nosniff"]);

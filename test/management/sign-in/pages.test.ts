@@ -74,7 +74,7 @@ describe("GET /login", () => {
   test("passes the waiting program on to every way, and says that it waits", async () => {
     const { text, headers } = await visit(`/login${PROGRAM}`);
     expect(text).toContain(`/auth/sourceHostA/login?redirect=http%3A%2F%2F127.0.0.1%3A8000%2Fdone&amp;code_challenge=${CHALLENGE}`);
-    expect(text).toContain("A program on this computer (http://127.0.0.1:8000) waits");
+    expect(text).toContain("A program on this computer (http://127.0.0.1:8000) is waiting");
     expect(headers.get("content-security-policy")).toContain("form-action 'self' http://127.0.0.1:8000");
     expect((await visit("/login?redirect=https://evil.example/")).status).toBe(400);
   });
@@ -140,7 +140,7 @@ describe("the page after a login", () => {
     const { page } = await signIn();
     expectSafe(page);
     expect([page.status, page.text]).toEqual([403, expect.stringContaining("none of the organisations and teams")]);
-    expect(page.text).toContain('<a class="button" href="/login">Begin again</a>');
+    expect(page.text).toContain('<a class="button" href="/login">Start again</a>');
   });
 });
 

@@ -44,7 +44,7 @@ test("a wrong password and an unknown user are answered alike", async () => {
 
 test("123 no one signs in where passwords are disabled", async () => {
   platform.config = { password: { disabled: true } };
-  expect(await signIn("jane", PASSWORD)).toMatchObject({ status: 403, body: { message: "forbidden: login by password is disabled" } });
+  expect(await signIn("jane", PASSWORD)).toMatchObject({ status: 403, body: { message: "forbidden: password login is disabled" } });
   expect(platform.verified).toEqual([]);
 });
 

@@ -229,9 +229,9 @@ describe("directoryProviderA", () => {
   });
 
   test.each([
-    ["156 a file that is not there", { serviceAccountFilePath: "/none.json" }, "not set up rightly"],
-    ["a file that is not JSON", { serviceAccountFilePath: "/not.pem" }, "not set up rightly"],
-    ["another administrator", { adminEmail: "other@acme.example" }, "not set up rightly"],
+    ["156 a file that is not there", { serviceAccountFilePath: "/none.json" }, "not set up correctly"],
+    ["a file that is not JSON", { serviceAccountFilePath: "/not.pem" }, "not set up correctly"],
+    ["another administrator", { adminEmail: "other@acme.example" }, "not set up correctly"],
   ])("%s does not sign in", async (_, more, told) => {
     await start(directoryProviderA().double, { directoryProviderA: { ...settings, ...more } });
     const seen = await signIn("directoryProviderA");
@@ -383,7 +383,7 @@ describe("clusterManager", () => {
 
   test("a wrong bearerToken is the administrator's fault", async () => {
     await start(clusterManager().double, { clusterManager: { ...settings.clusterManager, bearerToken: "wrong" } });
-    expect((await signInWith(PERSONS_TOKEN)).text).toContain("not set up rightly");
+    expect((await signInWith(PERSONS_TOKEN)).text).toContain("not set up correctly");
   });
 
   test("a form that another site sends is refused", async () => {

@@ -264,7 +264,7 @@ describe.each(CASES)("%s", (kind, makeCase) => {
     test("with a wrong client secret tells only the administrator why", async () => {
       configure({ clientSecret: "wrong" });
       const seen = await signIn();
-      expect([seen.status, seen.text]).toEqual([503, expect.stringContaining("not set up rightly")]);
+      expect([seen.status, seen.text]).toEqual([503, expect.stringContaining("not set up correctly")]);
       expect(platform.log.join()).toMatch(/invalid_client|incorrect_client_credentials/);
     });
   });

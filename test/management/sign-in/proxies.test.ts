@@ -157,10 +157,10 @@ describe("the variables", () => {
   test.each(["socks5://joe:secret@proxy:1", "http://joe:secret@", "http://joe%zz:secret@proxy", "http://joe:secret@proxy:99999"])(
     "%s is refused, and not quoted",
     async (value) => {
-      expect(() => readProxies({ HTTPS_PROXY: value })).toThrow("HTTPS_PROXY is no address of an HTTP proxy");
+      expect(() => readProxies({ HTTPS_PROXY: value })).toThrow("HTTPS_PROXY is not the address of an HTTP proxy");
       const { code, stderr } = await run(["management", "--memory", "--http"], { env: { HTTPS_PROXY: value } });
       expect(code).toBe(2);
-      expect(stderr).toContain("HTTPS_PROXY is no address of an HTTP proxy");
+      expect(stderr).toContain("HTTPS_PROXY is not the address of an HTTP proxy");
       expect(stderr).not.toContain("secret");
     },
   );

@@ -280,7 +280,7 @@ describe("a token that cannot be renewed", () => {
     await configure({ requestTimeoutSeconds: 5 });
     await pass(0.2 * HOUR_MS);
     expect(await condition()).toContain(
-      "True TokenNotRenewed: kv2 secret/db, version 1; the vault's token has ended or may not look itself up",
+      "True TokenNotRenewed: kv2 secret/db, version 1; the vault's token has expired or may not look itself up",
     );
     const tries = vault.tokenAsked.length;
     await pass(HOUR_MS);
@@ -332,7 +332,7 @@ describe("an answer about a token", () => {
     expect(answer(body)).toMatchObject(expected);
   });
 
-  test("that is no JSON, or refuses, says so and quotes nothing", () => {
+  test("that is not JSON, or refuses, says so and quotes nothing", () => {
     const odd = readTokenAnswer({ status: 200, retryAfter: undefined, text: "hidden-word" });
     expect(odd).toMatchObject({ reason: "WrongType" });
     expect(JSON.stringify([odd, answer({ errors: ["hidden-word"] }, 403)])).not.toContain("hidden-word");

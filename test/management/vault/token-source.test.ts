@@ -101,9 +101,9 @@ test("a token in a file is used without the end of its line, and another one soo
 test.each<[string, string | undefined]>([
   ["cannot be read", undefined],
   ["is empty", " \n"],
-  ["holds something else than one token", "hidden-word\r\nX-Vault-Namespace: other"],
-  ["holds something else than one token", "hidden-wörd"],
-  ["holds something else than one token", "x".repeat(8_193)],
+  ["does not contain exactly one token", "hidden-word\r\nX-Vault-Namespace: other"],
+  ["does not contain exactly one token", "hidden-wörd"],
+  ["does not contain exactly one token", "x".repeat(8_193)],
 ])("a file that %s is told with its place, once, and the data stay until it is good", async (why, text) => {
   files.set(FILE, "first");
   await begin();

@@ -109,7 +109,7 @@ describe("a server that refuses", () => {
     { why: "200 in HTML", fault: answerText(200, "<html>Sign in</html>") },
     { why: "200 with nothing", fault: answerText(200, "", { "content-type": "application/json" }) },
     { why: "truncated JSON", fault: truncateAnswer },
-    { why: "JSON that is no object", fault: answerText(200, "[1]", { "content-type": "application/json" }) },
+    { why: "JSON that is not an object", fault: answerText(200, "[1]", { "content-type": "application/json" }) },
   ])("F13 $why to lists, watches and writes: repeated, and nothing breaks", async ({ fault }) => {
     const rig = await startRig();
     for (const { proxy } of [rig.tenant, rig.host]) {

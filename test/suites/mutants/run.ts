@@ -87,7 +87,7 @@ async function judge(workspace: Workspace, mutant: Mutant): Promise<Verdict> {
   if (ran?.oracle !== undefined) return { mutant, killer: { seeds: ran.ran, oracle: ran.oracle, message: ran.message ?? "" } };
   if (mutant.test === undefined) return { mutant, killer: undefined };
   const { failed, passed } = await workspace.tests([mutant.test]);
-  if (failed.length + passed.length === 0) throw new Error(`The mutant "${mutant.id}" is no program: its test could not even begin`);
+  if (failed.length + passed.length === 0) throw new Error(`The mutant "${mutant.id}" is not a program: its test could not even begin`);
   return { mutant, killer: failed.length === 0 ? undefined : { test: mutant.test } };
 }
 

@@ -132,7 +132,7 @@ async function neighbour(world: World): Promise<string> {
   return "";
 }
 
-/** A host object with another syncer's markers that is no copy of ours prevents the start. */
+/** A host object with another syncer's markers that is not a copy of ours prevents the start. */
 async function realSyncer(world: World): Promise<string> {
   await world.host.api.namespaces("v1");
   const blue = await world.add(BLUE);

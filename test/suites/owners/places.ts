@@ -103,7 +103,7 @@ async function nested(world: World, name: string): Promise<string> {
   return "";
 }
 
-/** The other's copies are no part of those of which so many may go. */
+/** The other's copies are not part of those of which so many may go. */
 async function braked(world: World): Promise<string> {
   await world.host.api.namespaces("v1", "v2", "h-team-a");
   const small = await world.add({ ...BLUE, label: "v1", mappings: { "team-*": "h-team-*" } });

@@ -208,7 +208,7 @@ describe.runIf(hasChromium)("the playground in a browser", { timeout: BROWSER_TE
     await page.keyboard.press("Escape");
     const verdict = page.getByRole("button", { name: "Round trip: One-way" });
     await verdict.click();
-    await pane(page, "results").getByText("Host edits do not sync back.").waitFor();
+    await pane(page, "results").getByText("Host edits are not synced back.").waitFor();
   });
 
   test("tells of a path that finds nothing how far it leads", async () => {

@@ -82,7 +82,7 @@ describe("the command", () => {
     const terminal = createTestTerminal();
     const ended = servePlayground(terminal, { page, usualPort });
     await expect.poll(() => terminal.stdout).toMatch(/^Playground: http:\/\/127/);
-    expect(terminal.stderr).toMatch(new RegExp(`^Port ${usualPort} is taken, by another playground maybe`));
+    expect(terminal.stderr).toMatch(new RegExp(`^Port ${usualPort} is in use, perhaps by another playground`));
     const url = /http:\S+/.exec(terminal.stdout)![0];
     expect([url === server.url, await (await fetch(url)).text()]).toEqual([false, PAGE]);
     terminal.interrupt();

@@ -83,7 +83,7 @@ describe("in expressions", () => {
     expect(labels(map)).toEqual(["app"]);
   });
 
-  test("a key that is no name goes into brackets, without the dot before them", () => {
+  test("a key that is not a name goes into brackets, without the dot before them", () => {
     const find = (text: string) => offered(expression(text))!.find(({ label }) => label === '["example.com/team"]')!;
     expect(find("context.virtualObject.metadata.annotations.|").cut).toBe(1);
     expect(find("context.virtualObject.metadata.annotations?.|").cut).toBeUndefined();
@@ -125,7 +125,7 @@ describe("in paths", () => {
     expect(labels(path("spec.|", "services"))).toEqual(["ports[*]"]);
   });
 
-  test("a key that is no name goes into brackets, escaped where YAML asks for it", () => {
+  test("a key that is not a name goes into brackets, escaped where YAML asks for it", () => {
     expect(offered(path("metadata.annotations.|"))).toContainEqual({ label: '["example.com/team"]', detail: "text", cut: 1 });
     expect(labels(path('"metadata.annotations.|'))).toContain('[\\"example.com/team\\"]');
   });

@@ -39,7 +39,7 @@ describe("settings", () => {
     ["a text", '"dark"'],
     ["values of another version", '{"theme":"blue","compare":3,"welcomed":"yes","draft":"text"}'],
     ["a draft without a text", '{"draft":{"config":"a"}}'],
-    ["a draft with a host object that is no text", '{"draft":{"config":"","tenant":"","host":{}}}'],
+    ["a draft with a host object that is not a string", '{"draft":{"config":"","tenant":"","host":{}}}'],
     ["a draft with half a virtual cluster", '{"draft":{"config":"","tenant":"","vcluster":{"name":"a"}}}'],
     ["a draft with a text for a virtual cluster", '{"draft":{"config":"","tenant":"","vcluster":"a"}}'],
     ["keys of every object", '{"__proto__":{"theme":"dark"},"constructor":{"prototype":{}}}'],

@@ -56,7 +56,7 @@ describe("a link from someone else", () => {
     ["of nothing", fragmentWith("null"), "no state"],
     ["without a text", fragmentWith('{"config":""}'), "a text is missing"],
     ["with a number for a text", fragmentWith('{"config":"","tenant":1}'), "a text is missing"],
-    ["with a map for the host object", fragmentWith('{"config":"","tenant":"","host":{}}'), "no text"],
+    ["with a map for the host object", fragmentWith('{"config":"","tenant":"","host":{}}'), "not a string"],
     ["with a name that is none", fragmentWith('{"config":"","tenant":"","vcluster":{"name":"../a","namespace":"b"}}'), "names"],
     ["with half a virtual cluster", fragmentWith('{"config":"","tenant":"","vcluster":{"name":"a"}}'), "names"],
     ["with settings that are no text", fragmentWith('{"config":"","tenant":"","settings":{}}'), "settings"],

@@ -75,7 +75,7 @@ test.each([
   ["{ at: 0s, fault: { down: host } }", "26: error CONFIG_VALUE sequences[0].events[0].fault: down needs for: how long it lasts"],
   [
     "{ at: 0s, fault: { watchExpired: host, for: 5s } }",
-    "53: error CONFIG_VALUE sequences[0].events[0].fault.for: watchExpired has no for. Nothing goes with it",
+    "53: error CONFIG_VALUE sequences[0].events[0].fault.for: watchExpired has no for. It takes no other fields",
   ],
   [
     "{ at: 0s, fault: { rival: web, on: host } }",
@@ -111,7 +111,7 @@ test.each([
   ["{ host: { writes: {} } }", "27: error CONFIG_VALUE sequences[0].expect[0].host.writes: Expected exact, max or min"],
   [
     "{ host: { writes: { exact: 1, max: 2 } } }",
-    "27: error CONFIG_VALUE sequences[0].expect[0].host.writes: exact leaves nothing to max and min",
+    "27: error CONFIG_VALUE sequences[0].expect[0].host.writes: exact cannot be combined with max or min",
   ],
   [
     "{ host: { web: { notes: [] } } }",

@@ -50,7 +50,7 @@ interface Lines {
 /** Watchers of one event ask for its line almost at once; kept for longer it would only cost memory. */
 const lines = new Kept<Lines>(8 * 1024 * 1024);
 
-/** The line of a watch stream for a record, made once for all its watchers. */
+/** The line of a watch stream for a record, encoded once for all watchers. */
 export function lineOf({ type, object }: WatchRecord): Buffer {
   const known = lines.get(object);
   if (known?.of[type] !== undefined) return known.of[type];
@@ -67,7 +67,7 @@ interface Listing {
   readonly elements: readonly object[];
 }
 
-/** Takes a list or a table apart; undefined for everything else. */
+/** Splits a list or a table into its parts; undefined for everything else. */
 export function listingOf(object: object): Listing | undefined {
   const name = ["items", "rows"].find((one) => Array.isArray((object as Record<string, unknown>)[one]));
   if (name === undefined) return undefined;

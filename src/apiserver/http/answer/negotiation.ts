@@ -41,8 +41,8 @@ export interface Offer<T> {
 }
 
 /**
- * The offer that suits the header best. Entries that ask for a conversion not offered are skipped, as clients list
- * the plain form behind them.
+ * The offer that suits the header best. Entries that ask for a conversion not offered are skipped, because clients list
+ * the plain form after them.
  *
  * @throws API_ERROR (406) when nothing suits.
  */

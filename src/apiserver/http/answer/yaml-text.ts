@@ -3,7 +3,7 @@ import { listingOf } from "./json-text.ts";
 import type { Each } from "./json-text.ts";
 
 /**
- * JSON data as YAML in block style, line by line. Scalars and keys are written as JSON writes them, which every YAML parser reads the
+ * JSON data as YAML in block style, line by line. Scalars and keys are written as in JSON, which every YAML parser reads in the
  * same way.
  *
  * @param each Maps an element of a list to what is written; called when its first line is read. Default: unchanged.

@@ -19,7 +19,7 @@ export interface Large {
 
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-/** Nothing large is worked on yet. */
+/** Creates the queue of large bodies. */
 export function createLargeBodies(): LargeBodies {
   /** Waiting bodies, by caller; callers in the order of their turns. */
   const waiting = new Map<string, (() => void)[]>();

@@ -10,7 +10,7 @@ import type { Field, ObjectShape, Shape, TextShape } from "../../types/objects/s
 /** The media type of the binary form. */
 export const PROTOBUF_TYPE = "application/vnd.kubernetes.protobuf";
 
-/** The bytes are no object in binary form. */
+/** The bytes are not an object in binary form. */
 export class ProtobufError extends Error {
   override readonly name = "ProtobufError";
 }
@@ -24,14 +24,14 @@ export function isReadable(shape: ObjectShape): boolean {
 
 /**
  * The object behind a body: the magic bytes, then an envelope of its type and its own bytes. Fields without a number are
- * passed over, but within what is opaque: there a field that says something and cannot be read is refused.
+ * skipped, except in opaque parts, where a field with content that cannot be read is refused.
  *
  * @throws ProtobufError when the bytes are something else.
  * @example
  * readProtobuf(shape, bytes); // { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } }
  */
 export function readProtobuf(shape: ObjectShape, bytes: Buffer): JsonObject {
-  if (!bytes.subarray(0, MAGIC.length).equals(MAGIC)) throw new ProtobufError("the body does not begin as objects in protobuf do");
+  if (!bytes.subarray(0, MAGIC.length).equals(MAGIC)) throw new ProtobufError("the body does not begin like a protobuf object");
   const { typeMeta, raw } = readMessage(ENVELOPE, bytes.subarray(MAGIC.length));
   const object = readMessage(shape, Buffer.from((raw as string | undefined) ?? "", "base64"));
   return { ...object, ...(typeMeta as JsonObject | undefined) };
@@ -153,12 +153,12 @@ function readIntOrText(bytes: Buffer): number | string {
 
 function numberOf(wire: Wire): bigint {
   if (typeof wire === "bigint") return wire;
-  throw new ProtobufError("there are bytes where a number belongs");
+  throw new ProtobufError("found bytes, expected a number");
 }
 
 function bytesOf(wire: Wire): Buffer {
   if (typeof wire !== "bigint") return wire;
-  throw new ProtobufError("there is a number where bytes belong");
+  throw new ProtobufError("found a number, expected bytes");
 }
 
 function textOf(wire: Wire): string {
@@ -187,7 +187,7 @@ function wireFields(bytes: Buffer): WireField[] {
       value |= BigInt(byte & 0x7f) << BigInt(7 * index);
       if (byte < 0x80) return value;
     }
-    throw new ProtobufError("a number has no end");
+    throw new ProtobufError("a number is not terminated");
   };
   const take = (length: number): Buffer => {
     if (length > bytes.length - at) throw new ProtobufError("a field is longer than its message");

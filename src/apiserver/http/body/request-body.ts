@@ -48,7 +48,7 @@ export function readBytes(request: IncomingMessage, bytesMax: number, claim: (by
 const [QUOTE, BACKSLASH, COMMA, COLON, LINE, BRACE, BRACKET] = Buffer.from('"\\,:\n{[');
 
 /**
- * Refuses a body of more values than that, before any of them is read: members and items, and in YAML whatever may separate two.
+ * Refuses a body with more values than that before parsing it; counts members and items, and in YAML every possible separator.
  *
  * @throws API_INVALID (413).
  */
@@ -110,7 +110,7 @@ export interface BodyForm {
 /** How objects may be written in requests and answers. */
 const MEDIA_TYPES: readonly string[] = ["application/json", "application/yaml"];
 
-/** @throws API_BAD_REQUEST when the text is no JSON or nested too deep. */
+/** @throws API_BAD_REQUEST when the text is not JSON or nested too deep. */
 export function parseJsonBody(text: string): unknown {
   try {
     return checkedDepth(JSON.parse(text));
@@ -137,10 +137,10 @@ function parseProtobuf(bytes: Buffer, shape: ObjectShape): unknown {
 }
 
 /**
- * Data of a YAML text, or of a JSON text, which is YAML too and read faster as what it is.
+ * Data of a YAML text, or of a JSON text, which is also YAML but parses faster as JSON.
  *
  * @param valuesMax Maximum number of values after expanding aliases.
- * @throws API_BAD_REQUEST when the text is neither, nested too deep, or has aliases for more than that.
+ * @throws API_BAD_REQUEST when the text is neither, is nested too deep, or its aliases expand to more than that.
  */
 export function parseYaml(text: string, valuesMax: number): unknown {
   if (text.startsWith("{")) return parseJsonBody(text);

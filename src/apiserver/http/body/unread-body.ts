@@ -7,8 +7,8 @@ const BYTES_MAX = 16 * 1024 * 1024;
 const READ_FOR_MS = 5_000;
 
 /**
- * Reads the rest of a body and drops it: to its end, but at most 16 MiB or 5 s of it. A connection that is closed while its
- * client still sends is reset, which loses the answer with the reason.
+ * Reads the rest of a body and drops it: to its end, but at most 16 MiB or 5 s of it. Closing a connection while the client still
+ * sends resets it, and the answer with the reason would be lost.
  */
 export function dropBody(request: IncomingMessage, clock: Clock): Promise<void> {
   return new Promise((resolve) => {

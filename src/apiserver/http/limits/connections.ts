@@ -20,8 +20,8 @@ export interface Connections {
 }
 
 /**
- * At most `max` connections. One more ends the one that has been idle for longest among those of the address that has most; if none
- * of them is idle, it ends itself.
+ * At most `max` connections. One more closes the longest idle connection of the address with the most connections; if none of these is idle, the
+ * new one is closed.
  */
 export function createConnections(max: number, metrics: Metrics): Connections {
   // In the order in which they were used last.

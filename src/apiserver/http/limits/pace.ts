@@ -51,7 +51,7 @@ export interface Pace {
   turnOf(from: string): Promise<void> | undefined;
 }
 
-/** Nothing waits yet. */
+/** Creates an empty queue of waiting requests. */
 export function createPace(clock: Pick<Clock, "monotonic">): Pace {
   /** Waiting requests by caller; the next caller comes first. */
   const waiting = new Map<string, (() => void)[]>();

@@ -94,8 +94,8 @@ export function lastValue(id: string): string {
 export function readLast(value: string): string {
   const [format, id = ""] = value.split(" ");
   if (Number(format) === FORMAT) return id;
-  const hint = "Run the program that wrote it, or a later one; or name another prefix";
-  throw unusable(`its format ${JSON.stringify(format)} is not ${FORMAT}, the one that this program knows`, { hint });
+  const hint = "Run the version that wrote it, or a later one; or choose another prefix";
+  throw unusable(`its format ${JSON.stringify(format)} is not ${FORMAT}, the one that this version knows`, { hint });
 }
 
 /**
@@ -123,14 +123,14 @@ export interface ReadValue {
 /**
  * An object as it was written.
  *
- * @throws STORE_FAILED when it does not open with the keys at hand, or is no object.
+ * @throws STORE_FAILED when it cannot be decrypted with the available keys, or is not an object.
  */
 export function readStoredObject(key: string, { value, mod_revision }: WireKeyValue, cipher: Cipher | undefined): ReadValue {
   const text = decodeWireText(value);
   const object = parse(cipher === undefined ? text : opened(key, text, cipher));
   if (!isRecord(object) || !isRecord(object["metadata"])) {
-    const hint = `Name the prefix of a cluster of this program, and its key; ${CHANGED_HINT}`;
-    throw unusable(`the value of ${JSON.stringify(key)} is no object`, { hint });
+    const hint = `Give the prefix of a cluster that this program wrote, and its key; ${CHANGED_HINT}`;
+    throw unusable(`the value of ${JSON.stringify(key)} is not an object`, { hint });
   }
   const revision = Number(mod_revision);
   const sealer = cipher?.keys?.sealerOf(text);
@@ -145,7 +145,7 @@ function opened(key: string, text: string, cipher: Cipher): string {
   try {
     return cipher.open(key, text);
   } catch (cause) {
-    const reason = `its object ${JSON.stringify(key)} does not open: it was sealed with another key, or changed since`;
+    const reason = `its object ${JSON.stringify(key)} cannot be decrypted: it was encrypted with another key, or changed since`;
     const known = isEngineError(cause) ? cause.details["hint"] : undefined;
     throw unusable(reason, { hint: `${typeof known === "string" ? known : KEY_HINT}; ${CHANGED_HINT}`, cause });
   }

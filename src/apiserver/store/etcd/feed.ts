@@ -33,7 +33,7 @@ class Compacted extends Error {}
 /** The longest silence that a stream is allowed before its first events, in milliseconds, unless every silence may be longer. */
 const FIRST_EVENTS_MAX_MS = 30_000;
 
-/** One watch on everything below the prefix, begun again where it was whenever it ends, for whatever reason. */
+/** One watch on everything below the prefix, resumed where it was whenever it ends. */
 export class Feed {
   readonly #options: FeedOptions;
   #stream = new AbortController();
@@ -69,7 +69,7 @@ export class Feed {
       this.#problem = error;
       if (this.#options.known() > since) failed = 0;
       const lost = { error: withHint(error), revision: this.#options.known() };
-      if (!jsonEqual(lost, told)) this.#options.logger.warn("Lost the watch of etcd, beginning it again", lost);
+      if (!jsonEqual(lost, told)) this.#options.logger.warn("Lost the watch of etcd, restarting it", lost);
       told = lost;
       await this.#options.client.pause(failed, this.#stream.signal);
     }
@@ -106,7 +106,7 @@ export class Feed {
       return this.#failure;
     } catch (thrown) {
       const error = this.#failure ?? thrown;
-      if (error instanceof Compacted) return this.#bridge("compacted", "etcd has compacted what was to come next");
+      if (error instanceof Compacted) return this.#bridge("compacted", "etcd has compacted the events that come next");
       return error instanceof MissedWrite ? this.#bridge("missed", error.message, error.key) : error;
     }
   }
@@ -114,7 +114,7 @@ export class Feed {
   async #bridge(why: "compacted" | "missed", message: string, key?: string): Promise<unknown> {
     try {
       await this.#options.onGap(why, key);
-      return new Error(`${message}; watches that can be ended were`);
+      return new Error(`${message}; ended the watches that can be ended`);
     } catch (error) {
       return error;
     }

@@ -51,7 +51,7 @@ export interface RecoveryOptions {
 /** Why everything is read again. */
 export type RecoveryReason = "restored" | "compacted" | "missed";
 
-/** Brings a replica to the present some other way than by its watch. */
+/** Brings a replica up to date without its watch. */
 export class Recovery {
   readonly #options: RecoveryOptions;
   /** Why the local state is void, until another one is known. */

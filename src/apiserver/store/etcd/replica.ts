@@ -35,7 +35,7 @@ interface Waiter {
   readonly wake: () => void;
 }
 
-/** Something that was written has not come here, or cannot be read. */
+/** A write has not arrived here, or cannot be read. */
 export class MissedWrite extends Error {
   /** Of the object that cannot be read. */
   readonly key: string | undefined;
@@ -47,7 +47,7 @@ export class MissedWrite extends Error {
 }
 
 /**
- * The state of the store that this process knows, up to some revision, kept up to date by the watch. It goes back only where etcd has.
+ * The state of the store that this process knows, up to some revision, kept up to date by the watch. It goes back only if etcd has gone back.
  *
  * The state may be ahead of the watch where etcd has confirmed that nothing of this store was written in between. Writes past the
  * store, by hand for example, leave no trace there; the watch reports them all the same, and then they count as missed.
@@ -200,7 +200,7 @@ export class Replica {
         applied += this.#takeObject(name.slice(layout.objects.length), { event, revision, own });
       }
     }
-    if (last !== undefined && applied === 0) throw new MissedWrite(`revision ${revision} came without what was written`);
+    if (last !== undefined && applied === 0) throw new MissedWrite(`revision ${revision} arrived without its write`);
     if (last !== undefined) this.#last = last;
     this.#fence = fence;
     this.view.advance(revision);
@@ -226,7 +226,8 @@ export class Replica {
   /** Returns the number of resulting events. */
   #takeObject(key: string, change: Change): number {
     const { event: told, revision } = change;
-    if (revision <= this.view.revision) throw new MissedWrite(`${JSON.stringify(key)} was written past the store, at revision ${revision}`);
+    if (revision <= this.view.revision)
+      throw new MissedWrite(`${JSON.stringify(key)} was written by another program, at revision ${revision}`);
     // This process seals its writes with the first key.
     const read = told.type === "DELETE" || change.own?.object ? undefined : this.#read(key, told.kv);
     this.olderSeals.note(key, revision, read?.older);

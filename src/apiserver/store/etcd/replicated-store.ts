@@ -57,7 +57,7 @@ export interface ReplicatedStoreOptions {
 /** Text that comes back from etcd as it went in. */
 const STORABLE = /^[^\0\p{Surrogate}]*$/u;
 
-/** The store of one process of several. It closes the connection in the end. */
+/** The store of one of several processes. Closing it closes the connection. */
 export class ReplicatedStore implements EtcdStore {
   readonly #options: ReplicatedStoreOptions;
   readonly #replica: Replica;

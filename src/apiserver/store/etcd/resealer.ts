@@ -41,7 +41,7 @@ interface Sweep {
   readonly revision: number;
 }
 
-/** Seals again, step by step. Steps may run side by side, in one process and in several. */
+/** Re-encrypts values step by step. Steps may run concurrently, in one process and in several. */
 export class EtcdResealer {
   readonly #options: EtcdResealerOptions;
 

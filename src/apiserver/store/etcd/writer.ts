@@ -49,7 +49,7 @@ export interface WriterOptions {
   readonly giveUpMs: number;
   /** Waits until this process knows the state of a revision. */
   readonly reach: (revision: number) => Promise<void>;
-  /** Tells whether the local state is no part of etcd's history, and no other is known yet. */
+  /** Tells whether the local state is not part of etcd's history, and no other is known yet. */
   readonly isLost: () => boolean;
   /** Brings this process to the present of etcd. */
   readonly catchUp: () => Promise<void>;
@@ -65,7 +65,7 @@ interface Attempt extends EtcdWrite {
   readonly before: KubeObject | undefined;
 }
 
-/** Carries out the writes of this process. */
+/** Performs the writes of this process. */
 export class EtcdWriter {
   readonly #options: WriterOptions;
   readonly #raiseFence = shareCalls(() => this.#putFence());

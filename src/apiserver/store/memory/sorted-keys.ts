@@ -7,7 +7,7 @@ export interface SortedKeys {
 }
 
 /**
- * An empty set of keys. Adding and removing move the keys behind, which for 100,000 keys is cheaper than any tree.
+ * An empty set of keys. Adding and removing shift the later keys, which is cheaper than any tree even for 100,000 keys.
  *
  * @example
  * const keys = createSortedKeys();

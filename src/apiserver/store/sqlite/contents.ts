@@ -32,7 +32,7 @@ export interface ContentsSource {
 
 /**
  * Everything that a database holds, parsed and frozen. What the program relies on is checked on the way, so that a damaged
- * file is found when it is opened and not in the middle of the work. Of the history there is as much as may be in memory.
+ * file is found when it is opened and not in the middle of the work. The history is as long as memory allows.
  *
  * @throws CONFIG_FILE when a row is not as it was written, STORE_FAILED when there are more objects than memory for them.
  */

@@ -47,7 +47,7 @@ export interface OpenDatabaseOptions {
 }
 
 /**
- * The database in a file, locked and ready; the file is made when it does not exist, for its owner's eyes only.
+ * The database in a file, locked and ready; the file is created if it does not exist, readable only by its owner.
  *
  * @throws CONFIG_FILE when another process has it open, it is not a database of this program, it is damaged, its schema is newer, it is missing or
  *   empty and must not be, or the system refuses.

@@ -18,10 +18,13 @@ interface Fault {
   readonly hint: string;
 }
 
-const LOCKED: Fault = { reason: "another process has it open", hint: "Stop that process, or name another file" };
-const FOREIGN: Fault = { reason: "it is no database of this program", hint: "Name another file; this one was left as it is" };
-const DAMAGED: Fault = { reason: "it is damaged", hint: "Restore the file from a backup, or move it away to begin with an empty one" };
-const CLOSED_TO_US: Fault = { reason: "this user may not write it", hint: "Check the permissions of the file and of its folder" };
+const LOCKED: Fault = { reason: "another process has it open", hint: "Stop that process, or choose another file" };
+const FOREIGN: Fault = { reason: "it is not a database of this program", hint: "Name another file; this one was left as it is" };
+const DAMAGED: Fault = { reason: "it is damaged", hint: "Restore the file from a backup, or move it away to start with an empty one" };
+const CLOSED_TO_US: Fault = {
+  reason: "this user is not allowed to write to it",
+  hint: "Check the permissions of the file and of its folder",
+};
 
 const SQLITE_FAULTS: ReadonlyMap<number, Fault> = new Map([
   // A table or column that every valid file has is missing.
@@ -32,7 +35,7 @@ const SQLITE_FAULTS: ReadonlyMap<number, Fault> = new Map([
     IOERR,
     {
       reason: "the system cannot read or write it",
-      hint: "Check the device. With a log beside it (-wal) it has to be where it can be written: copy both there",
+      hint: "Check the device. If it has a log beside it (-wal), copy both to a place where they can be written",
     },
   ],
   [CORRUPT, DAMAGED],
@@ -43,54 +46,54 @@ const SQLITE_FAULTS: ReadonlyMap<number, Fault> = new Map([
 
 const FILE_FAULTS: ReadonlyMap<unknown, Fault> = new Map([
   ["ENOENT", { reason: "its folder does not exist", hint: "Create the folder" }],
-  ["ENOTDIR", { reason: "a part of its path is no folder", hint: "Check the path" }],
+  ["ENOTDIR", { reason: "a part of its path is not a folder", hint: "Check the path" }],
   ["EACCES", CLOSED_TO_US],
   ["EPERM", CLOSED_TO_US],
   ["EROFS", CLOSED_TO_US],
   ["ENOSPC", { reason: "the disk is full", hint: "Free space on it" }],
 ]);
 
-/** The file is a database, but of another program. */
+/** The error for a file that is a database of another program. */
 export function foreignFile(path: string): EngineError {
   return fileError(path, FOREIGN);
 }
 
-/** The file has to hold something, and does not. */
+/** The file is empty, but must not be. */
 export function emptyDatabase(path: string, reason: string): EngineError {
   return fileError(path, { reason, hint: EMPTY_HINT });
 }
 
-/** Tells the error of {@link emptyDatabase} from others. */
+/** Tells whether an error is that of {@link emptyDatabase}. */
 export function isEmptyFile(error: unknown): boolean {
   return isEngineError(error) && error.details["hint"] === EMPTY_HINT;
 }
 
-/** Another process has the file open. */
+/** The error for a file that another process has open. */
 export function isLockedFile(error: unknown): boolean {
   return isEngineError(error) && error.details["reason"] === LOCKED.reason;
 }
 
 const EMPTY_HINT = "Put it back, with the file -wal beside it if there was one, or restore a backup";
 
-/** The file holds what this program never writes; `what` says where. */
+/** The file contains something that this program never writes; `what` says where. */
 export function damagedFile(path: string, what: string): EngineError {
   return fileError(path, { ...DAMAGED, reason: `${DAMAGED.reason} (${what})` });
 }
 
-/** The file holds an object that the key at hand does not open. */
+/** The file contains an object that the given key cannot decrypt. */
 export function sealedFile(path: string, key: string, cause: unknown): EngineError {
-  const reason = `its object ${JSON.stringify(key)} does not open: it was sealed with another key, or changed since`;
+  const reason = `its object ${JSON.stringify(key)} cannot be decrypted: it was encrypted with another key, or changed since`;
   const known = isEngineError(cause) ? cause.details["hint"] : undefined;
   return fileError(path, { reason, hint: typeof known === "string" ? known : "Start with the key that it was written with" }, cause);
 }
 
-/** The file was written by a program that knows more than this one. */
+/** The file was written by a newer version of this program. */
 export function newerFile(path: string, { found, known }: { readonly found: number; readonly known: number }): EngineError {
-  const reason = `its schema ${found} is newer than ${known}, the newest that this program knows`;
-  return fileError(path, { reason, hint: "Run the program that wrote it, or a later one" });
+  const reason = `its schema ${found} is newer than ${known}, the newest that this version knows`;
+  return fileError(path, { reason, hint: "Run the version that wrote it, or a later one" });
 }
 
-/** The error for whatever the opening of a file threw. */
+/** Converts anything thrown while opening a file into an error. */
 export function openFailure(path: string, error: unknown): EngineError {
   if (isEngineError(error)) return error;
   const fault = SQLITE_FAULTS.get(resultCode(error)) ?? FILE_FAULTS.get((error as { code?: unknown }).code);
@@ -101,28 +104,26 @@ export function openFailure(path: string, error: unknown): EngineError {
 export function lostFile(path: string, { file, what }: { readonly file: string; readonly what: string }): EngineError {
   const reason = "a file of the database was removed, moved, replaced or changed";
   const hint = "Stop the program. Put back the database and its log (-wal) as they were, or restore a backup, and start again";
-  const { status } = unavailable(
-    `the server cannot store anything: ${reason}. The administrator has to put it back and start again`,
-  ).details;
+  const { status } = unavailable(`the server cannot store anything: ${reason}. The administrator must put it back and restart`).details;
   return new EngineError("STORE_FAILED", `Cannot write to "${path}": "${file}" ${what} while it was open`, {
     details: { hint, reason, status },
   });
 }
 
-/** The error for whatever a write threw. Nothing of the write is stored. The caller sees it without the path. */
+/** Converts anything thrown by a write into an error. Nothing of the write is stored. The caller sees the error without the path. */
 export function writeFailure(path: string, error: unknown): EngineError {
   if (isEngineError(error)) return error;
   const full = resultCode(error) === FULL;
   const reason = full ? "the disk is full" : messageOf(error);
   const hint = isLasting(error)
     ? "Stop the program, and restore the file from a backup"
-    : `${full ? "Free space on it" : "Check the device"}; the store goes on by itself as soon as it can write`;
+    : `${full ? "Free space on it" : "Check the device"}; the store resumes as soon as it can write`;
   const told = `the server cannot store anything: ${reason}. ${hint}`;
   const { status } = (full ? insufficientStorage(told) : unavailable(told)).details;
   return new EngineError("STORE_FAILED", `Cannot write to "${path}": ${reason}`, { cause: error, details: { hint, reason, status } });
 }
 
-/** Tells whether the file itself is to blame, so that no later write can succeed either. */
+/** Tells whether the cause is the file itself, so that later writes will fail too. */
 export function isLasting(error: unknown): boolean {
   return LASTING.has(resultCode(error));
 }

@@ -41,7 +41,7 @@ export interface SqliteResealerOptions {
 /** Characters after which a step reads no further row, since it blocks the process. */
 const CHARACTERS_PER_STEP = 1024 * 1024;
 
-/** Goes through the values of a file once. */
+/** Processes all values of a file once. */
 export class SqliteResealer {
   readonly #database: DatabaseSync;
   readonly #options: SqliteResealerOptions;

@@ -20,7 +20,7 @@ export type Division =
 const NO_MEMBERS: JsonObject = Object.freeze({});
 const NO_ITEMS: readonly unknown[] = Object.freeze([]);
 
-/** Takes a value apart; undefined when it is owned in one piece. */
+/** Splits a value into its parts; undefined if it is owned as a whole. */
 export function divide(shape: Shape, value: unknown): Division {
   const absent = value === null || value === undefined;
   switch (shape.type) {
@@ -65,7 +65,7 @@ export function memberShape(shape: Shape, name: string): Shape {
   return declaredField(shape, name)?.shape ?? any;
 }
 
-/** A list if the table says how it is merged, whatever the value turns out to be: what is no list is merged as what it is. */
+/** A list if the table says how it is merged, whatever the value turns out to be: what is not a list is merged as what it is. */
 function opaqueMember({ lists, within }: OpaqueShape, name: string): Shape {
   const inner: OpaqueShape = { type: "opaque", lists, within: name };
   const entry = [`${within}.${name}`, name].find((candidate) => Object.hasOwn(lists, candidate));

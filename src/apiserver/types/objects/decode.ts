@@ -22,8 +22,8 @@ const QUANTITY_WRONG = "quantities must match the regular expression '^([+-]?[0-
 const INT32_MAX = 2 ** 31 - 1;
 
 /**
- * Reads JSON data by a shape: fields in the shape's order, maps sorted, nulls and empty values where Go would leave them out
- * left out, so that equal objects have equal texts.
+ * Reads JSON data by a shape: fields in the shape's order, maps sorted, without nulls, and without empty values that Go would omit,
+ * so that equal objects have equal texts.
  *
  * @example
  * decodeObject(fields({ ip: text }), { ip: "10.0.0.1", x: 1 }, { root: "Address", onUnknownField: () => {}, refuse: fail }); // { ip: "10.0.0.1" }

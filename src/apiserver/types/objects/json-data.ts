@@ -13,7 +13,7 @@ export function deepFreeze<T>(value: T): T {
 }
 
 /**
- * A private copy of JSON data; "__proto__" is a name like any other.
+ * A copy of JSON data; "__proto__" is treated like any other name.
  *
  * @example
  * cloneJson({ a: [1] }); // { a: [1] }

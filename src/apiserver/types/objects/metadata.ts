@@ -165,7 +165,7 @@ function finalizerErrors({ finalizers = [] }: ObjectMeta): FieldError[] {
   return [...errors, invalid("metadata.finalizers", finalizers, "finalizer orphan and foregroundDeletion cannot be both set")];
 }
 
-/** The revision behind a resourceVersion, or undefined when the text is no revision. "" and "0" are 0. */
+/** The revision behind a resourceVersion, or undefined when the text is not a revision. "" and "0" are 0. */
 export function parseRevision(text: string | undefined): number | undefined {
   if (text === undefined || text === "") return 0;
   return /^(0|[1-9][0-9]{0,15})$/.test(text) ? Number(text) : undefined;

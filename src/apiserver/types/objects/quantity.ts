@@ -21,7 +21,7 @@ const AMOUNT_MAX = 2n ** 63n - 1n;
 const KIBI = 1024n;
 
 /**
- * The spelling that is stored; undefined when the text is no quantity.
+ * The spelling that is stored; undefined when the text is not a quantity.
  *
  * @example
  * canonicalQuantity("0.5"); // "500m"

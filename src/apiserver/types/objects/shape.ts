@@ -72,7 +72,7 @@ export interface OpaqueShape {
  * the list and its own: `containers.ports`. The longer name counts first. Lists that are not in it are replaced as a whole.
  */
 export type MergeTable = Readonly<Record<string, NonNullable<ListShape["merge"]> | Whole>>;
-/** A value that patches and appliers replace as a whole, although it is no list. */
+/** A value that patches and appliers replace as a whole, although it is not a list. */
 export interface Whole {
   readonly as: "whole";
 }
@@ -133,22 +133,22 @@ export function list(of: Shape, merge?: ListShape["merge"]): ListShape {
   return merge === undefined ? { type: "list", of } : { type: "list", of, merge };
 }
 
-/** A field that shows whenever it was given, even as zero. */
+/** A field that is shown whenever it is set, even to zero. */
 export function optional(shape: Shape): Field {
   return { shape, presence: "optional" };
 }
 
-/** A field internal to the server. A kind that has one does not show it. */
+/** A field internal to the server. It is never shown. */
 export function internal(shape: Shape): Field {
   return { ...optional(shape), internal: true };
 }
 
-/** A field that always shows. */
+/** A field that is always shown. */
 export function always(shape: Shape): Field {
   return { shape, presence: "always" };
 }
 
-/** A field that always shows, and that authors have to give. Source: fields of the API types that are not marked optional. */
+/** A field that is always shown, and that authors must set. Source: fields of the API types that are not marked optional. */
 export function mandatory(shape: Shape): Field {
   return { shape, presence: "always", mandatory: true };
 }
@@ -222,14 +222,14 @@ export const OWNER_REFERENCE = described(
   ),
   {
     name: "OwnerReference",
-    description: "An object to which another one belongs. Both are in the same namespace, or the owner is in none.",
+    description: "The owner of an object. Both are in the same namespace, or the owner is cluster-scoped.",
     fields: {
       apiVersion: "API version of the owner.",
       kind: "Kind of the owner.",
       name: "Name of the owner.",
       uid: "UID of the owner; another object of the same name is not the owner.",
       controller: "True for the one owner that manages the object.",
-      blockOwnerDeletion: "True when the owner has to wait for this object while it is deleted in the foreground.",
+      blockOwnerDeletion: "If true, the foreground deletion of the owner waits for this object.",
     },
   },
 );
@@ -272,22 +272,22 @@ const OBJECT_META_NUMBERS = {
 /** `metadata` of every object. */
 export const OBJECT_META = described(numbered(OBJECT_META_FIELDS, OBJECT_META_NUMBERS), {
   name: "ObjectMeta",
-  description: "What every object has, whatever its kind: names, labels, and what the server notes about it.",
+  description: "Metadata that every object has: names, labels, and what the server records about it.",
   fields: {
     name: "Name of the object, unique among its kind in its namespace. It cannot be changed.",
-    generateName: "Beginning of a name that the server completes, when no name is given.",
+    generateName: "Prefix of a name that the server completes if no name is given.",
     namespace: "Namespace of the object; empty for kinds that have none. It cannot be changed.",
-    uid: "Identity of the object in time and space, given by the server.",
-    resourceVersion: "State of the object, given by the server. A write that carries it fails when the object has changed since.",
-    generation: "Counts the changes of what is wanted, for kinds that count them.",
-    creationTimestamp: "When the server stored the object first.",
+    uid: "Unique identity of the object, set by the server.",
+    resourceVersion: "Version of the object, set by the server. A write that includes it fails if the object has changed since.",
+    generation: "Counts the changes of the desired state, for kinds that count them.",
+    creationTimestamp: "When the server first stored the object.",
     deletionTimestamp: "When the deletion was requested; the object stays until its finalizers are gone.",
-    deletionGracePeriodSeconds: "How long the object may take to end after the deletion was requested.",
-    labels: "Short texts by which objects are found and grouped.",
-    annotations: "Texts of any form for tools and people; nothing is found by them.",
-    ownerReferences: "The objects to which this one belongs.",
+    deletionGracePeriodSeconds: "Seconds that the object may take to end after its deletion was requested.",
+    labels: "Key-value pairs by which objects are selected and grouped.",
+    annotations: "Key-value pairs for tools and people; selectors do not use them.",
+    ownerReferences: "The owners of the object.",
     finalizers: "Controllers that must finish before the object is removed; each removes its own entry.",
-    managedFields: "Who set which fields, kept by the server.",
+    managedFields: "Which manager set which fields, recorded by the server.",
   },
 });
 
@@ -312,5 +312,5 @@ export type KindDescriptions = Partial<Omit<Descriptions, "name">>;
 const HEAD = {
   apiVersion: "Version of the schema in which the object is written.",
   kind: "Kind of the object, as the API names it.",
-  metadata: "Name, labels and what else every object has.",
+  metadata: "Name, labels and other standard metadata.",
 };

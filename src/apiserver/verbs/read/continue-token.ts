@@ -19,7 +19,7 @@ export function encodeContinue({ revision, start }: Continue): string {
   return Buffer.from(JSON.stringify({ v: "meta.k8s.io/v1", rv: revision ?? -1, start })).toString("base64url");
 }
 
-/** @throws API_BAD_REQUEST when the text is no token of this server. */
+/** @throws API_BAD_REQUEST when the text is not a token of this server. */
 export function decodeContinue(text: string): Continue {
   const token = parse(Buffer.from(text, "base64url").toString());
   if (!isRecord(token)) throw badRequest("continue key is not valid: it cannot be decoded");

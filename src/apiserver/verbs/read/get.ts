@@ -13,7 +13,7 @@ export const LIST_OPTIONS = { apiVersion: "meta.k8s.io/v1", kind: "ListOptions" 
 /**
  * The revision that a request names; 0 when it names none or any.
  *
- * @throws API_INVALID when the text is no revision.
+ * @throws API_INVALID when the text is not a revision.
  */
 export function requestedRevision(resourceVersion: string | undefined): number {
   const revision = parseRevision(resourceVersion);
@@ -24,7 +24,7 @@ export function requestedRevision(resourceVersion: string | undefined): number {
 /**
  * Requires that the store has reached `resourceVersion`; returns the revision, 0 for none or any.
  *
- * @throws API_UNAVAILABLE when the state is of the future; API_INVALID when the text is no revision.
+ * @throws API_UNAVAILABLE when the state is in the future; API_INVALID when the text is not a revision.
  */
 export async function demandReached(store: Store, resourceVersion: string | undefined): Promise<number> {
   const requested = requestedRevision(resourceVersion);
@@ -42,7 +42,7 @@ export interface GetOptions extends Pick<WriteOptions, "judge"> {
 /**
  * Reads one object, always its present state.
  *
- * @throws API_NOT_FOUND; what `judge` throws; API_UNAVAILABLE when `resourceVersion` is of the future; API_BAD_REQUEST when it is no revision.
+ * @throws API_NOT_FOUND; what `judge` throws; API_UNAVAILABLE when `resourceVersion` is in the future; API_BAD_REQUEST when it is not a revision.
  */
 export async function get(context: ResourceContext, key: ObjectKey, { resourceVersion, judge }: GetOptions = {}): Promise<KubeObject> {
   await demandReached(context.store, resourceVersion);

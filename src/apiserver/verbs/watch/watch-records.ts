@@ -39,8 +39,8 @@ export interface WatchFilter {
 }
 
 /**
- * Records for a watcher who may not see everything. What they may see can change without the objects, so what they have seen is
- * remembered. An object that they may no longer see leaves with its metadata alone.
+ * Records for a watcher who may not see everything. What they may see can change without a change of the objects, so the queue
+ * remembers what they have seen. An object that they may no longer see is reported as deleted, with its metadata alone.
  */
 export function recordVisible({ definition, visible, matches, seen: before }: WatchFilter): Recorder {
   const seen = new Map(before.map(({ key, object }) => [key, object]));

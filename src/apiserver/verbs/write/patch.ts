@@ -90,7 +90,7 @@ export function compilePatch(kind: Exclude<PatchKind, "apply">, definition: Pick
 
 function compile(kind: Exclude<PatchKind, "apply">, { shape }: Pick<ResourceDefinition, "shape">, body: unknown): Apply {
   if (kind === "json") return compileJsonPatch(body);
-  if (!isRecord(body)) throw badRequest("error decoding patch: a merge patch of an object is an object");
+  if (!isRecord(body)) throw badRequest("error decoding patch: a merge patch of an object must be an object");
   return kind === "merge" ? (document) => mergePatch(document, body) : (document) => strategicMerge(shape, document, body);
 }
 

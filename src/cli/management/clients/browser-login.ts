@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { spawn } from "node:child_process";
 import { systemChance } from "../../../base/chance.ts";
 import { delay, systemClock } from "../../../base/clock.ts";
 import { EngineError, messageOf } from "../../../base/errors.ts";
@@ -12,7 +13,6 @@ import { isLoopback } from "../../../management/sign-in/oidc/loopback.ts";
 import { challengeOf, secretText } from "../../../management/sign-in/oidc/pkce.ts";
 import type { ProviderFetch } from "../../../management/sign-in/oidc/provider-fetch.ts";
 import type { Terminal } from "../../process/terminal.ts";
-import { openBrowser } from "./browser.ts";
 import { readLoginKey } from "./login-key.ts";
 import type { LoginKey } from "./login-key.ts";
 import { listenForLogin } from "./login-listener.ts";
@@ -60,7 +60,7 @@ export async function signInByBrowser(terminal: Pick<Terminal, "err" | "stopSign
 const LATE = "Sign-in timed out; --timeout sets how long to wait";
 
 /**
- * The address of a platform without the path of its API. A key must not be read on its way.
+ * The address of a platform without the path of its API. A key must not be readable in transit.
  *
  * @throws USAGE for a server by plain HTTP elsewhere than on this machine.
  * @example
@@ -98,7 +98,7 @@ async function exchange(fetch: ProviderFetch, server: string, body: object): Pro
 async function ask(fetch: ProviderFetch, url: string, request: Parameters<ProviderFetch>[1]): Promise<Readonly<Record<string, unknown>>> {
   const answer = await fetch(url, { ...request, signal: AbortSignal.timeout(ANSWER_MS) }).catch((error: unknown) => {
     const cause = error instanceof Error && error.cause !== undefined ? `: ${messageOf(error.cause)}` : "";
-    throw new EngineError("API_UNAVAILABLE", `The platform at ${url} cannot be asked: ${messageOf(error)}${cause}`);
+    throw new EngineError("API_UNAVAILABLE", `The platform at ${url} cannot be reached: ${messageOf(error)}${cause}`);
   });
   const document: unknown = await answer.json().catch(() => undefined);
   if (answer.ok && isRecord(document)) return document;
@@ -108,7 +108,7 @@ async function ask(fetch: ProviderFetch, url: string, request: Parameters<Provid
 }
 
 /**
- * Whether the platform takes a key. One that cannot be asked counts as taking it: what uses the key next tells why.
+ * Whether the platform accepts a key. A platform that cannot be reached counts as accepting it: the next user of the key reports why.
  */
 export async function takesKey(fetch: ProviderFetch, server: string, accessKey: string): Promise<boolean> {
   const headers = { authorization: `Bearer ${accessKey}`, accept: "application/json" };
@@ -123,5 +123,21 @@ const LOOK_MS = 10_000;
 const ANSWER_MS = 30_000;
 
 function strange(url: string): EngineError {
-  return new EngineError("API_UNAVAILABLE", `What answers at ${url} is no platform`, { details: { hint: "Look at --server" } });
+  return new EngineError("API_UNAVAILABLE", `The server at ${url} is not a platform`, { details: { hint: "Look at --server" } });
+}
+
+/** The command by which each system opens an address. */
+const OPENERS: Readonly<Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>>> = {
+  darwin: ["open"],
+  linux: ["xdg-open"],
+  win32: ["rundll32", "url.dll,FileProtocolHandler"],
+};
+
+/** Opens an address in the user's browser if the system is known; the address has been printed anyway. */
+function openBrowser(url: string): void {
+  const [command, ...given] = OPENERS[process.platform] ?? [];
+  if (command === undefined) return;
+  const child = spawn(command, [...given, url], { stdio: "ignore", detached: true });
+  child.on("error", () => undefined);
+  child.unref();
 }

@@ -34,7 +34,7 @@ export interface ExecInfo {
 }
 
 /**
- * Reads what kubectl tells; undefined without the variable, as when a person runs the command.
+ * Reads what kubectl passes; undefined without the variable, as when a person runs the command.
  *
  * @throws CONFIG_VALUE when it is not what kubectl writes, or is of another version.
  */
@@ -42,7 +42,7 @@ export function readExecInfo(text: string | undefined): ExecInfo | undefined {
   if (text === undefined || text === "") return undefined;
   const document = parsed(text);
   if (!isRecord(document) || document["kind"] !== "ExecCredential" || !isRecord(document["spec"]))
-    throw wrong("is no ExecCredential", "Only kubectl and programs like it set this variable; unset it");
+    throw wrong("is not an ExecCredential", "Only kubectl and programs like it set this variable; unset it");
   if (document["apiVersion"] !== EXEC_API_VERSION)
     throw wrong(`has another version than ${EXEC_API_VERSION}`, "Write the context again with endpoint-sync login --exec");
   const { interactive, cluster } = document["spec"];
@@ -91,6 +91,6 @@ export function execEntry(flags: LoginTokenFlags): object {
     args: loginTokenArguments(flags),
     interactiveMode: "IfAvailable",
     provideClusterInfo: true,
-    installHint: "endpoint-sync, which signs you in at the platform, is not in a folder of PATH: npm install --global endpoint-sync",
+    installHint: "endpoint-sync, which signs you in at the platform, is not in PATH: npm install --global endpoint-sync",
   };
 }

@@ -1,5 +1,5 @@
 /**
- * Keys of sign-ins that a person's programs share: a file for each platform and connector, for its owner's eyes only.
+ * Keys of sign-ins that a person's programs share: a file for each platform and connector, readable only by its owner.
  *
  * @module
  */

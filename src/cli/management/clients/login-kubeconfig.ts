@@ -21,7 +21,7 @@ type Document = Readonly<Record<string, unknown>>;
 /**
  * The text of a kubeconfig with a context of this name, and everything else as it was. The context becomes the current one.
  *
- * @throws CONFIG_FILE when the text is no kubeconfig, or its context of this name leads elsewhere.
+ * @throws CONFIG_FILE when the text is not a kubeconfig, or its context of this name leads elsewhere.
  */
 export function withContext(text: string, options: WrittenContext): string {
   const plain = load(formatKubeconfig(options)) as Document;
@@ -31,7 +31,7 @@ export function withContext(text: string, options: WrittenContext): string {
   const [cluster] = itemsOf(before, "clusters").filter((item) => item["name"] === name);
   const server = isRecord(cluster?.["cluster"]) ? cluster["cluster"]["server"] : undefined;
   if (server !== undefined && server !== url)
-    throw new EngineError("CONFIG_FILE", `The context "${name}" of the kubeconfig leads to ${String(server)}`, {
+    throw new EngineError("CONFIG_FILE", `The context "${name}" of the kubeconfig points to ${String(server)}`, {
       details: { hint: "Choose another context name with --context" },
     });
   const lists = LISTS.map((list) => [list, [...itemsOf(before, list).filter((item) => item["name"] !== name), ...itemsOf(own, list)]]);
@@ -39,7 +39,7 @@ export function withContext(text: string, options: WrittenContext): string {
 }
 
 /**
- * Writes the context into a file, for its owner's eyes only.
+ * Writes the context into a file, readable only by its owner.
  *
  * @throws CONFIG_FILE as {@link withContext}, or when the file cannot be read or written.
  */
@@ -68,7 +68,7 @@ function parsed(text: string): Document {
   }
   if (isRecord(document) && LISTS.every((list) => document[list] === undefined || document[list] === null || isItems(document[list])))
     return document;
-  throw new EngineError("CONFIG_FILE", "The file is no kubeconfig", { details: { hint: "Name another one with --kubeconfig" } });
+  throw new EngineError("CONFIG_FILE", "The file is not a kubeconfig", { details: { hint: "Name another one with --kubeconfig" } });
 }
 
 function isItems(value: unknown): value is Document[] {

@@ -34,7 +34,7 @@ export async function listenForLogin(secret: string): Promise<LoginListener> {
     if (!isOurs) return answer(response, 404, "Not found.");
     const code = url.searchParams.get("code");
     if (code === null) {
-      const error = url.searchParams.get("error_description") ?? url.searchParams.get("error") ?? "the platform brought no code";
+      const error = url.searchParams.get("error_description") ?? url.searchParams.get("error") ?? "the platform returned no code";
       answer(response, 200, "Sign-in failed. The terminal shows the reason. You can close this page.");
       return settle({ error: error.slice(0, ERROR_LENGTH_MAX).replace(/\p{Cc}/gu, " ") });
     }

@@ -21,10 +21,10 @@ import type { KeptKeys } from "./kept-keys.ts";
 const LEFT_MIN_MS = 60_000;
 
 /**
- * Prints the key as an ExecCredential; to a screen only its end, since kubectl reads it from a pipe.
+ * Prints the key as an ExecCredential; on a screen, only its expiry, since kubectl reads it from a pipe.
  *
  * @throws USAGE for a server by plain HTTP elsewhere than on this machine, a connector that the platform does not have, or another server
- * than that of the kubeconfig's cluster; API_UNAUTHORIZED when no key works and no person is there to sign in, or the sign-in fails;
+ * than that of the kubeconfig's cluster; API_UNAUTHORIZED when no key works and no user is present to sign in, or the sign-in fails;
  * API_UNAVAILABLE when the platform cannot be asked; CONFIG_FILE when the key cannot be kept.
  */
 export async function runLoginToken({ terminal }: CommandContext, flags: LoginTokenFlags): Promise<void> {
@@ -38,10 +38,10 @@ export async function runLoginToken({ terminal }: CommandContext, flags: LoginTo
   const warn = (text: string) => terminal.err(`Warning: ${visible(text)}`);
 
   const works = async (key: LoginKey | undefined): Promise<string | undefined> => {
-    if (key === undefined) return "there is no kept key";
+    if (key === undefined) return "no key is stored";
     const ended = endOf(key);
-    if (ended !== undefined) return `the kept ${ended}`;
-    return (await takesKey(fetch, server, key.accessKey)) ? undefined : "the platform no longer takes the kept key";
+    if (ended !== undefined) return `the stored ${ended}`;
+    return (await takesKey(fetch, server, key.accessKey)) ? undefined : "the platform no longer accepts the stored key";
   };
   const print = (key: LoginKey) => {
     if (terminal.screen === undefined) return terminal.out(formatExecCredential(key));

@@ -92,7 +92,7 @@ export async function syncSecret({ terminal }: CommandContext, name: string, fla
   }
 }
 
-/** Bytes that are no text would spoil the terminal, and lines of a text would look like further keys. */
+/** Bytes that are not strings would spoil the terminal, and lines of a text would look like further keys. */
 function readable(base64: string): string {
   const bytes = Buffer.from(base64, "base64");
   const text = bytes.toString("utf8");

@@ -24,10 +24,10 @@ export interface DiscoverOptions {
 
 /**
  * The test files that are named: files as they are, and those below folders and globs whose name ends with
- * {@link TEST_FILE_SUFFIX}. Nothing named is the working folder. `node_modules`, `dist` and folders with a dot are passed over, unless
+ * {@link TEST_FILE_SUFFIX}. Without names, the working folder is searched. `node_modules`, `dist` and folders with a dot are passed over, unless
  * they are named themselves.
  *
- * @throws USAGE when something that is named does not exist and that is refused. That nothing is found is no error here.
+ * @throws USAGE when something that is named does not exist and that is refused. Finding nothing is not an error here.
  */
 export async function discoverTests(named: readonly string[], { missing = "refused" }: DiscoverOptions = {}): Promise<Discovery> {
   const found = await Promise.all((named.length === 0 ? ["."] : named).map((name) => discoverOne(name, missing)));

@@ -7,7 +7,7 @@ type Stamp = string;
 /** A file that is not there. */
 const ABSENT: Stamp = "absent";
 
-/** Notices that files have become others than they were when they were read: events only say when to look. */
+/** Detects that files differ from what was read; events only say when to look. */
 export class FileStamps {
   readonly #stamps = new Map<string, Stamp>();
 

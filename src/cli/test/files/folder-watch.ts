@@ -39,7 +39,7 @@ export class FolderWatch {
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (code === "ENOENT" || code === "ENOTDIR" || code === "EACCES") return;
-      const details = { hint: "Name fewer folders, or let the system watch more: fs.inotify.max_user_watches on Linux" };
+      const details = { hint: "Watch fewer folders, or raise the system's limit: fs.inotify.max_user_watches on Linux" };
       throw new EngineError("USAGE", `Cannot watch "${folder}": ${messageOf(error)}`, { cause: error, details });
     }
   }

@@ -8,7 +8,7 @@ const PARTS: readonly [RegExp, (part: string) => string][] = [
   [/^[^]/u, (part) => part.replace(/[$()*+.?[\\\]^{|}]/, "\\$&")],
 ];
 
-/** Whether a name that is no file is a pattern for files. */
+/** Whether a name that is not a file is a pattern for files. */
 export function isGlob(name: string): boolean {
   return /[*?{]/.test(name);
 }

@@ -42,17 +42,17 @@ export interface TestReport {
   readonly totals: Totals;
 }
 
-/** A report of what ran. */
+/** A report of a run. */
 export function reportOf(suites: readonly RanSuite[]): TestReport {
   return { suites, totals: totalsOf(suites.map(({ suite }) => suite)) };
 }
 
-/** Whether anything of a file is not as it should be. */
+/** Whether a file has any failure. */
 export function hasFailed(suite: SuiteResult): boolean {
   return isUnusable(suite) || suite.results.some(isFailure);
 }
 
-/** Whether a result is anything but passed or skipped. */
+/** Whether a result is neither passed nor skipped. */
 export function isFailure({ verdict }: TestResult): boolean {
   return verdict === "failed" || verdict === "error";
 }

@@ -1,7 +1,7 @@
 import type { TestFailure } from "../../../workbench/asserts/results.ts";
 import { visible } from "../../output/output.ts";
 
-/** All that is known of a failure, as plain lines for reports that other programs show. */
+/** The details of a failure as plain lines, for reports that other programs show. */
 export function failureLines(failure: TestFailure): string[] {
   const { place, expected, actual, patch, explanation } = failure;
   return [
@@ -18,7 +18,7 @@ export function headline({ message, code }: Pick<TestFailure, "message" | "code"
   return code === undefined || message.startsWith(code) ? message : `${code}: ${message}`;
 }
 
-/** A name on one line, whatever its author put into it. */
+/** A name on one line, with special characters escaped. */
 export function oneLine(name: string): string {
   return visible(name).replace(/\s+/g, " ");
 }

@@ -156,7 +156,7 @@ class Findings {
   }
 
   unwritable(tried: Tried, { patch, message = "", place = "" }: Outcome): void {
-    const hint = "Write a value that the label or annotation can have; until then the patch fails";
+    const hint = "Return a valid value for the label or annotation; until then, the patch fails";
     this.#add(tried.isGiven ? "error" : "warning", {
       ...{ tried, patch, code: "EXPRESSION_RESULT", hint, about: place },
       message: `${subject(tried)}: ${message}`,

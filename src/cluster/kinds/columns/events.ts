@@ -20,7 +20,7 @@ const shown = (read: (event: ShownEvent, now: number) => string) => (object: Kub
 
 /** What `kubectl get` shows of Events. */
 export const EVENT_COLUMNS: readonly Column[] = [
-  textColumn("Last Seen", "Time since it happened last.", shown(lastSeen)),
+  textColumn("Last Seen", "Time since the last occurrence.", shown(lastSeen)),
   textColumn(
     "Type",
     "Normal or Warning.",
@@ -28,18 +28,18 @@ export const EVENT_COLUMNS: readonly Column[] = [
   ),
   textColumn(
     "Reason",
-    "Short name of what happened.",
+    "Reason in one word.",
     shown(({ reason = "" }) => reason),
   ),
   textColumn(
     "Object",
-    "To what it happened.",
+    "The object that the Event is about.",
     shown(({ involvedObject: { kind = "", name = "" } }) => `${kind.toLowerCase()}/${name}`),
   ),
   wide(
     textColumn(
       "Subobject",
-      "To which part of it.",
+      "The part of that object.",
       shown(({ involvedObject: { fieldPath = "" } }) => fieldPath),
     ),
   ),
@@ -55,7 +55,7 @@ export const EVENT_COLUMNS: readonly Column[] = [
     "What happened.",
     shown(({ message = "" }) => message.trim()),
   ),
-  wide(textColumn("First Seen", "Time since it happened first.", shown(firstSeen))),
+  wide(textColumn("First Seen", "Time since the first occurrence.", shown(firstSeen))),
   wide({ name: "Count", type: "integer", description: "Number of occurrences.", cell: (object) => count(object as ShownEvent) }),
   wide({ ...NAME_COLUMN }),
 ];

@@ -11,14 +11,20 @@ import { integerAt, listAt, textAt, memberAt } from "../opaque/read.ts";
 /** What `kubectl get` shows of Pods. */
 export const POD_COLUMNS: readonly Column[] = [
   NAME_COLUMN,
-  textColumn("Ready", "Containers that are ready, of all.", readyContainers),
+  textColumn("Ready", "Ready containers, out of all.", readyContainers),
   textColumn("Status", "Status of the Pod.", podStatus),
   { name: "Restarts", type: "integer", description: "Number of container restarts.", cell: restarts },
   AGE_COLUMN,
   wide(textColumn("IP", "Address of the Pod.", (object) => textAt(object, "status", "podIP") ?? NONE)),
-  wide(textColumn("Node", "Node on which the Pod is.", (object) => textAt(object, "spec", "nodeName") ?? NONE)),
-  wide(textColumn("Nominated Node", "Node on which room is made.", (object) => textAt(object, "status", "nominatedNodeName") ?? NONE)),
-  wide(textColumn("Readiness Gates", "Conditions that hold, of those that have to.", readinessGates)),
+  wide(textColumn("Node", "Node that the Pod runs on.", (object) => textAt(object, "spec", "nodeName") ?? NONE)),
+  wide(
+    textColumn(
+      "Nominated Node",
+      "Node where room is being made for the Pod.",
+      (object) => textAt(object, "status", "nominatedNodeName") ?? NONE,
+    ),
+  ),
+  wide(textColumn("Readiness Gates", "Readiness gates that are met, out of all.", readinessGates)),
 ];
 
 const containerStatuses = (object: KubeObject) => listAt(object, "status", "containerStatuses");

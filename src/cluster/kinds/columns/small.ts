@@ -34,13 +34,17 @@ export const SECRET_COLUMNS: readonly Column[] = [
 /** What `kubectl get` shows of Namespaces. */
 export const NAMESPACE_COLUMNS: readonly Column[] = [
   NAME_COLUMN,
-  textColumn("Status", "Active, or Terminating while its contents go.", ({ status }) => (status as { phase?: string }).phase ?? ""),
+  textColumn(
+    "Status",
+    "Active, or Terminating while its contents are deleted.",
+    ({ status }) => (status as { phase?: string }).phase ?? "",
+  ),
   AGE_COLUMN,
 ];
 
 /** What `kubectl get` shows of Leases. */
 export const LEASE_COLUMNS: readonly Column[] = [
   NAME_COLUMN,
-  textColumn("Holder", "Who holds the lease.", ({ spec }) => (spec as { holderIdentity?: string }).holderIdentity ?? ""),
+  textColumn("Holder", "Holder of the lease.", ({ spec }) => (spec as { holderIdentity?: string }).holderIdentity ?? ""),
   AGE_COLUMN,
 ];

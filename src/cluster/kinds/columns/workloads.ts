@@ -9,7 +9,7 @@ import { AGE_COLUMN, NAME_COLUMN, NONE, textColumn, wide } from "../../../apiser
 import type { Column } from "../../../apiserver/types/columns.ts";
 import { integerAt, listAt, inOneLine, textAt, memberAt } from "../opaque/read.ts";
 
-/** How many replicas there should be. Source: the default of the kinds that make Pods. */
+/** The desired number of replicas. Source: the default of the kinds that make Pods. */
 export function wantedReplicas(workload: KubeObject): number {
   return integerAt(workload, "spec", "replicas") ?? 1;
 }
@@ -45,11 +45,11 @@ const count = (name: string, field: string, description: string): Column => ({
 export const DEPLOYMENT_COLUMNS: readonly Column[] = [
   NAME_COLUMN,
   READY_COLUMN,
-  count("Up-to-date", "updatedReplicas", "Pods of the present template."),
+  count("Up-to-date", "updatedReplicas", "Pods of the current template."),
   count("Available", "availableReplicas", "Pods that have been ready for long enough."),
   AGE_COLUMN,
   ...CONTAINER_COLUMNS,
-  wide(textColumn("Selector", "Labels of the Pods that count.", (object) => selectorText(memberAt(object, "spec", "selector")))),
+  wide(textColumn("Selector", "Labels of the Pods that are counted.", (object) => selectorText(memberAt(object, "spec", "selector")))),
 ];
 
 /** What `kubectl get` shows of StatefulSets. */
@@ -64,8 +64,8 @@ function limitOf(object: KubeObject, field: string): string {
 /** What `kubectl get` shows of PodDisruptionBudgets. */
 export const DISRUPTION_BUDGET_COLUMNS: readonly Column[] = [
   NAME_COLUMN,
-  textColumn("Min Available", "Pods that have to stay.", (object) => limitOf(object, "minAvailable")),
-  textColumn("Max Unavailable", "Pods that may be missing.", (object) => limitOf(object, "maxUnavailable")),
+  textColumn("Min Available", "Pods that must stay available.", (object) => limitOf(object, "minAvailable")),
+  textColumn("Max Unavailable", "Pods that may be unavailable.", (object) => limitOf(object, "maxUnavailable")),
   count("Allowed Disruptions", "disruptionsAllowed", "Pods that may be evicted now."),
   AGE_COLUMN,
 ];
@@ -73,7 +73,7 @@ export const DISRUPTION_BUDGET_COLUMNS: readonly Column[] = [
 /** What `kubectl get` shows of NetworkPolicies. */
 export const NETWORK_POLICY_COLUMNS: readonly Column[] = [
   NAME_COLUMN,
-  textColumn("Pod-Selector", "Labels of the Pods that it is about.", (object) => selectorText(memberAt(object, "spec", "podSelector"))),
+  textColumn("Pod-Selector", "Labels of the Pods that it applies to.", (object) => selectorText(memberAt(object, "spec", "podSelector"))),
   AGE_COLUMN,
 ];
 

@@ -40,12 +40,12 @@ export function opaqueKind({ description, spec, status, lists, binary, strategy,
   };
 }
 
-/** For kinds whose authors do not say what their status is: a new object has an empty one. */
+/** For kinds whose authors do not set the status: a new object has an empty one. */
 export function withoutStatus(object: KubeObject, old: KubeObject | undefined): KubeObject {
   return old === undefined ? { ...object, status: {} } : object;
 }
 
-/** For kinds that count the changes of what is asked of them. */
+/** For kinds that count the changes of their spec. */
 export function isOtherSpec(object: KubeObject, old: KubeObject): boolean {
   return !jsonEqual(object["spec"], old["spec"]);
 }

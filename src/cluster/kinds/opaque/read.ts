@@ -6,7 +6,7 @@
 import { isRecord } from "../../../base/json.ts";
 
 /**
- * The value behind names; undefined when something else is on the way.
+ * The value at a path of names; undefined if the path does not exist.
  *
  * @example
  * memberAt({ spec: { replicas: 2 } }, "spec", "replicas"); // 2
@@ -15,26 +15,26 @@ export function memberAt(value: unknown, ...names: readonly string[]): unknown {
   return names.reduce((inner, name) => (isRecord(inner) && Object.hasOwn(inner, name) ? inner[name] : undefined), value);
 }
 
-/** The text behind names; undefined when it is empty or no text. */
+/** The string at a path of names; undefined if it is empty or not a string. */
 export function textAt(value: unknown, ...names: readonly string[]): string | undefined {
   const found = memberAt(value, ...names);
   return typeof found === "string" && found !== "" ? found : undefined;
 }
 
-/** The whole number of at most 32 bits behind names, which is what Kubernetes counts with; undefined when it is none. */
+/** The whole number of at most 32 bits at a path of names, as Kubernetes counts; undefined if it is not one. */
 export function integerAt(value: unknown, ...names: readonly string[]): number | undefined {
   const found = memberAt(value, ...names);
   return Number.isInteger(found) && (found as number) === ((found as number) | 0) ? (found as number) : undefined;
 }
 
-/** The list behind names; empty when it is no list. */
+/** The list at a path of names; empty if it is not a list. */
 export function listAt(value: unknown, ...names: readonly string[]): readonly unknown[] {
   const found = memberAt(value, ...names);
   return Array.isArray(found) ? (found as readonly unknown[]) : [];
 }
 
 /**
- * A value in one line: texts as they are, everything else as JSON. `String` would run what an object calls `toString`.
+ * A value in one line: texts as they are, everything else as JSON. `String` would call an object's own `toString`.
  *
  * @example
  * inOneLine({ toString: 1 }); // '{"toString":1}'

@@ -60,7 +60,7 @@ function roleWarnings(entry: ScopeRole, field: string, options: ScopeOptions): s
 
 function ruleWarnings(rule: ScopeRule, field: string, options: ScopeOptions): string[] {
   const { namespaces = [], requestTargets = [], nonResourceURLs = [], resources = [] } = rule;
-  const idle = ruleGrants(rule, options).length === 0 ? [`${field}: allows nothing, because no request goes where it demands`] : [];
+  const idle = ruleGrants(rule, options).length === 0 ? [`${field}: allows nothing, because no request can match it`] : [];
   const unknown = requestTargets.flatMap((target, at) =>
     REQUEST_TARGETS.includes(target)
       ? []
@@ -87,7 +87,7 @@ function resourceWarnings({ group = "", resourceNames = [] }: ScopeResources, fi
 }
 
 function noWildcard(name: string, field: string): string[] {
-  return name === WILDCARD ? [`${field}: "*" is no wildcard here and matches nothing; an empty list is for all`] : [];
+  return name === WILDCARD ? [`${field}: "*" is not a wildcard here and matches nothing; an empty list means all`] : [];
 }
 
 function known(name: string, names: readonly string[]): string {

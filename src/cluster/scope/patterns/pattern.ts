@@ -17,7 +17,7 @@ export const NAMED: Pattern = { below: "" };
 /** Only "", the value of attributes that a request does not name. */
 export const UNNAMED: Pattern = { these: new Set([""]) };
 
-/** Some texts. */
+/** A set of strings. */
 export function these(...names: readonly string[]): Pattern {
   return { these: new Set(names) };
 }

@@ -33,7 +33,7 @@ export interface Overlap {
 }
 
 /**
- * Entries that mean what an earlier entry means too, one of the two by a wildcard; each with the first such entry. Takes time
+ * Entries that overlap with an earlier entry because of a wildcard; each with the first such entry. Takes time
  * in proportion to the list.
  *
  * @example

@@ -37,8 +37,8 @@ export function warnOfDeadReverses(kind: SyncedKind, patches: readonly CheckedPa
 }
 
 /**
- * Checks the sections against the setting `backends`: slices that it requires and the file disables are an error, and what never
- * takes effect is warned of.
+ * Checks the sections against the setting `backends`: it is an error if the file disables slices that the setting requires, and
+ * a warning if something never takes effect.
  */
 export function checkBackends(toHost: Node | undefined, { report, settings: { backends } }: PatchRules): void {
   const slices = valueAt(toHost, "endpointSlices");
@@ -57,7 +57,7 @@ export function checkBackends(toHost: Node | undefined, { report, settings: { ba
 
 /** For slices without Endpoints there is the setting: Endpoints that are switched off mean no backends. */
 function warnOfNoBackends(at: Node, backends: PatchRules["settings"]["backends"], report: Report): void {
-  const nothing = "Neither Services nor their backends are synced: endpoints.enabled: false goes before the setting backends";
+  const nothing = "Neither Services nor their backends are synced: endpoints.enabled: false takes precedence over the setting backends";
   const message =
     backends === "endpoints" ? "Copied slices have no host Service: the sync of Services requires that of Endpoints" : nothing;
   const hint = "For slices without Endpoints, set backends: slices in the settings, and remove this";
@@ -81,7 +81,7 @@ function warnOfUnequalLists(toHost: Node | undefined, report: Report): void {
   const other = only === "endpoints" ? "endpointSlices" : "endpoints";
   const section = valueAt(toHost, only)!;
   const at = section.kind === "map" ? keyStartOf(section.entries.get("patches")!) : startOf(section);
-  const message = `Only ${only} has patches, while ${other} is synced too: host clients of the one see what those of the other do not`;
+  const message = `Only ${only} has patches, while ${other} is synced too: host clients of one see different data than those of the other`;
   report.warning({ code: "CONFIG_VALUE", at, field: `sync.toHost.${only}.patches`, message, hint: `Write the same rules for ${other}` });
 }
 
@@ -116,8 +116,8 @@ const COPIED_BY_REFERENCE = [
 ];
 
 /**
- * Warns of references to Secrets and ConfigMaps where nothing says which way these go: they come from the host then, while most authors
- * expect the opposite. Each kind is reported once, at the first patch that refers to it.
+ * Warns of references to Secrets and ConfigMaps whose direction is not configured: these are copied from the host, while most authors expect the
+ * opposite. Each kind is reported once, at the first patch that refers to it.
  */
 export function warnOfUncopiedReferences(toHost: Node | undefined, patches: readonly CheckedPatch[], rules: PatchRules): void {
   if (rules.settings.references.mode !== "follow") return;

@@ -102,7 +102,7 @@ function checkMode({ node, field }: CheckedPatch, report: Report): void {
     const input = {
       at: keyStartOf(labels),
       field,
-      message: "labels belongs into reference; here it means the same",
+      message: "labels belongs inside reference; here it means the same",
       hint: "Write labels: {} inside reference",
     };
     report.warning({ code: "CONFIG_VALUE", ...input });

@@ -10,14 +10,14 @@ import type { Report } from "../../../schema/problem.ts";
 
 /** Constructs that are read differently, and how. The first match counts. */
 const DIFFERENCES: readonly { readonly pattern: RegExp; readonly message: string }[] = [
-  { pattern: /^\$(?=[.[]|$)/, message: "vCluster's own syncer takes $ for a key" },
-  { pattern: /\[\s*'|\.'|^'/, message: "vCluster's own syncer takes the single quotes for part of the key" },
-  { pattern: /\[\s*"\*"\s*\]/, message: 'vCluster\'s own syncer takes ["*"] for every key, not for the key *' },
+  { pattern: /^\$(?=[.[]|$)/, message: "vCluster's own syncer reads $ as a key" },
+  { pattern: /\[\s*'|\.'|^'/, message: "vCluster's own syncer reads the single quotes as part of the key" },
+  { pattern: /\[\s*"\*"\s*\]/, message: 'vCluster\'s own syncer reads ["*"] as every key, not as the key *' },
   { pattern: /\[\s*-\d+\s*\]|\.-\d+(?=[.[]|$)/, message: "vCluster's own syncer fails on an index from the end" },
-  { pattern: /\\/, message: "vCluster's own syncer takes a backslash for part of the key" },
+  { pattern: /\\/, message: "vCluster's own syncer reads a backslash as part of the key" },
 ];
 
-/** Warns of a path that other tools read differently. The canonical spelling is read alike where there is one. */
+/** Warns of a path that other tools read differently. The canonical spelling, if there is one, is read alike. */
 export function warnOfForeignReading(path: Path, { node, field, report }: { node: ScalarNode; field: string; report: Report }): void {
   const text = path.text.trim();
   const difference = DIFFERENCES.find(({ pattern }) => pattern.test(text));

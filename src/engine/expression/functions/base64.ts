@@ -11,7 +11,7 @@ export type Units = Uint8Array | Uint16Array;
 const DIGITS = Uint8Array.from("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", (digit) => digit.charCodeAt(0));
 const PAD = 0x3d;
 
-/** Marks a unit that is no digit. */
+/** Marks a unit that is not a digit. */
 const BLANK = 0x40;
 const FOREIGN = 0x80;
 const VALUES = new Uint8Array(0x100).fill(FOREIGN);

@@ -58,7 +58,7 @@ export const HOST_FUNCTIONS: readonly HostFunction[] = [
   {
     name: "btoa",
     signature: "(text: string): string",
-    about: "Text in Latin-1 → base64; throws where a character is above U+00FF.",
+    about: "Text in Latin-1 → base64; throws if a character is above U+00FF.",
     guest: String.raw`
     needText("btoa", arguments.length);
     const base64 = host(flat(text));
@@ -70,7 +70,7 @@ export const HOST_FUNCTIONS: readonly HostFunction[] = [
   {
     name: "atob",
     signature: "(text: string): string",
-    about: "Base64 → text in Latin-1; throws where it is no base64, as in browsers.",
+    about: "Base64 → text in Latin-1; throws if it is not base64, as in browsers.",
     guest: String.raw`
     needText("atob", arguments.length);
     const decoded = host(flat(text));

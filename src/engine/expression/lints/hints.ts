@@ -37,7 +37,7 @@ const HINTS: Readonly<Partial<Record<Item["type"], string>>> = {
 
 const EMPTY: Advice = { message: "found nothing to evaluate", hint: "Write `value` to keep the value" };
 
-/** Advice for `text`, which is not one expression; undefined when it is no program either, so that the parser's own words are better. */
+/** Advice for `text`, which is not one expression; undefined when it is not a program either, so that the parser's own words are better. */
 export function adviseOn(text: string): Advice | undefined {
   const items = text.trim() === "" ? [] : parseStatements(text)?.body;
   if (items === undefined) return undefined;
@@ -59,7 +59,7 @@ function adviseOnReturn(text: string, { argument }: ReturnStatement): string {
 
 function adviseOnExpression(text: string, { expression }: ExpressionStatement): Advice | undefined {
   const waits = walk(expression).some(({ node }) => node.type === "AwaitExpression");
-  if (waits) return { message: "await is not available", hint: "Nothing here has to be waited for; leave out await" };
+  if (waits) return { message: "await is not available", hint: "There is nothing to await here; leave out await" };
   const source = sourceOf(text, expression);
   // A text that fails even without the semicolon fails for another reason, such as strict mode.
   if ("message" in parseExpression(source)) return undefined;

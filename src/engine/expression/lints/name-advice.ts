@@ -32,6 +32,6 @@ export function adviseOnName(name: string): string {
   if (elsewhere !== undefined) return `Write ${elsewhere}`;
   const near = suggest(name, SCOPE);
   return near === undefined
-    ? `Use \`value\`, \`context\` and the language's own functions; a text stands in quotes: "${name}"`
+    ? `Use \`value\`, \`context\` and the language's own functions; put text in quotes: "${name}"`
     : `Did you mean \`${near}\`?`;
 }

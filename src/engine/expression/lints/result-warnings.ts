@@ -10,7 +10,7 @@ import { rewriteAssignment } from "./hints.ts";
 import { memberName } from "../reads.ts";
 import { childrenOf } from "../syntax.ts";
 
-/** The first {@link FINDINGS_MAX} findings about what an expression comes to. `text` is the parsed text. */
+/** The first {@link FINDINGS_MAX} findings about the result of an expression. `text` is the parsed text. */
 export function warnOfResult(root: Expression, text: string): LintFinding[] {
   const whole = neverJson(root);
   if (whole !== undefined) return [{ message: `the result can only be ${whole}`, offset: endOf(root).start, hint: "Return the new value" }];
@@ -112,7 +112,7 @@ const ASKS: ReadonlySet<string> = new Set([
   ...["sort", "toSorted", "replace", "replaceAll"],
 ]);
 
-/** A callback with braces that never returns anything, where its result is needed. */
+/** Warns of a callback with braces that returns nothing although its result is needed. */
 export function warnOfSilentCallback(node: AnyNode): LintFinding[] {
   const method = calledMethod(node);
   if (node.type !== "CallExpression" || method === undefined || !ASKS.has(method.name)) return [];

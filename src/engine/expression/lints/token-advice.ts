@@ -29,7 +29,7 @@ const HABITS: readonly (readonly [where: RegExp, hint: string])[] = [
 
 const CLOSERS: Readonly<Record<string, string>> = { "(": ")", "[": "]", "{": "}" };
 
-/** `problem` with the token named and with a hint, where it is one of an unexpected token and says neither. */
+/** `problem` with the name of the token and a hint, if it is about an unexpected token and has neither. */
 export function adviseOnToken(text: string, problem: SyntaxProblem): SyntaxProblem {
   const { message, offset } = problem;
   if (!/^(unexpected (token|character)|unterminated (string|template))/.test(message)) return problem;
@@ -53,5 +53,5 @@ function adviseOnEnd(text: string): string {
     if (unit in CLOSERS) open.push(CLOSERS[unit]!);
     else if (unit === open.at(-1)) open.pop();
   }
-  return open.length === 0 ? "Write what belongs behind it" : `Write ${open.reverse().join("").slice(0, 20)} at the end`;
+  return open.length === 0 ? "Write what belongs after it" : `Write ${open.reverse().join("").slice(0, 20)} at the end`;
 }

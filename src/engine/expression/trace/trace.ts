@@ -63,7 +63,7 @@ const SURROUNDING_DEPTH = 16;
 const CALL_DEPTH = 4;
 
 /**
- * `text` with calls that keep what its parts come to. A text that nests so deeply that the calls would exceed the limit has
+ * `text` with calls that record the value of each part. A text that nests so deeply that the calls would exceed the limit has
  * fewer points, or none.
  *
  * @throws EXPRESSION_SYNTAX when `text` is not one expression.

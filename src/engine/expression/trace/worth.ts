@@ -24,7 +24,7 @@ const SHOWN: ReadonlySet<string> = new Set([
 /** Names whose values are well known, or that are too large to show. */
 const KNOWN: ReadonlySet<string> = new Set([...[...SCOPE].filter((name) => !name.startsWith("value")), "context", "arguments"]);
 
-/** Whether a reader could not say the value at sight. */
+/** Whether a reader cannot see the value at a glance. */
 export function isWorthShowing(node: AnyNode): boolean {
   if (!SHOWN.has(node.type)) return false;
   if (node.type === "Identifier") return !KNOWN.has(node.name);
@@ -36,13 +36,13 @@ export function isWorthShowing(node: AnyNode): boolean {
   });
 }
 
-/** Whether a function or class gets its name from the place where it stands. */
+/** Whether a function or class gets its name from its position. */
 export function takesName(node: AnyNode): boolean {
   if (node.type === "ArrowFunctionExpression") return true;
   return (node.type === "FunctionExpression" || node.type === "ClassExpression") && !node.id;
 }
 
-/** Where a reader looks for the value of `node`, as an offset in `source`: the operator, or the last name of a chain. */
+/** The place where a reader expects the value of `node`, as an offset in `source`: the operator, or the last name of a chain. */
 export function anchorOf(node: AnyNode, source: string): number {
   switch (node.type) {
     case "ChainExpression":

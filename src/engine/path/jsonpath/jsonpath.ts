@@ -33,7 +33,7 @@ export interface JsonPath {
 /**
  * Compiles a path that starts with `$` and uses `..`, slices or unions.
  *
- * `find` and `update` throw PATH_UNSUPPORTED for documents that the library cannot be trusted with: nested deeper than
+ * `find` and `update` throw PATH_UNSUPPORTED for documents that the library does not handle reliably: nested deeper than
  * {@link PATH_SEGMENTS_MAX}, with a key that is one of the path's operators (`*`, `..`, `0:2`), or with more than
  * {@link JSONPATH_MATCHES_MAX} matches.
  *

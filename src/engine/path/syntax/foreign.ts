@@ -70,7 +70,7 @@ export function templateError(scanner: Scanner, rewrite: string | undefined): En
   return unsupported(scanner, { at: scanner.start, problem: 'found a template ("{")', hint });
 }
 
-/** The error for a character that cannot stand where the scanner is, whatever language it may be from. */
+/** The error for a character that is not allowed at the scanner's position, with a hint for other path languages. */
 export function characterError(scanner: Scanner, wanted: string): EngineError {
   const found = peek(scanner);
   if (found === "") {

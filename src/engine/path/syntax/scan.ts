@@ -74,7 +74,7 @@ function pathError(code: "PATH_SYNTAX" | "PATH_UNSUPPORTED", { text, at }: Scann
   return new EngineError(code, message, { details: { column, hint: refusal.hint, text } });
 }
 
-/** A path as messages and hints hold it: short and in one line, whatever it held, so that a hostile one cannot flood a log. */
+/** A path for messages and hints: short and on one line, so that a hostile path cannot flood a log. */
 export function cite(text: string): string {
   const line = text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, "\uFFFD");
   return line.length > 200 ? `${line.slice(0, 200)}…` : line;
@@ -121,7 +121,7 @@ function brokenQuote(scanner: Scanner, { opened, quote }: { opened: number; quot
     return syntaxError(scanner, { at: opened, problem: `the quote ${quote} is not closed`, hint: `Close it with another ${quote}` });
   }
   return syntaxError(scanner, {
-    problem: "a control character stands in a quoted key",
+    problem: "found a control character in a quoted key",
     hint: "Write it as an escape, such as \\n or \\u0000",
   });
 }

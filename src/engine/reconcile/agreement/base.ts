@@ -27,7 +27,7 @@ export type Base = ReadonlyMap<UnitId, string>;
 export const ABSENT = "-";
 const DIGEST_LENGTH = 10;
 
-/** Reads the base that a host object carries; `undefined` when it carries none that can be read. */
+/** Reads the base of a host object; `undefined` if it has none that is readable. */
 export function readBase(prefix: string, host: KubeObject): Base | undefined {
   const text = host.metadata.annotations?.[`${prefix}base`];
   if (text === undefined) return undefined;
@@ -64,7 +64,7 @@ export function entryLength(id: UnitId, isSame: boolean): number {
 /** Quotes, colon and comma. */
 const ENTRY_MARKS = 4;
 
-/** The base of a part that looks like this on both sides; `undefined` when the host has none, then there is nothing to remember. */
+/** The base of a part that looks like this on both sides; `undefined` when the host has none, because there is nothing to remember. */
 export function agreement(id: UnitId, tenant: string | undefined, host: string | undefined): string | undefined {
   return host === undefined ? undefined : digestPair(id, tenant, host);
 }
@@ -86,7 +86,7 @@ export function sidesOf(pair: string): { readonly tenant: string; readonly host:
   return { tenant, host };
 }
 
-/** Which sides of a part differ from the base. A part that the base does not know was absent on the host, whatever the tenant had. */
+/** Which sides of a part differ from the base. A part that is not in the base was absent on the host. */
 export function changedSides(unit: Unit, base: Base): { tenant: boolean; host: boolean } {
   const known = base.get(unit.id);
   if (known === undefined) return { tenant: unit.desired !== undefined, host: unit.host !== undefined };
@@ -106,7 +106,7 @@ function digest(id: UnitId, text: string | undefined): string {
   return (id === "body" ? text : sha256Hex(text)).slice(0, DIGEST_LENGTH);
 }
 
-/** The base of units that look on both sides as they should. */
+/** The base of units that are in their desired state on both sides. */
 export function agreedBase(units: readonly Unit[]): Base {
   const base = new Map<UnitId, string>();
   for (const { id, tenant, desired } of units) {

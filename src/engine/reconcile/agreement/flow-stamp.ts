@@ -81,8 +81,8 @@ function fromEarlierCopy(flowed: Base, written: Base): Base {
 }
 
 /**
- * `object`, which is `tenant` with some host edits, with the stamp that says so. What flowed before stays in it for as long as
- * the copy's base does not say so. `units` are the parts of `object` and the copy.
+ * `object`, which is `tenant` with some host edits, with a stamp that records them. Earlier edits stay in the stamp until the copy's base
+ * records them. `units` are the parts of `object` and the copy.
  */
 export function stamped(rules: Rules, { tenant, host }: Sides, object: KubeObject, flowing: Iterable<Unit>, before: Base): KubeObject {
   const units = new Map(before);

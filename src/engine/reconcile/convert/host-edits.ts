@@ -37,7 +37,7 @@ export function planHostEdits(rules: Rules, input: ToHostInput & { readonly host
   return finish(planHostEditsInPieces(rules, input, edits));
 }
 
-/** The same, which stops after each value that a patch changes. */
+/** The same in steps: it pauses after each value that a patch changes. */
 export function* planHostEditsInPieces(
   rules: Rules,
   input: ToHostInput & { readonly host: KubeObject },
@@ -139,7 +139,7 @@ function notInverse(unit: Unit, reversed: Reversed): RefusedEdit {
   return {
     id: unit.id,
     code: "REVERSE_NOT_INVERSE",
-    message: `The host edit of ${unit.id} does not come back equal from reverseExpression and expression`,
+    message: `The host edit of ${unit.id} does not survive reverseExpression and expression`,
   };
 }
 
@@ -157,7 +157,7 @@ function oneWay(rules: Rules, input: ToHostInput, unit: Unit): RefusedEdit[] {
   const refuse = (why: string): RefusedEdit[] => [
     { id: unit.id, code: "ONE_WAY_EDIT", message: `The host edit of ${edited} does not come back: ${why}` },
   ];
-  if (rules.kind.ownLabelKeys.some((key) => unit.id === `labels/${key}`)) return refuse("the engine alone decides this label");
+  if (rules.kind.ownLabelKeys.some((key) => unit.id === `labels/${key}`)) return refuse("only the engine sets this label");
   const writer = rules.kind.writerOf(input.tenant);
   if (writer !== undefined) return refuse(`${writer} writes the tenant object and would undo it`);
   if (unit.id === "body") {

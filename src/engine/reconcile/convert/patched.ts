@@ -30,7 +30,7 @@ export type PatchObject = (rules: Rules, from: PatchedFrom) => PatchedBody;
 /** The two ways to patch an object. */
 export interface PatchWays {
   readonly patch: PatchObject;
-  /** The same, which stops after each value. */
+  /** The same in steps: it pauses after each value. */
   patchInPieces(rules: Rules, from: PatchedFrom): Generator<undefined, PatchedBody>;
 }
 
@@ -46,7 +46,7 @@ interface Remembered extends PatchedBody {
 /** Cached results under one set of rules, oldest first. */
 type Memory = Map<KubeObject, Remembered>;
 
-/** Tells whether an expression of the way to the host can see anything of the host object. */
+/** Tells whether an expression toward the host can read anything of the host object. */
 export const seesHostObject = remembered(({ engine, patches }: Rules): boolean =>
   patches.some(({ expression }) => expression !== undefined && (engine.readsHostObject?.(expression) ?? true)),
 );

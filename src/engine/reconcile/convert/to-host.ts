@@ -39,7 +39,7 @@ export function toHost(rules: Rules, input: ToHostInput): HostBody {
   return withTooManyKeys(rules, input) ?? finished(rules, input, patches.patch(rules, input));
 }
 
-/** The same, which stops after each value. */
+/** The same in steps: it pauses after each value. */
 export function* toHostInPieces(rules: Rules, input: ToHostInput): Generator<undefined, HostBody> {
   return withTooManyKeys(rules, input) ?? finished(rules, input, yield* patches.patchInPieces(rules, input));
 }
@@ -125,7 +125,7 @@ export function neverCrosses(rules: Rules): (key: string) => boolean {
   return (key) => rules.settings.excluded(key) || isMarkerKey(rules.translator.markerPrefix, key);
 }
 
-/** The host object as expressions see it: without what changes by itself and without the engine's own notes. */
+/** The host object as expressions see it: without fields that change by themselves and without the engine's own annotations. */
 export function visibleHostObject(rules: Rules, host: KubeObject | undefined): KubeObject | null {
   if (host === undefined) return null;
   const { resourceVersion: _resourceVersion, generation: _generation, managedFields: _managedFields, ...metadata } = host.metadata;

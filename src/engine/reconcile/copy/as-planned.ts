@@ -6,7 +6,7 @@ import type { Rules } from "../rules/rules.ts";
 
 /**
  * Tells that a plan has nothing more to do or to report once its one write is stored as `stored`, so that it need not be made again to
- * find that out. False if a second plan might see more than the first one: changes by an API server or a webhook, and what
+ * find that out. False if a second plan might have another result: changes by an API server or a webhook, and what
  * expressions derive from the host object.
  */
 export function isStoredAsPlanned(rules: Rules, { state, operations, notes }: Plan, stored: KubeObject): boolean {
@@ -26,8 +26,8 @@ export function isStoredAsPlanned(rules: Rules, { state, operations, notes }: Pl
 }
 
 /**
- * Tells that a write succeeded with an unchanged version: a webhook has reverted the change, or something
- * in between has answered in the cluster's place. No event will ever tell.
+ * Tells that a write succeeded with an unchanged version: a webhook has reverted the change, or a
+ * proxy has answered instead of the cluster. No event will report it.
  */
 export function isUnchanged(operation: Operation, { metadata: { resourceVersion } }: KubeObject): boolean {
   return operation.action === "update" && resourceVersion !== undefined && resourceVersion === operation.object.metadata.resourceVersion;

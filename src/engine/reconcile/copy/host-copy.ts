@@ -34,7 +34,7 @@ export function copyOf({ rules, desired, source, base, owner }: CopyParts): Kube
 
 /**
  * `copy` in the place of `host`: identity, owners and excluded keys stay, every other label and annotation is the copy's, and so
- * are the labels that the engine decides. That the host's own controller manages it would no longer be true.
+ * are the labels that the engine decides. The marks of the host's own controller are dropped, because they would no longer be true.
  */
 export function rebuiltCopy(rules: Rules, host: KubeObject, copy: KubeObject): KubeObject {
   const own = [MANAGED_BY_CONTROLLER, ...rules.kind.ownLabelKeys];

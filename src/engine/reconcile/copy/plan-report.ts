@@ -20,7 +20,7 @@ export function reported(wanted: HostBody): Pick<Plan, "outcomes" | "references"
   return { outcomes: wanted.outcomes, references: wanted.references, notes: [...refused, ...leftOut, ...failed] };
 }
 
-/** Why `forward` gave nothing that may be written. */
+/** Why `forward` has no object to write. */
 export function rejection(wanted: HostBody): Note[] {
   const notes = reported(wanted).notes;
   return notes.length > 0

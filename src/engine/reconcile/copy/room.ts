@@ -33,8 +33,8 @@ export interface CopyMetadata {
 const NONE: ReadonlySet<UnitId> = new Set();
 
 /**
- * The labels and annotations without room: they are not written, and stay as they are on the host. What the engine alone
- * decides comes first, then labels, then annotations, each by their keys; edits under keys that only the host has come last.
+ * The labels and annotations without room: they are not written, and stay as they are on the host. Keys that only the
+ * engine sets come first, then labels, then annotations, each by their keys; edits under keys that only the host has come last.
  */
 export function unitsWithoutRoom(rules: Rules, wanted: CopyMetadata): ReadonlySet<UnitId> {
   if (fitsAtOnce(wanted)) return NONE;
@@ -114,7 +114,7 @@ export function roomNotes(left: Iterable<UnitId>): Note[] {
   return [
     {
       code: "TOO_MANY_KEYS",
-      message: `${count} more than the copy can keep track of, and not copied either way; the first is ${ids[0]!}`,
+      message: `${count} more than the copy can track, and not copied in either direction; the first is ${ids[0]!}`,
     },
   ];
 }

@@ -25,7 +25,7 @@ const COPY: CopyDecision = { action: "copy" };
 /** The way to the tenant's API server, which is the virtual cluster's own Service on the host. */
 const OWN_SERVICE = "default/kubernetes";
 
-/** Decides whether a tenant object that exists is copied. The order of the rules is the order of their strength. */
+/** Decides whether a tenant object that exists is copied. Earlier rules take precedence. */
 export function decideCopy(rules: Rules, key: ObjectKey, tenant: KubeObject, around: Surroundings): CopyDecision {
   // A tenant Service that is being deleted has no copy any more, and nothing waits for one.
   const { tenantService, ...others } = around;

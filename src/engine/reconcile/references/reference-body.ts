@@ -62,7 +62,7 @@ export function newCopy(rules: ReferenceRules, input: SourcedInput, desired: Des
   return refreshedCopy(rules, input, { target: empty, desired });
 }
 
-/** The copy with its owner, and with everything that is the source's as it should be. */
+/** The copy with its owner, updated to the content of the source. */
 export function refreshedCopy(rules: ReferenceRules, input: SourcedInput, { target, desired }: CopyPair): KubeObject {
   const prefix = rules.translator.markerPrefix;
   const before = readBase(prefix, target) ?? new Map<UnitId, string>();
@@ -85,7 +85,7 @@ export function refreshedCopy(rules: ReferenceRules, input: SourcedInput, { targ
   };
 }
 
-/** Copies in the tenant cluster are no part of what goes with the virtual cluster. */
+/** Copies in the tenant cluster are not part of what goes with the virtual cluster. */
 function ownerOf({ kind, owner }: SourcedInput): OwnerReference | undefined {
   return kind.direction === "toHost" ? owner : undefined;
 }

@@ -46,7 +46,7 @@ export function planReferenceCopy(rules: ReferenceRules, input: ReferenceInput):
   if (source !== undefined && isReferenceCopy(rules, input, source)) return planTurned(input, source);
   if (source === undefined) return planMissing(rules, input);
   if (source.kind === SECRETS.kind && CREDENTIAL_TYPES.includes(source["type"]))
-    return planRefused(rules, input, `is of type ${String(source["type"])}, which lets its holder into a cluster; it is not copied`);
+    return planRefused(rules, input, `is of type ${String(source["type"])}, which gives access to a cluster; it is not copied`);
   const foreign = whyNotImported(rules, { ...input, source });
   // Namespaces come and go unseen.
   if (foreign !== undefined) return { ...planRefused(rules, input, `is not copied: ${foreign}`), againInMs: FOREIGN_AGAIN_MS };
@@ -75,7 +75,7 @@ function planTurned(input: ReferenceInput, source: KubeObject): ReferencePlan {
   const notes = [missing(input)];
   if (source.metadata.deletionTimestamp) return answer(input, "waiting", { notes });
   const side = sourceSide(input);
-  const operation = { ...deletion(input, source, "The copy stands where its source belongs now"), side };
+  const operation = { ...deletion(input, source, "The source is now mapped to the place of the copy"), side };
   return answer(input, "waiting", { operations: [operation], notes });
 }
 
@@ -139,7 +139,7 @@ function planForeign(rules: ReferenceRules, input: SourcedInput & { readonly tar
   }
   if (jsonEqual(bodyOf(source), bodyOf(target))) return answer(input, "left");
   const where = isHost ? "on the host under its host name" : "in the tenant cluster";
-  const message = `${named(input)} is not copied: another object, which is not ours, stands ${where}`;
+  const message = `${named(input)} is not copied: another object, which the syncer does not manage, exists ${where}`;
   return answer(input, "refused", { notes: [{ code: "REFERENCE_FOREIGN", message }] });
 }
 

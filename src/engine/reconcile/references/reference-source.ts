@@ -36,7 +36,7 @@ export function wordOf({ translator }: ReferenceRules, { key }: CopyPlace, { met
   return said === undefined ? undefined : said === formatKey(key) ? "this" : "another";
 }
 
-/** Why a source on the host must not be brought into the tenant, in words that say nothing of the host; undefined when it may. */
+/** Why a source on the host must not be brought into the tenant, in words that reveal nothing about the host; undefined if it may. */
 export function whyNotImported(rules: ReferenceRules, input: SourcedInput): string | undefined {
   const { kind, key, source, namesakeExists } = input;
   if (kind.direction === "toHost") return undefined;
@@ -46,7 +46,7 @@ export function whyNotImported(rules: ReferenceRules, input: SourcedInput): stri
   const isTheirs = theirs !== undefined ? !sameKey(theirs, key) : isMarkedBySyncer(source) || namesAnotherCluster(source, about);
   if (isTheirs) return "the object on the host has another owner";
   const word = wordOf(rules, input, source);
-  if (word === "another") return "the object on the host is meant for another one";
+  if (word === "another") return "the object on the host is meant for another tenant object";
   if (word === "this" || namesakeExists !== true) return undefined;
   return `the object on the host may be meant for another namespace, unless its annotation ${markerPrefix}${STANDS_FOR} says "${formatKey(key)}"`;
 }

@@ -63,7 +63,7 @@ export interface CompiledAddressPolicy {
 /**
  * Compiles a policy once.
  *
- * @throws CONFIG_VALUE when an entry of `allow` or `deny` is no CIDR.
+ * @throws CONFIG_VALUE when an entry of `allow` or `deny` is not a CIDR.
  * @example
  * const { check } = compileAddressPolicy({ allow: ["10.0.0.0/8"], deny: ["10.9.0.0/16"], action: "drop-address" });
  * check("10.1.0.1"); // undefined
@@ -150,8 +150,8 @@ const passes = remembered((check: AddressCheck) =>
 );
 
 /**
- * The same for the endpoints of a slice, each of which may have several addresses: an endpoint without any goes, the one who took
- * them. The same reference comes back when all stays.
+ * The same for the endpoints of a slice, each of which may have several addresses: an endpoint without any is left
+ * out. The same reference comes back when all stays.
  */
 export function admitEndpoints(
   endpoints: readonly SliceEndpoint[],

@@ -72,8 +72,8 @@ const RULES: readonly Rule[] = [
   [/^cannot convert symbol/, () => "Write symbol.description"],
   [/^cannot convert to object/, () => "null and undefined have no members; write … ?? {}"],
   [/^empty array/, () => "Give reduce a first value: list.reduce((sum, one) => sum + one, 0)"],
-  [/^Date value is NaN/, () => "The text is no date; `2024-02-29` and `2024-02-29T12:00:00Z` are"],
-  [/current time|chance is not available/, () => "Use what stands in `value` and `context`"],
+  [/^Date value is NaN/, () => "The text is not a date; `2024-02-29` and `2024-02-29T12:00:00Z` are"],
+  [/current time|chance is not available/, () => "Use `value` and `context`"],
   [/^Function\(\) is not available/, () => "Write the code itself"],
   [/^atob\(\) takes base64/, () => "Is the text encoded already? btoa() encodes, atob() decodes"],
   [/^btoa\(\) takes characters/, () => "Write btoa(unescape(encodeURIComponent(value))) for the UTF-8 of any text"],
@@ -88,13 +88,13 @@ export function adviseOnThrown({ name, message }: Thrown, where: Circumstances):
     if (match !== null) return advise(match, where);
   }
   const called = name === "SyntaxError" && where.place !== undefined ? operandBefore(where.text, where.place) : undefined;
-  return called === "JSON.parse" ? "The text is no JSON; quote a plain text with JSON.stringify first, or use it as it is" : undefined;
+  return called === "JSON.parse" ? "The text is not JSON; quote a plain text with JSON.stringify first, or use it as it is" : undefined;
 }
 
 function adviseOnAbsent(name: string | undefined, absent: string, { text, place }: Circumstances): string {
   const operand = place && operandBefore(text, place);
   if (operand === "this") return "There is no `this`; use `value` and `context`";
-  if (operand === undefined || operand === absent) return "Write ?. before the member, and ?? for what should stand there instead";
+  if (operand === undefined || operand === absent) return "Write ?. before the member, and ?? for a value to use instead";
   const member = name !== undefined && /^[\p{L}_$][\w$]*$/u.test(name) ? `.${name}` : ".[…]";
   return `\`${operand}\` is ${absent} here; write ${operand}?${member} ?? "…"`;
 }
@@ -134,7 +134,7 @@ function waysToText(owner: string, method: string, value: unknown): string[] {
 
 /** Hints by how the description of an unfit result starts. */
 const RESULTS: readonly (readonly [found: string, hint: string])[] = [
-  ["undefined", "Return `value` to keep the value, null to delete the field, or put ?? and a default behind"],
+  ["undefined", "Return `value` to keep the value, null to delete the field, or append ?? and a default"],
   ["a function", "Call the function: (…)(value)"],
   ["a symbol", "Return its description"],
   ["a BigInt", "Write Number(…) or String(…)"],
@@ -143,7 +143,7 @@ const RESULTS: readonly (readonly [found: string, hint: string])[] = [
   ["more than", "Return less"],
 ];
 
-/** A hint for a result that is no JSON value, given its kind. */
+/** A hint for a result that is not a JSON value, given its kind. */
 export function adviseOnResult(found: string): string {
   const hint = RESULTS.find(([start]) => found.startsWith(start))?.[1];
   return hint ?? "Check the operands with Number.isFinite: is a text among them, or a division by zero?";

@@ -122,7 +122,7 @@ function failureOfFuel(text: string, { fuel, charged }: Stopped, { limits, budge
   const what = shared
     ? `used up the budget of ${limit} steps that it shares, of which ${given} were left`
     : `took more than ${limit} steps (limits.fuel)`;
-  const hint = "Look for a loop without end, a repeated group in a regular expression such as (a+)+, or a very long value";
+  const hint = "Look for an endless loop, a repeated group in a regular expression such as (a+)+, or a very long value";
   return failure("EXPRESSION_FUEL", text, { what, hint }, { fuel, charged, limit });
 }
 

@@ -36,7 +36,7 @@ export interface MeterExports {
  */
 export type OverheadPoints = ReadonlyMap<number, "call" | readonly number[]>;
 
-/** Steps left, given what `fuelLeft()` tells, also when the instance trapped inside a call that counts as overhead. */
+/** The steps left, from the value of `fuelLeft()`, even if the instance trapped inside a call that counts as overhead. */
 export function stepsLeft(fuelLeft: number): number {
   return fuelLeft > STEPS_MAX ? fuelLeft - 2 ** LOAN_BITS : fuelLeft;
 }
@@ -57,7 +57,7 @@ interface Rewritten {
 }
 
 /**
- * The module with its counters. Equal bytes in, equal bytes out.
+ * The module with its counters. The same input gives the same output.
  *
  * @throws INTERNAL when the module uses a part of the format that the meter does not know.
  */

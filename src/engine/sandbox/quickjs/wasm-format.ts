@@ -167,7 +167,7 @@ export function startModule(): ByteWriter {
   return writer;
 }
 
-/** Moves `reader` from the first operand behind the last one of the instruction `opcode`. */
+/** Moves `reader` past the operands of the instruction `opcode`. */
 export function skipOperands(reader: Reader, opcode: number): void {
   const operands = operandsOf(opcode);
   assert(operands !== undefined, `opcode 0x${opcode.toString(16)} is known to the meter`);

@@ -58,7 +58,7 @@ const DESCRIBE_FUEL = 100_000;
 
 const NOTHING_KNOWN: Thrown = { name: "", message: "", stack: "", byEngine: false };
 
-/** A running engine. After any exception from a method it must be dropped. */
+/** A running engine. After an exception from any method, it must be discarded. */
 export class Instance {
   readonly engine: QuickJsInstance;
   readonly #tools: RealmImage["tools"];

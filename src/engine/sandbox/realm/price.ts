@@ -18,7 +18,7 @@ export const STEPS_PER_FUEL = 2.4;
 const INPUT_BASE = { fuel: 100_000, overhead: 100_000 };
 const INPUT_PER_UNIT = { fuel: 128, overhead: 40 };
 
-/** The most that bringing in `length` code units of JSON may take. */
+/** The maximum steps for parsing `length` code units of JSON. */
 export function inputAllowance(length: number): Steps {
   return {
     fuel: INPUT_BASE.fuel + INPUT_PER_UNIT.fuel * length,
@@ -56,7 +56,7 @@ export interface InputCost {
 /** The steps of an input were within each bound of its own, but not within those that the evaluation has left. */
 export class InputTooDear extends Error {}
 
-/** Price of steps. Overhead counts where there is more of it than any ordinary program has: how much exactly depends on the past. */
+/** Price of steps. Overhead counts only beyond what ordinary programs have, because its exact amount depends on earlier evaluations. */
 export function chargeOf({ fuel, overhead }: Steps): number {
   return Math.max(fuel, overhead - OVERHEAD_FREE);
 }

@@ -155,7 +155,7 @@ class GuardedCluster implements ClusterGuard {
     const { logger, cluster } = this.#options;
     const message = `Another cluster answers in place of the ${cluster} cluster: it was ${this.#uid}, and now it is ${uid ?? "one without a uid"}`;
     const error = new EngineError("CLUSTER_IDENTITY", message, {
-      details: { hint: "Lead the address back to the right cluster, or restart if it was rebuilt on purpose" },
+      details: { hint: "Point the address back to the right cluster, or restart if it was rebuilt on purpose" },
     });
     if (this.wrong === undefined) logger.error("Nothing is synced", { cluster, code: error.code, error: message });
     this.wrong = error;

@@ -8,7 +8,7 @@ import type { ClusterCaches, Writer } from "./access.ts";
 /** The object whose uid identifies a cluster: every cluster has it, and it is never recreated. */
 export const CLUSTER_NAMESPACE = { namespace: "", name: "kube-system" } as const;
 
-/** The uid that tells a cluster from others; `undefined` when it cannot be seen. */
+/** The uid that identifies a cluster; `undefined` if it cannot be read. */
 export async function readClusterUid(cluster: Pick<Writer, "get">): Promise<string | undefined> {
   try {
     return (await cluster.get(NAMESPACES, CLUSTER_NAMESPACE))?.metadata.uid;
@@ -44,7 +44,7 @@ export function checkIdentity({ tenant, host, hostUid }: CheckedClusters, rules:
   const message = `Cannot start: ${count} copies of "${name}" in namespace "${namespace}" on the host came from tenant cluster ${uid}, and the tenant cluster is ${clusterUid}`;
   const hint =
     `If the tenant kubeconfig names the wrong cluster, correct it. If this virtual cluster was rebuilt, stop the syncer of the old one and start with --adopt-cluster ${uid}: ` +
-    `those ${count} copies are kept current then, and deleted where the rebuilt cluster has no such object`;
+    `those ${count} copies are then kept current, and deleted if the rebuilt cluster has no such object`;
   throw new EngineError("CLUSTER_IDENTITY", message, { details: { hint, clusterUid: uid } });
 }
 
@@ -55,7 +55,7 @@ function refuseSwapped(tenant: ClusterCaches, rules: readonly Rules[], hostUid: 
   if (first === undefined) return;
   const example = `${first.kind} ${first.hostNamespace}/${first.hostName}`;
   const message = `Cannot start: the tenant cluster holds ${copies.length} copies that were made from the host cluster, ${example} for example`;
-  const hint = "The clusters are swapped: give --tenant-kubeconfig what --host-kubeconfig has, and the other way round";
+  const hint = "The clusters are swapped: exchange the files of --tenant-kubeconfig and --host-kubeconfig";
   throw new EngineError("CLUSTER_IDENTITY", message, { details: { hint } });
 }
 

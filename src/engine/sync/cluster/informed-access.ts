@@ -54,7 +54,7 @@ export interface InformedAccessOptions {
 /** Objects per page of a list. */
 const PAGE_SIZE = 500;
 
-/** For embedders without caches: an informer per kind, started when the kind is first needed, and one per followed object. */
+/** For embedders without caches: one informer per kind, started when the kind is first needed, and one per followed object. */
 export function createInformedAccess(options: InformedAccessOptions): InformedAccess {
   const { scope = {}, cluster, clock = systemClock, chance = systemChance, logger = silentLogger, metrics = noMetrics } = options;
   const rest = { ...(cluster !== undefined && { cluster }), clock, chance, logger, metrics };

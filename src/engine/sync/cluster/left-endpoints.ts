@@ -13,11 +13,10 @@ import type { ClusterCaches } from "./access.ts";
 const EXAMPLES_MAX = 3;
 
 /**
- * Where Endpoints are not used any more, refuses to continue while the host has slices of copies of them, mirrored or made: nothing would
- * keep those current, and their backends would be seen beside the slices. Endpoints themselves are not read: slices made from them have
- * their marks.
+ * With slices alone, refuses to continue while the host still has slices made or mirrored from copies of Endpoints: nothing would update those, and
+ * their backends would appear beside the copied slices. Endpoints themselves are not read, because such slices carry their marks.
  *
- * @throws CONFIG_VALUE when there are some; the hint says how they go without a gap.
+ * @throws CONFIG_VALUE when there are some; the hint says how to remove them without a gap.
  */
 export function checkLeftEndpoints(host: ClusterCaches, rules: readonly Rules[]): void {
   if (rules.some(({ kind }) => kind.resource === ENDPOINTS)) return;

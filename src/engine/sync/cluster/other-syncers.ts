@@ -9,9 +9,9 @@ import type { ClusterCaches } from "./access.ts";
 const EXAMPLES_MAX = 3;
 
 /**
- * Refuses to continue beside another syncer of the same virtual cluster: both would write the same names. Nothing on an object tells
- * whether its writer still runs, so every object counts whose markers claim a copy of ours. What else is on a copy by the
- * markers of our own prefix counts for nothing: a tenant may have written it.
+ * Refuses to continue beside another syncer of the same virtual cluster: both would write the same names. An object does not show
+ * whether its writer still runs, so every object counts whose markers claim to be a copy of ours. Other markers on a copy with markers of
+ * our own prefix are ignored: a tenant may have written them.
  *
  * @throws OTHER_SYNCER if there is one whose prefix is not the one to adopt.
  */
@@ -23,7 +23,7 @@ export function checkOtherSyncers(host: ClusterCaches, rules: readonly Rules[]):
   const names = theirs.slice(0, EXAMPLES_MAX).map(({ name }) => name);
   const listed = `${names.join(", ")}${theirs.length > names.length ? ", …" : ""}`;
   const message = `Cannot start: ${theirs.length} objects on the host are copies of another syncer with the markers ${first.prefix}: ${listed}`;
-  const hint = `Stop that syncer, then start with --adopt ${first.prefix}: those ${theirs.length} objects are this syncer's then, and go with their tenant objects`;
+  const hint = `Stop that syncer, then start with --adopt ${first.prefix}: those ${theirs.length} objects are then managed by this syncer, and deleted with their tenant objects`;
   throw new EngineError("OTHER_SYNCER", message, { details: { hint, prefix: first.prefix } });
 }
 

@@ -38,7 +38,7 @@ export interface PermissionOptions {
 type Verb = Permission["verb"];
 
 /**
- * Everything that a syncer does with these rules, in the order of its life.
+ * The permissions that a syncer needs with these rules, in the order in which it needs them.
  *
  * @example
  * const engine = await createEngine({ config, vcluster });

@@ -14,8 +14,8 @@ export interface SameClusterOptions {
 }
 
 /**
- * The same writer, but an object that is absent in another cluster, which answers in place of the right one, is not absent: its
- * `get` throws CLUSTER_IDENTITY then.
+ * The same writer, but `get` throws CLUSTER_IDENTITY for an absent object while another cluster answers in place of the right
+ * one.
  */
 export function sameClusterOnly(writer: Writer, { clusterUid, clock }: SameClusterOptions): Writer {
   let sameUntilMs = 0;
@@ -24,7 +24,7 @@ export function sameClusterOnly(writer: Writer, { clusterUid, clock }: SameClust
     if (clusterUid === undefined || clock.monotonic() < sameUntilMs) return;
     const uid = await readClusterUid(writer);
     if (uid !== clusterUid) {
-      const found = uid ?? "one that does not say who it is";
+      const found = uid ?? "one that does not identify itself";
       throw new EngineError("CLUSTER_IDENTITY", `Nothing is deleted: the tenant cluster was ${clusterUid}, and now ${found} answers`);
     }
     sameUntilMs = clock.monotonic() + SAME_CLUSTER_MS;
@@ -49,8 +49,8 @@ export interface IdentityOptions {
 }
 
 /**
- * The same writer, of which no write begins while another cluster answers in place of the one it goes to or the one it comes from.
- * A source that cannot be reached is no obstacle: its copy is that of the right cluster.
+ * The same writer, which begins no write while another cluster answers in place of the target or the source.
+ * A source that cannot be reached does not block the write: its cached state is that of the right cluster.
  */
 export function verifiedOnly(writer: Writer, { to, from }: IdentityOptions): Writer {
   const verified = async <Result>(write: () => Promise<Result>): Promise<Result> => {

@@ -18,9 +18,9 @@ export interface SliceRightsOptions {
 }
 
 /**
- * Tells whether both clusters allow what `backends: auto` does with EndpointSlices. Half of the permissions are none: slices that can be made and
- * not kept current would go stale. Missing permissions are reported once. A cluster that does not answer is taken to allow everything; the
- * probes show otherwise.
+ * Tells whether both clusters allow what `backends: auto` does with EndpointSlices. Some of the permissions are not enough: slices that can be made
+ * but not updated would go stale. Missing permissions are reported once. A cluster that does not answer is assumed to allow everything; the
+ * probes report it.
  */
 export async function hasSliceRights({ needed, tenant, host, logger }: SliceRightsOptions): Promise<boolean> {
   const asked = requiredPermissions(needed).filter(isForSlices);
@@ -39,7 +39,9 @@ export async function hasSliceRights({ needed, tenant, host, logger }: SliceRigh
   if (missing.length === 0) return true;
   const named = missing.slice(0, NAMED_MAX).map(describePermission);
   const more = missing.length > NAMED_MAX ? `; and ${missing.length - NAMED_MAX} more` : "";
-  logger.warn("backends: auto copies Endpoints alone, since rights on EndpointSlices are missing", { missing: named.join("; ") + more });
+  logger.warn("backends: auto copies Endpoints alone, because permissions on EndpointSlices are missing", {
+    missing: named.join("; ") + more,
+  });
   return false;
 }
 

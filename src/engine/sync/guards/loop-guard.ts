@@ -27,7 +27,7 @@ export interface LoopGuard {
   forget(id: string): void;
 }
 
-/** A guard with nothing on its record. Keeps a few numbers per fought-over object, none for others. */
+/** Creates a loop guard. It keeps a few numbers for each object that another writer changes back, and none for others. */
 export function createLoopGuard(clock: Clock, limits: LoopGuardLimits): LoopGuard {
   const restorations = new Map<string, Fight>();
   const recreations = new Map<string, Fight>();

@@ -79,7 +79,7 @@ interface Entry {
   held: boolean;
 }
 
-/** A brake that has seen nothing. Remembers a few numbers per object that was written within the last minute, or that is slowed. */
+/** Creates a write limiter. It remembers a few numbers per object that was written within the last minute, or that is slowed. */
 export function createWriteLimiter(options: WriteLimiterOptions): WriteLimiter {
   return new CountingBrake(options);
 }
@@ -175,7 +175,7 @@ class CountingBrake implements WriteLimiter {
     if (entry === undefined || entry.held || now < endMs(entry)) return entry;
     this.#slowed.delete(id);
     this.#tell();
-    this.#options.logger.info("Writes no longer slowed", { id, afterMs: Math.round(now - entry.sinceMs) });
+    this.#options.logger.info("Writes are no longer slowed", { id, afterMs: Math.round(now - entry.sinceMs) });
     return undefined;
   }
 

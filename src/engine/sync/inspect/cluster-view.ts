@@ -146,7 +146,7 @@ class MemoryView implements ClusterView {
   }
 
   async #create(resource: ResourceType, object: KubeObject): Promise<KubeObject> {
-    // Events are no part of the view.
+    // Events are not part of the view.
     if (resource === EVENTS) return object;
     const key = keyOf(object);
     if (!(await this.#options.namespaceExists(key.namespace))) {

@@ -39,9 +39,8 @@ export interface MarkedCopiesOptions {
 }
 
 /**
- * Every copy on the host that names a virtual cluster of our name, whichever of that name it is; objects that merely inherited
- * markers are not among them. All namespaces are read if that is allowed: an earlier configuration may have put copies
- * anywhere. Else those are that the configuration names.
+ * Every copy on the host whose markers name a virtual cluster with our name, even in another host namespace; objects that merely inherited
+ * markers are left out. Reads all namespaces if that is allowed, because an earlier configuration may have put copies anywhere; otherwise those of the configuration.
  *
  * @throws API_… when the cluster cannot answer; a kind that may not be listed, or that it does not have, is `hidden`.
  * @example

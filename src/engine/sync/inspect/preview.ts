@@ -71,7 +71,7 @@ export interface Preview {
 const WRITES_PER_OBJECT_MAX = 8;
 
 /**
- * Plays the syncer's next run to its end. Both views are then as the clusters would be after it.
+ * Simulates the syncer's next run to its end. After that, both views show the clusters as they would be.
  *
  * @throws API_… when an object that is referenced cannot be read.
  * @example

@@ -29,7 +29,7 @@ export interface ToldService {
 }
 
 /**
- * Who tells readers of slices on the host, Service by Service; `services` are tenant keys. Those without a place on the host are left out.
+ * Where readers on the host get slices from, Service by Service; `services` are tenant keys. Those without a host namespace are left out.
  *
  * @example
  * toldServices(rules, slices, [{ namespace: "shop", name: "db" }])[0]?.tellers; // [{ who: "the host's mirror", slices: 1, ready: 3 }]

@@ -94,7 +94,7 @@ interface Settled {
 const WAIT_MS = 20;
 const WAIT_MAX_MS = 10_000;
 
-/** Follows nothing yet. */
+/** Creates the copies of referenced objects; at first it follows none. */
 export function createReferenceCopies(options: ReferenceCopiesOptions): ReferenceCopies {
   return new FollowedReferences(options);
 }
@@ -222,7 +222,7 @@ class FollowedReferences implements ReferenceCopies {
       return createNoticeReconcile({ resource: kind.resource });
     }
     const { objectsMax } = this.#options.rules;
-    const reason = `more than ${objectsMax} objects are referenced, and namespace "${shareOf(key, users)}" has its share`;
+    const reason = `more than ${objectsMax} objects are referenced, and namespace "${shareOf(key, users)}" has used its share`;
     const message = `${kind.resource.kind} "${formatKey(key)}" is not copied: ${reason}`;
     const notes: readonly Note[] = [{ code: "REFERENCE_LIMIT", message }];
     this.#records.set(id, recordOf({ kind, key }, { state: "refused", hostKey: undefined, notes }));

@@ -19,7 +19,7 @@ export interface ReferencePlaces {
 export type IsIdle = (id: string) => boolean;
 
 /**
- * A number of free places.
+ * Creates a fixed number of places for followed objects.
  *
  * @example
  * const places = createReferencePlaces(2, () => true);

@@ -12,7 +12,7 @@ export interface References {
 const NOTHING: readonly string[] = [];
 
 /**
- * Knows of no references yet. Holds an entry per object that refers to something, and nothing for the others.
+ * Creates an empty record of references. It holds an entry for each object that refers to something, and nothing for the others.
  *
  * @example
  * const references = createReferences();

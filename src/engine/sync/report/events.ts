@@ -56,7 +56,7 @@ export interface EventRecorderOptions {
   readonly instead?: (event: ToldEvent) => void | Promise<void>;
 }
 
-/** A recorder that repeats nothing it has said within {@link EVENT_SILENCE_MS}, and lets no namespace have more than its share. */
+/** A recorder that does not repeat an Event within {@link EVENT_SILENCE_MS}, and gives no namespace more than its share. */
 export function createEventRecorder(options: EventRecorderOptions): EventRecorder {
   const { writer, clock, metrics = noMetrics, instead } = options;
   metrics.count("endpoint_sync_events_dropped_total", {}, 0);

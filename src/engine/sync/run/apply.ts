@@ -14,7 +14,7 @@ export interface Writers {
   readonly host: Writer;
 }
 
-/** Sends one request and says what came of it. Never throws. */
+/** Sends one request and returns the outcome. Never throws. */
 export async function send(request: ClusterRequest, resource: ResourceType, writers: Writers): Promise<Response> {
   try {
     if (request.type === "get") {

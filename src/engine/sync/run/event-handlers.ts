@@ -120,7 +120,7 @@ export function addEventHandlers({ tenant, host, rules, enqueue, changed }: Even
     return [...claimed, { namespace: source.namespace, name: source.name }];
   }
 
-  // Present contents of the caches are no change for this subscriber.
+  // Present contents of the caches are not a change for this subscriber.
   for (const resource of resources) {
     for (const object of tenant.source(resource).list()) fromTenant(resource, keyOf(object));
     for (const object of host.source(resource).list()) fromHost(resource, keyOf(object));

@@ -238,7 +238,7 @@ class RunningTurn implements ReconcileRun {
     const { key } = this.#state.input;
     const hostKey = this.#state.planned.hostKey;
     metrics.count("endpoint_sync_contradictions_total", { resource: qualifiedPlural(this.resource) });
-    if (times === CONTRADICTIONS_TOLD) logger.warn("A cache says otherwise than its cluster", { id, times });
+    if (times === CONTRADICTIONS_TOLD) logger.warn("A cache contradicts its cluster", { id, times });
     tracked.tenant.doubt(key);
     if (hostKey !== undefined) tracked.host.doubt(hostKey);
   }

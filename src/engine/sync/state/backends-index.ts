@@ -29,7 +29,7 @@ export interface BackendsIndex {
   madeFor(hostKey: ObjectKey): ObjectKey | undefined;
 }
 
-/** Slices of the host by tenant Service; nothing is known yet. One entry per slice. */
+/** Creates an empty index of the host's slices by tenant Service, with one entry per slice. */
 export function createBackendsIndex(rules: Rules, host: ObjectSource): BackendsIndex {
   const { translator } = rules;
   /** Per host Service, as text, the host keys of slices; and per slice the host Services. */

@@ -23,7 +23,7 @@ export interface Expectations {
 
 type Ahead = { readonly object: KubeObject } | { readonly removed: KubeObject };
 
-/** Follows one cache. Holds an entry only while the cache lags behind our own write. */
+/** Tracks one cache. Holds an entry only while the cache lags behind our own write. */
 export function createExpectations(source: ObjectSource): Expectations {
   const ahead = new Map<string, Ahead>();
 

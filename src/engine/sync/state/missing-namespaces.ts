@@ -20,7 +20,7 @@ export const PROBE_MS = 3_000;
 /** With many that are missing, each is tried less often, so that all of them together cost one request in this time, in milliseconds. */
 const BETWEEN_PROBES_MS = 500;
 
-/** No namespace is missing. Objects that need not wait any more go to `enqueue`, with those of `others`. */
+/** Starts with no namespace missing. Objects that no longer need to wait go to `enqueue`, with those of `others`. */
 export function createMissingNamespaces(
   enqueue: (id: string) => void,
   others: (namespace: string) => readonly string[] = () => [],

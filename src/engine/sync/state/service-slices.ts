@@ -15,7 +15,7 @@ export interface ServiceSlices {
   serviceOf(slice: ObjectKey): ObjectKey | undefined;
 }
 
-/** Slices by Service, none of them known yet. */
+/** Creates an empty index of slices by Service. */
 export function createServiceSlices(translator: Translator): ServiceSlices {
   const services = new Map<string, ObjectKey>();
   const slices = createGroups();

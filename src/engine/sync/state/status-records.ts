@@ -48,7 +48,7 @@ export interface StatusRecords {
   list(): readonly SyncRecord[];
 }
 
-/** No records yet. */
+/** Creates an empty set of status records. */
 export function createStatusRecords(clock: Clock): StatusRecords {
   const records = new Map<string, SyncRecord & { readonly fingerprint: string }>();
   const changedAt = new Map<string, number>();

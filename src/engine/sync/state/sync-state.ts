@@ -9,7 +9,7 @@ export interface SyncState {
   close(): void;
 }
 
-/** An empty memory. */
+/** Creates an empty state. */
 export function createSyncState(): SyncState {
   const known = new Map<ObjectSource, Expectations>();
   return {

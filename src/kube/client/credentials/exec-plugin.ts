@@ -110,7 +110,7 @@ function parseCredential(text: string): ExecCredential {
   const certificate = member("clientCertificateData");
   const key = member("clientKeyData");
   if (token === undefined && (certificate === undefined || key === undefined)) {
-    throw new Error("it answered no ExecCredential with a token or a client certificate and key");
+    throw new Error("it did not return an ExecCredential with a token or a client certificate and key");
   }
   const expiresAt = Date.parse(member("expirationTimestamp") ?? "");
   return { token, certificate, key, expiresAt: Number.isNaN(expiresAt) ? undefined : expiresAt };

@@ -30,7 +30,7 @@ export async function asClientNode(view: KubeConfigView): Promise<KubeConfig> {
 }
 
 /**
- * The headers that client-node's own authenticators give: OIDC refresh, the older cloud providers, and whatever was added by
+ * The headers that client-node's own authenticators give: OIDC refresh, the older cloud providers, and any added by
  * `KubeConfig.addAuthenticator`.
  *
  * @throws API_UNAUTHORIZED when the authenticator fails.

@@ -19,7 +19,7 @@ import pool from "undici/lib/dispatcher/pool.js";
 import proxyAgent from "undici/lib/dispatcher/proxy-agent.js";
 import decoratorHandler from "undici/lib/handler/decorator-handler.js";
 
-// `request` and its kin are no part of the class: the entry adds them so.
+// `request` and its kin are not part of the class: the entry adds them so.
 Object.assign(dispatcher.prototype, methods);
 
 /** Makes a function that opens connections. */

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { Dispatcher } from "undici";
 
 /**
- * The end of a request before its answer, by its timeout or by its caller. An AbortController does the same for every call at
+ * Ends a request before its answer, by its timeout or by its caller. An AbortController does the same for every call at
  * several times the cost.
  */
 export class RequestEnd {

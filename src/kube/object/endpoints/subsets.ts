@@ -16,7 +16,7 @@
  * the server drops them, and a comparison that saw them would differ forever.
  *
  * Nothing here throws on a shape that no server stores, since expressions can return one. A subset, address or port that is
- * no object counts as one without fields, a value that is no list as a list of that value, and a field of a wrong type equals none
+ * no object counts as one without fields, a value that is not a list as a list of that value, and a field of a wrong type equals none
  * of the right type. So an address or port that is wrong does not pass for one that is stored.
  *
  * @module
@@ -27,7 +27,7 @@ import type { EndpointAddress, EndpointPort, EndpointSubset } from "../types.ts"
 /** Distinct addresses, ascending: twice the number of the address, plus one if it is ready. */
 type Members = readonly number[];
 
-/** Stands in for a value that is no object. */
+/** Stands in for a value that is not an object. */
 const NO_FIELDS: object = Object.freeze({});
 
 /** Ports that have the same addresses; no port at all for addresses without ports. */
@@ -108,7 +108,7 @@ function subsetText({ addresses = [], notReadyAddresses = [], ports = [] }: Endp
 }
 
 function byAddress(left: EndpointAddress, right: EndpointAddress): number {
-  // An IP that is no text has an identity as well.
+  // An IP that is not a string has an identity as well.
   return compare(ipOf(left), ipOf(right)) || compare(identityOf(left), identityOf(right));
 }
 

@@ -297,7 +297,11 @@ class Candidate implements LeaderElection {
     const { client, lease: key } = this.#options;
     const present = this.#present!;
     this.#observe(await client.update(LEASES, writeLease(readLease(present), { key, present, notes })));
-    this.#logger.info("Asked for the lease: its holder is blind", { lease: formatKey(key), holder: this.holder, since: notes.blindSince });
+    this.#logger.info("Asked for the lease: its holder cannot see its clusters", {
+      lease: formatKey(key),
+      holder: this.holder,
+      since: notes.blindSince,
+    });
   }
 
   #decide(): ElectionStep {
@@ -351,7 +355,7 @@ class Candidate implements LeaderElection {
     try {
       if (present !== undefined) this.#observe(await client.update(LEASES, writeLease(left(readLease(present)), { key, present })));
     } catch (error) {
-      this.#logger.warn("Cannot give the lease back; others wait until it expires", { lease: formatKey(key), error: messageOf(error) });
+      this.#logger.warn("Cannot release the lease; others wait until it expires", { lease: formatKey(key), error: messageOf(error) });
     }
   }
 

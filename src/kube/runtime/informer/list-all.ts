@@ -60,5 +60,5 @@ async function readPages(
 }
 
 function tooLarge({ plural }: ResourceType, limit: string): EngineError {
-  return new EngineError("API_LIST_TOO_LARGE", `Cannot list ${plural}: the server hands out more than ${limit}`);
+  return new EngineError("API_LIST_TOO_LARGE", `Cannot list ${plural}: the server returns more than ${limit}`);
 }

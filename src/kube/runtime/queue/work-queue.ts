@@ -6,7 +6,7 @@
  * - Every key that was added is taken after its last add (unless the queue is shut down).
  * - Fresh keys go before background keys; but after sixteen fresh ones in a row a background key has its turn, so that a flood
  *   of changes does not starve the initial sync.
- * - Where keys belong to flows, each flow has its share of each priority: a flow with ten thousand keys delays the first key of another by
+ * - Where keys belong to flows, each flow has used its share of each priority: a flow with ten thousand keys delays the first key of another by
  *   one. What its keys cost is charged to a flow.
  * - Nothing is remembered of a key that neither waits, runs nor failed.
  *

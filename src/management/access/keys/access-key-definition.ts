@@ -160,7 +160,7 @@ function validate(object: KubeObject): readonly FieldError[] {
   const named = [user, team, subject].filter((name) => name !== "").length;
   return [
     ...(ttl < 0 ? [invalid("spec.ttl", ttl, "must be greater than or equal to 0")] : []),
-    ...(named > 1 ? [forbidden("spec", "a key acts as one of user, team and subject")] : []),
+    ...(named > 1 ? [forbidden("spec", "a key can act as only one of user, team and subject")] : []),
     ...(scope === undefined ? [] : validateScope(scope, "spec.scope")),
   ];
 }
@@ -169,7 +169,7 @@ function warnings(object: KubeObject, options: AccessKeyKindOptions): readonly s
   const spec = specOf<KeySpec>(object);
   const { type = "", scope } = spec;
   return [
-    ...(type === "" || KEY_TYPES.includes(type) ? [] : [`spec.type ${JSON.stringify(type)} is not known and means nothing`]),
+    ...(type === "" || KEY_TYPES.includes(type) ? [] : [`spec.type ${JSON.stringify(type)} is unknown and has no effect`]),
     ...(scope === undefined ? [] : scopeWarnings(scope, "spec.scope")),
     ...endWarnings(object, options),
     ...(spec.oidcLogin === undefined ? [] : ["spec.oidcLogin is deprecated; use spec.identity"]),

@@ -163,5 +163,5 @@ function valueWarnings(value: string): readonly string[] {
     ...(value.length < KEY_LENGTH_STRONG ? [`has fewer than ${KEY_LENGTH_STRONG} characters`] : []),
     ...(new Set(value).size < KEY_VARIETY_STRONG ? [`has fewer than ${KEY_VARIETY_STRONG} different characters`] : []),
   ];
-  return why.map((text) => `spec.key ${text} and may be guessed; leave it out to have one made`);
+  return why.map((text) => `spec.key ${text} and may be guessed; leave it out to have one generated`);
 }

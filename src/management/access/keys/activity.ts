@@ -4,7 +4,7 @@ import type { Logger } from "../../../base/logger.ts";
 import type { InternalRecords } from "../../records/internal-records.ts";
 
 /**
- * When each access key was last used, by this process and, once stored, by others on the same store. The time is no part of the key's
+ * When each access key was last used, by this process and, once stored, by others on the same store. The time is not part of the key's
  * object, so using a key changes no resourceVersion.
  */
 export interface KeyActivity {

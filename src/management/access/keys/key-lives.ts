@@ -23,7 +23,7 @@ export const REFUSALS = {
   deleted: "access key was deleted. Please login again",
   user: "the user of the access key was deleted",
   password: "the password has changed since the login. Please login again",
-  connector: "the connector of the login is not set up any more, or leads elsewhere now. Please login again",
+  connector: "the connector of the login is no longer set up, or points elsewhere now. Please login again",
   member: "the person who made the access key has left its team",
   holder: "the person who gave the access key its value has left. Give it another value",
   maker: "the access key with which this one was made is no longer accepted",
@@ -62,7 +62,7 @@ export interface KeyLivesOptions {
   readonly administrators?: () => readonly { readonly connector: string; readonly group: string }[];
 }
 
-/** What a key remembers of a user's password: it changes with the password. */
+/** A key's record of its user's password, which changes with the password. */
 export function passwordMark(user: KubeObject): string {
   return sha256Hex(specOf<UserSpec>(user).password ?? "");
 }

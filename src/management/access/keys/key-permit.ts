@@ -67,7 +67,7 @@ function strangeChain({ user, object, old }: PermittedWrite, { objects, lives }:
   const refusal = author === undefined ? "unknown" : lives.refusalOf(author);
   if (author === undefined || refusal !== undefined) throw unauthorized(REFUSALS[refusal ?? "unknown"]);
   if ([...lives.chainOf(object)].length > KEY_CHAIN_MAX) {
-    return `no more than ${KEY_CHAIN_MAX} keys can be made with one another; give a key another value in place of making the next one with it`;
+    return `no more than ${KEY_CHAIN_MAX} keys can be made with one another; give a key another value instead of creating the next one with it`;
   }
   if (old === undefined) return undefined;
   const { type, disabled, user: owner, team, subject } = specOf<KeySpec>(object);

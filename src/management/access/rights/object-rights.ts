@@ -38,7 +38,7 @@ export function owns({ subject, teams }: Caller, object: KubeObject): boolean {
   return (isUserName(user) && subject?.kind === "user" && subject.name === user) || (team !== undefined && team !== "" && teams.has(team));
 }
 
-/** Tells whether an owner is a user. An object open to everyone takes a rule and not an owner. */
+/** Tells whether an owner is a user. To open an object to everyone, use a rule, not an owner. */
 export function isUserName(name: string | undefined): name is string {
   return name !== undefined && name !== "" && name !== EVERYBODY;
 }

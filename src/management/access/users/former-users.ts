@@ -9,7 +9,7 @@ export interface FormerUsers {
 
 const KIND = "FormerUser";
 
-/** Remembers them in the store, permanently. */
+/** Records former users in the store, permanently. */
 export function createFormerUsers(records: Pick<InternalRecords, "get" | "add">): FormerUsers {
   // Providers give names in any form.
   const recordOf = (name: string) => encodeURIComponent(name);

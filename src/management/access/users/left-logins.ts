@@ -30,7 +30,7 @@ interface LoginParts {
   readonly oidcLogin?: KeySpec["oidcLogin"];
 }
 
-/** What remains of a login when its key goes. `endMs`: when the key expires by itself, in milliseconds since 1970, or Infinity. */
+/** What remains of a login when its key is deleted. `endMs`: when the key expires by itself, in milliseconds since 1970, or Infinity. */
 export function leftLogin({ identity = {}, oidcLogin }: LoginParts, endMs: number): LeftLogin {
   const { userId, username, connector, connectorData, identityRefresh } = identity;
   const kept = Object.entries({ userId, username, connector, connectorData, identityRefresh }).filter(([, value]) => value !== undefined);
@@ -48,8 +48,8 @@ export function groupsGiven(user: KubeObject, { groups = [] }: Said): readonly s
 }
 
 /**
- * What a connector said, without the groups that the User has by it. Those that an administrator took away are kept, so that
- * they stay away when the person signs in again.
+ * What a connector last reported, without the groups that the User has from it. Groups that an administrator removed are kept, so that
+ * they stay removed when the user signs in again.
  */
 export function withdrawn(user: KubeObject, said: Said): Said {
   const { left: _left, groups = [], ...rest } = said;
@@ -57,7 +57,7 @@ export function withdrawn(user: KubeObject, said: Said): Said {
   return { ...rest, groups: groups.filter((group) => !given.has(group)) };
 }
 
-/** What a connector said last about a User. */
+/** What a connector last reported about a User. */
 export function lastSaid(user: KubeObject, subject: string): Said | undefined {
   return userOriginOf(user)?.said?.find((one) => one.subject === subject);
 }

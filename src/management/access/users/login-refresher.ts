@@ -84,7 +84,7 @@ const FAILURES_MAX = 3;
 
 /** Keys that are refused like this may work again, and keys that were made with them work on. */
 const ASKED_ABOUT: readonly (KeyRefusal | undefined)[] = [undefined, "disabled", "connector"];
-const GONE = "the connector of the login is not set up any more, or leads elsewhere now";
+const GONE = "the connector of the login is no longer set up, or points elsewhere now";
 const UNREACHED = "the provider could not be asked for too long";
 const UNASKED = "the login is over, and the provider cannot be asked again";
 const UNFOLLOWED = "the login is over, and no key follows it";

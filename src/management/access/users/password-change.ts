@@ -40,7 +40,7 @@ export function createPasswordChange({ attempts, disabled, setPassword }: Passwo
       ];
       if (missing.length > 0) throw invalidObject(PASSWORD_CHANGES, name, missing);
       const { password: digest = "" } = specOf<UserSpec>(about);
-      if (disabled()) throw forbiddenRequest(USERS, name, "login by password is disabled");
+      if (disabled()) throw forbiddenRequest(USERS, name, "password login is disabled");
       if (digest === "") throw forbiddenRequest(USERS, name, "the user has no password; an administrator can set one");
       if (!(await attempts.begin(name))) throw tooManyRequests(await attempts.wait(name));
       if (!(await passwordFits(currentPassword, digest))) throw forbiddenRequest(USERS, name, "the current password is wrong");

@@ -44,7 +44,7 @@ function leftBefore(before: readonly Said[], subject: string, { extra }: UserInf
 
 /**
  * A written User, with the connector's data if its author is a sign-in. Groups that connectors gave, and only those,
- * go when the connector no longer names them or the identity is no longer the user's.
+ * are removed when the connector no longer names them or the identity is no longer the user's.
  */
 export function withSaid(object: KubeObject, old: KubeObject | undefined, by: UserInfo): KubeObject {
   const before = old === undefined ? [] : saidBefore(old);

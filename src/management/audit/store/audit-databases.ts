@@ -27,7 +27,7 @@ export interface AuditDatabases {
   configure(endpoint: string | undefined, ttlHours: number): Promise<void>;
 }
 
-/** Has no store until one is configured. */
+/** Has no database until one is configured. */
 export function createAuditDatabases({ chance, openDatabase = openNamed, metrics, ...rest }: AuditDatabasesOptions): AuditDatabases {
   const options = { ...rest, metrics };
   const writer = chance.uuid();

@@ -124,7 +124,7 @@ class QueuedStore implements AuditStore {
     const done = Promise.all([this.#writing, this.#pruning]).then(() => this.#forget(this.#opened));
     if (!(await this.#isWithinClosing(done))) {
       const fields = { seconds: AUDIT_CLOSING_MS / 1_000, lines: this.#pending.length };
-      this.#options.logger.warn("The audit database does not answer and is left without waiting longer; the file has its lines", fields);
+      this.#options.logger.warn("The audit database does not answer and is closed without waiting longer; the file has its lines", fields);
       this.#givenUp.abort();
     }
     this.#lose(this.#pending.length);

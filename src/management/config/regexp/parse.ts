@@ -134,7 +134,7 @@ class Parser {
     this.#depth += 1;
     if (this.#depth > DEPTH_MAX) this.#refuse(`Found groups nested more than ${DEPTH_MAX} levels deep`, start);
     const tree = this.#choice();
-    if (!this.#take(")")) this.#refuse("Found no ) for this group", start);
+    if (!this.#take(")")) this.#refuse("Missing ) for this group", start);
     this.#depth -= 1;
     this.#flags = outer;
     return tree;
@@ -153,7 +153,7 @@ class Parser {
 
   #unicode(start: number): Characters {
     const [, capital, negated, long, short] = this.#match(/([pP])(?:\{(\^?)([^}]*)\}|([A-Za-z]))/y) ?? [];
-    const set = unicodeClass(long ?? short ?? "") ?? this.#refuse("Found no Unicode class of that name", start);
+    const set = unicodeClass(long ?? short ?? "") ?? this.#refuse("Unknown Unicode class", start);
     return (capital === "P") === (negated === "^") ? set : complement(set);
   }
 
@@ -175,7 +175,7 @@ class Parser {
     const negated = this.#take("^");
     const sets: Characters[] = [];
     for (let first = true; first || !this.#sees("]"); first = false) {
-      if (this.#at >= this.#source.length) this.#refuse("Found no ] for this [", start);
+      if (this.#at >= this.#source.length) this.#refuse("Missing ] for this [", start);
       sets.push(this.#member());
     }
     this.#at += 1;

@@ -128,7 +128,7 @@ function checkConnectors(auth: Spot): void {
     if (connector.node?.kind !== "map") continue;
     checkProviders(connector);
     const written = PROVIDER_NAMES.filter((provider) => isWritten(spotBelow(connector, provider)));
-    if (written.length === 0) warn(connector, { message: "No user can sign in by a connector without a provider" });
+    if (written.length === 0) warn(connector, { message: "No user can sign in with a connector without a provider" });
     if (written.length > 1) warn(connector, { message: `A connector is for one provider, found ${written.join(", ")}` });
   }
 }

@@ -12,7 +12,7 @@ const LEVELS = ["None", "Metadata", "Request", "RequestResponse"] as const;
 
 const OMITTED = {
   type: "list",
-  description: "Stages that leave no line.",
+  description: "Stages that are not logged.",
   items: {
     type: "literals",
     values: ["RequestReceived", "ResponseStarted", "ResponseComplete", "Panic"],
@@ -37,12 +37,12 @@ export const AUDIT_RULE = {
         description: "Resources of one group.",
         fields: {
           group: formField("group", "API group."),
-          resources: formList("plural", "Plurals, with their part after a slash; `*` means all."),
+          resources: formList("plural", "Plural names, with the subresource after a slash; `*` means all."),
           resourceNames: texts("Names of objects."),
         },
       },
     },
-    namespaces: texts("Namespaces; an empty text means objects without one."),
+    namespaces: texts("Namespaces; an empty string means objects without one."),
     nonResourceURLs: formList("pathPattern", "Paths that name no resource, with `*` at the end for any ending."),
     omitStages: OMITTED,
     requestTargets: {
@@ -61,7 +61,7 @@ export const AUDIT_RULE = {
 /** `audit`: which requests leave a line. */
 export const AUDIT = {
   type: "object",
-  description: "Which requests leave a line in the audit file.",
+  description: "Which requests are logged in the audit file.",
   default: {},
   fields: {
     enabled: flag("Write audit lines. Needs path."),

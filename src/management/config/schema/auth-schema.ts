@@ -58,7 +58,7 @@ export const AUTH = {
       description: "Sign-in by password.",
       default: {},
       fields: {
-        disabled: flag("No user can sign in by password."),
+        disabled: flag("No user can sign in with a password."),
         minLength: {
           type: "integer",
           default: PASSWORD_LENGTH_MIN,
@@ -98,8 +98,8 @@ export const AUTH = {
       STALE_SECONDS,
       "How long a login lasts while its provider cannot be reached, in seconds; 0 means without limit.",
     ),
-    disableTeamCreation: flag("Make no teams for new groups of a user who signs in."),
-    disableUserCreation: flag("Make no user at a first sign-in."),
+    disableTeamCreation: flag("Do not create teams for new groups of a user who signs in."),
+    disableUserCreation: flag("Do not create a user at a first sign-in."),
     accessKeyMaxTTLSeconds: timeField(0, "Longest lifetime of an access key and of all keys made with it, in seconds; 0 means no limit."),
     loginAccessKeyTTLSeconds: timeField(
       LOGIN_TTL_SECONDS,

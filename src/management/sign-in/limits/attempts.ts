@@ -29,7 +29,7 @@ export interface AttemptsOptions {
 const SUBJECTS_MAX = 100_000;
 
 /**
- * Starts without failures.
+ * Creates an empty record of failures.
  *
  * @example
  * const attempts = createAttempts({ clock: systemClock, max: 1, windowMs: 60_000 });

@@ -17,7 +17,7 @@ export interface OnceOptions {
 }
 
 /**
- * Keeps values for one use each. It stores only digests of the secrets, and a lookup tells nothing about the others.
+ * Keeps values that can each be used once. It stores only digests of the secrets, and a lookup reveals nothing about the others.
  *
  * @example
  * const states = createOnce<string>({ clock: systemClock, lifetimeMs: 600_000, max: 10_000 });

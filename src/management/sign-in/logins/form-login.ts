@@ -58,7 +58,7 @@ interface Kept {
 
 /** How long the id of an answer is remembered, in milliseconds: no answer is valid as long. */
 const ANSWERS_MS = 25 * 60 * 60_000;
-const UNKNOWN = "this login is unknown, has ended or took too long: begin again";
+const UNKNOWN = "this login is unknown, has ended or took too long: start again";
 
 /**
  * Login by forms. The browser brings the answer from another site, without the cookie of the one that began: it is checked, stored under a
@@ -102,7 +102,7 @@ export function createFormLogin(options: FormLoginOptions): FormLogin {
     setLoginCookie(visit, baseUrl(), { purpose: "sign-in", secret: state, value: "", maxAge: 0 });
     // Without this, a form of another site could sign a user in as another one.
     if (!hasLoginCookie(visit, { purpose: "sign-in", secret: state, value: browser }))
-      throw badRequest("this login was begun in another browser: begin again");
+      throw badRequest("this login was started in another browser: start again");
     await begins.know(addressSubject(addressOf(visit.request)));
     if (waiting === undefined) return login.signIn(identity, tokens);
     await programs.ask(visit, { identity, tokens }, waiting);

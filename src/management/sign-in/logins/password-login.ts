@@ -50,7 +50,7 @@ export function createPasswordLogin({
   let checks = 0;
   return async (visit) => {
     expectMethod(visit, "POST");
-    if (config().password?.disabled === true) throw forbiddenPath("login by password is disabled");
+    if (config().password?.disabled === true) throw forbiddenPath("password login is disabled");
     demandOwnPage(visit);
     const { username, password, ...more } = await readFields(visit, ["username", "password"], ["redirect", "code_challenge"]);
     const waiting = waitingInForm(more);

@@ -76,12 +76,12 @@ export function createPrograms({ memory, chance, limits, baseUrl, pages }: Progr
       demandOwnPage(visit);
       const { confirm: secret, answer } = await readFields(visit, ["confirm", "answer"]);
       const question = await questions.take(secret);
-      if (question === undefined) throw badRequest("this login is unknown, has ended or took too long: begin again");
+      if (question === undefined) throw badRequest("this login is unknown, has ended or took too long: start again");
       setLoginCookie(visit, baseUrl(), { purpose: "confirm", secret, value: "", maxAge: 0 });
       if (!hasLoginCookie(visit, { purpose: "confirm", secret, value: question.browser }))
-        throw badRequest("this login was begun in another browser: begin again");
+        throw badRequest("this login was started in another browser: start again");
       const { waiting, identity, tokens } = question;
-      if (answer !== "allow") return sendBack(visit, waiting, forbiddenPath("the person did not let the program have a key").message);
+      if (answer !== "allow") return sendBack(visit, waiting, forbiddenPath("the user did not allow the program to have a key").message);
       const code = secretText(chance);
       await codes.put(code, { identity, tokens, challenge: waiting.challenge });
       answerRedirect(visit, withParameters(waiting.redirect, { code }));
@@ -101,7 +101,7 @@ export function createPrograms({ memory, chance, limits, baseUrl, pages }: Progr
 
 const waitingFor = new WeakMap<EngineError, Waiting>();
 
-/** The same error, about which the program is told instead of the user. */
+/** The same error, reported to the program instead of the user. */
 export function forProgram(error: unknown, waiting: Waiting | undefined): unknown {
   if (waiting !== undefined && isEngineError(error)) waitingFor.set(error, waiting);
   return error;

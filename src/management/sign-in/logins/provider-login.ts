@@ -112,7 +112,7 @@ export function createProviderLogin(options: ProviderLoginOptions): ProviderLogi
     const { connector, place } = finished.identity;
     const now = findConnector(config(), connector);
     if (place !== undefined && (now === undefined || placeOf(now) !== place))
-      throw unauthorized("the connector has another provider now: begin again");
+      throw unauthorized("the connector has another provider now: start again");
     return finished;
   };
 
@@ -147,12 +147,12 @@ export function createProviderLogin(options: ProviderLoginOptions): ProviderLogi
       const state = visit.query.get("state") ?? "";
       const pending = await logins.take(state);
       if (pending === undefined || pending.connector !== provider.connector || pending.place !== placeOf(provider)) {
-        throw badRequest("this login is unknown, has ended or took too long: begin again");
+        throw badRequest("this login is unknown, has ended or took too long: start again");
       }
       setLoginCookie(visit, baseUrl(), { purpose: "sign-in", secret: state, value: "", maxAge: 0 });
       // Without this, a link could sign a user in as another one.
       if (!hasLoginCookie(visit, { purpose: "sign-in", secret: state, value: pending.browser }))
-        throw badRequest("this login was begun in another browser: begin again");
+        throw badRequest("this login was started in another browser: start again");
       const { waiting } = pending;
       if (waiting === undefined) {
         const { identity, tokens } = await identify(visit, provider, pending);

@@ -36,7 +36,7 @@ export function notAccepted(error: unknown): EngineError {
   const reason = protocolReason(error);
   if (error instanceof openid.ResponseBodyError && OF_SETUP.includes(error.error)) return troubled("setup", reason);
   if (error instanceof openid.AuthorizationResponseError) return Object.assign(saidInBrowser(error), { cause: reason });
-  return Object.assign(unauthorized("the provider's answer was not accepted; begin again"), { cause: reason });
+  return Object.assign(unauthorized("the provider's answer was not accepted; start again"), { cause: reason });
 }
 
 /** The provider no longer knows the user or the login. */
@@ -62,7 +62,7 @@ function saidInBrowser(error: openid.AuthorizationResponseError): EngineError {
   const code = `${error.error.slice(0, REASON_LENGTH_MAX)}${number === undefined ? "" : ` (${number})`}`;
   if (error.error === "access_denied") return forbiddenPath(`you or your organisation refused at the provider: ${code}`);
   if (OF_CONSENT.includes(error.error) || number === "AADSTS65001")
-    return forbiddenPath(`your administrator has to allow this application at the provider first: ${code}`);
+    return forbiddenPath(`your administrator must first allow this application at the provider: ${code}`);
   return unauthorized(`the provider's answer was not accepted: ${code}`);
 }
 

@@ -158,7 +158,7 @@ function clientFor(
   };
 }
 
-/** Sent as the provider accepts it: in a header, unless its document allows only the body. */
+/** The credentials as the provider accepts them: in a header, unless its document allows only the body. */
 export function authenticationOf({
   clientSecret = "",
   redirectURI = "",

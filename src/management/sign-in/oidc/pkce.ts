@@ -8,7 +8,7 @@ export function secretText(chance: Pick<Chance, "bytes">): string {
   return Buffer.from(chance.bytes(SECRET_BYTES)).toString("base64url");
 }
 
-/** The challenge that proves later that its sender knew `verifier`: its SHA-256. Source: RFC 7636, method S256. */
+/** The challenge for `verifier`: its SHA-256, which later proves that the sender knew it. Source: RFC 7636, method S256. */
 export function challengeOf(verifier: string): string {
   return hash("sha256", verifier, "base64url");
 }

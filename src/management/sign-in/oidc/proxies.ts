@@ -52,7 +52,7 @@ function proxyOf(env: Readonly<Record<string, string | undefined>>, name: string
   const url = URL.canParse(whole) ? new URL(whole) : undefined;
   const authorization = url && authorizationOf(url);
   if (url === undefined || authorization === null || !["http:", "https:"].includes(url.protocol))
-    throw new EngineError("CONFIG_VALUE", `${name} is no address of an HTTP proxy`, {
+    throw new EngineError("CONFIG_VALUE", `${name} is not the address of an HTTP proxy`, {
       details: { hint: `Set ${name} to http://HOST:PORT or https://HOST:PORT, with %40 for @ in a password` },
     });
   return { url: new URL(url.origin), authorization };
@@ -84,7 +84,7 @@ function exception(entry: string): Exception {
   if (entry === "*") return () => true;
   const network = networkOf(entry);
   if (network !== undefined) return (host) => network(host);
-  // A colon in an address without brackets is no port.
+  // A colon in an address without brackets is not a port.
   const [, bracketed, name, port] = /^(?:\[([^\]]*)\]|([^:]*))(?::(\d+))?$/.exec(entry) ?? [undefined, undefined, entry, undefined];
   const below = canonical((bracketed ?? name ?? "").replace(/^\*?\./, ""));
   const isBelow = (host: string) => isIP(below) === 0 && host.endsWith(`.${below}`);

@@ -113,7 +113,7 @@ export function createPages({ baseUrl, ui }: PagesOptions): Pages {
         });
       const tokens = ways.filter(({ flow }) => flow === "token").map((way) => tokenForm(way, at, hidden));
       const asked = program["redirect"];
-      const body = html`${asked === undefined ? "" : html`<p>A program on this computer (${new URL(asked).origin}) waits for you to sign in. If you have not started one, close this page.</p>`}
+      const body = html`${asked === undefined ? "" : html`<p>A program on this computer (${new URL(asked).origin}) is waiting for you to sign in. If you have not started one, close this page.</p>`}
       ${
         links.length === 0
           ? ""
@@ -127,9 +127,8 @@ export function createPages({ baseUrl, ui }: PagesOptions): Pages {
     },
 
     key(visit, { key, name, expiresAt }) {
-      const end =
-        expiresAt === undefined ? "It does not end by itself" : `It ends at ${new Date(expiresAt).toISOString().replace(".000Z", "Z")}`;
-      const body = html`<p>This is your access key. It is shown this one time. ${end}.</p>
+      const end = expiresAt === undefined ? "It does not expire" : `It ends at ${new Date(expiresAt).toISOString().replace(".000Z", "Z")}`;
+      const body = html`<p>This is your access key. It is shown only once. ${end}.</p>
         <p><code id="key">${key}</code></p>
         <button type="button" id="copy" class="second" hidden>Copy the key</button>
         <p id="copied" class="soft" role="status"></p>
@@ -153,7 +152,7 @@ export function createPages({ baseUrl, ui }: PagesOptions): Pages {
 
     confirm(visit, { secret, program, user }) {
       const body = html`<p>
-          A program on this computer, at ${program}, asks for an access key with which it does everything that ${user} may do.
+          A program on this computer, at ${program}, asks for an access key that lets it do everything that ${user} may do.
         </p>
         <p>If you have not just started such a program, refuse.</p>
         <form method="post" action="${at("/auth/confirm")}">
@@ -168,7 +167,7 @@ export function createPages({ baseUrl, ui }: PagesOptions): Pages {
     failure(visit, { code, message, retryAfterSeconds }) {
       if (retryAfterSeconds !== undefined) visit.response.setHeader("Retry-After", String(retryAfterSeconds));
       const body = html`<p class="bad" role="alert">${message}</p>
-        <p><a class="button" href="${at("/login")}">Begin again</a></p>`;
+        <p><a class="button" href="${at("/login")}">Start again</a></p>`;
       show(visit, { title: "You are not signed in", body, code });
     },
 

@@ -20,7 +20,7 @@ const TOKEN = /^[\w.:-]{1,512}$/;
  */
 export async function openClusterManager(provider: Provider<"clusterManager">, context: ProviderContext): Promise<TokenClient> {
   const { host = "", bearerToken = "" } = provider.settings;
-  if (/[/?#@\s]/.test(host) || !URL.canParse(`https://${host}`)) throw unavailable("host is no host name");
+  if (/[/?#@\s]/.test(host) || !URL.canParse(`https://${host}`)) throw unavailable("host is not a host name");
   const api = `https://${host}/v3`;
   const as = (token: string) => restFor(context, { authorization: `Bearer ${token}` });
 
@@ -40,13 +40,13 @@ export async function openClusterManager(provider: Provider<"clusterManager">, c
       if (users.length !== 1) throw unauthorized("the token is unknown");
       const own = profileIn(users[0]);
       const known = await accountOf(own.id);
-      if (known === undefined || known.id !== own.id) return { decision: refused("your account is not there"), tokens: {} };
+      if (known === undefined || known.id !== own.id) return { decision: refused("your account does not exist"), tokens: {} };
       const profile = { ...own, enabled: own.enabled && known.enabled, groups: await groupsOf(rest, api) };
       return { decision: admit(provider, profile), tokens: {} };
     },
     async lookAgain({ userId }) {
       const known = await accountOf(userId);
-      if (known === undefined) throw unauthorized("the account is not there any more");
+      if (known === undefined) throw unauthorized("the account no longer exists");
       return { decision: admit(provider, known), tokens: {}, groupsUnknown: true };
     },
     endSessionUrl: () => undefined,

@@ -47,14 +47,14 @@ export async function openDirectoryProviderA(provider: Provider<"directoryProvid
       .pages(first, (answer) => nextPage(answer, first), { expected: [404] })
       .catch((error: unknown) => {
         // The account's token is not the user's.
-        throw isTokenRefused(error) ? troubled("setup", "the directory does not take the token of the service account") : error;
+        throw isTokenRefused(error) ? troubled("setup", "the directory does not accept the token of the service account") : error;
       });
     return answers.flatMap(({ body }) => (body === undefined ? [] : addressesIn(body)));
   };
   const profileBy = async (claims: Claims, tokens: ProviderTokens): Promise<ProviderSaid> => {
     const { idToken: _idToken, accessToken: _accessToken, ...kept } = tokens;
     const [id, email, hostedDomain] = ["sub", "email", "hd"].map((name) => textClaim(claims, name));
-    if (id === undefined || email === undefined) return { decision: refused("the provider tells no mail address of yours"), tokens: kept };
+    if (id === undefined || email === undefined) return { decision: refused("the provider did not send your mail address"), tokens: kept };
     const isAuthoritative = claims["email_verified"] === true && (hostedDomain !== undefined || email.toLowerCase().endsWith(OWN_DOMAIN));
     const groups = await groupsOf(id);
     const profile = {

@@ -25,7 +25,7 @@ const IDS_MAX = 1_000;
 
 /**
  * A directory of accounts with tenants: OpenID Connect, and its API for groups. The issuer's keys are those of all tenants, so the tenant is
- * the one that the verified ID token names. The id is tenant and object together; addresses prove nothing, because a foreign tenant's
+ * the one that the verified ID token names. The id consists of tenant and object; mail addresses prove nothing, because a foreign tenant's
  * administrator sets them. Refreshes by the refresh token.
  *
  * @throws API_UNAVAILABLE when its discovery document cannot be read.
@@ -80,7 +80,7 @@ export async function openDirectoryProviderB(provider: Provider<"directoryProvid
 /** Groups of the user, direct and transitive. Those whose names may not be read are left out. */
 async function groupsOf(api: Rest, securityEnabledOnly: boolean): Promise<DirectoryProviderBProfile["groups"]> {
   const ids = (await listOf(api, "/me/getMemberGroups", { securityEnabledOnly })).map((id) => {
-    if (typeof id !== "string") throw unavailable("the ids of groups are no texts");
+    if (typeof id !== "string") throw unavailable("the ids of groups are not strings");
     return id;
   });
   const groups: DirectoryProviderBProfile["groups"][number][] = [];

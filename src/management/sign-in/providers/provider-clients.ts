@@ -58,7 +58,7 @@ const NEEDS: { readonly [Kind in ProviderKind]?: readonly string[] } = {
 };
 
 /**
- * Whether users can sign in by a provider: it is configured.
+ * Whether a provider is configured, so that users can sign in with it.
  *
  * @example
  * isLive({ kind: "saml", connector: "saml", settings: {} }); // false

@@ -124,7 +124,7 @@ function failureOf({ status, headers }: Response, where: string) {
   const isBusy = status === 429 || headers.has("retry-after") || headers.get("x-ratelimit-remaining") === "0";
   if (isBusy && (status === 403 || status === 429 || status === 503)) return troubled("busy", `${where}: ${status}, too many requests`);
   if (status === 401) {
-    const error = Object.assign(unauthorized("the provider does not take the token"), { cause: `${where}: 401` });
+    const error = Object.assign(unauthorized("the provider does not accept the token"), { cause: `${where}: 401` });
     refusedTokens.add(error);
     return error;
   }
@@ -134,7 +134,7 @@ function failureOf({ status, headers }: Response, where: string) {
 
 function parsed(text: string, { headers }: Response, where: string): unknown {
   const type = headers.get("content-type") ?? "";
-  if (!/^application\/(?:[\w.+-]+\+)?json\b/i.test(type)) throw unavailable(`${where}: the answer is no JSON`);
+  if (!/^application\/(?:[\w.+-]+\+)?json\b/i.test(type)) throw unavailable(`${where}: the answer is not JSON`);
   try {
     return parseJson(text, DEPTH_MAX);
   } catch (error) {
@@ -151,13 +151,13 @@ export function linkedNext({ headers }: RestAnswer): string | undefined {
 
 /** An object of an answer. */
 export function recordIn(value: unknown, what: string): Readonly<Record<string, unknown>> {
-  if (!isRecord(value)) throw unavailable(`the provider's ${what} is no object`);
+  if (!isRecord(value)) throw unavailable(`the provider's ${what} is not an object`);
   return value;
 }
 
 /** The objects of a list. */
 export function recordsIn(value: unknown, what: string): readonly Readonly<Record<string, unknown>>[] {
-  if (!Array.isArray(value)) throw unavailable(`the provider's ${what} is no list`);
+  if (!Array.isArray(value)) throw unavailable(`the provider's ${what} is not a list`);
   return value.map((item) => recordIn(item, what));
 }
 
@@ -172,7 +172,7 @@ export function requiredText(record: Readonly<Record<string, unknown>>, name: st
 export function optionalText(record: Readonly<Record<string, unknown>>, name: string, what: string): string | undefined {
   const value = Object.hasOwn(record, name) ? record[name] : undefined;
   if (value === undefined || value === null || value === "") return undefined;
-  if (typeof value !== "string") throw unavailable(`the provider's ${what} has a ${name} that is no text`);
+  if (typeof value !== "string") throw unavailable(`the provider's ${what} has a ${name} that is not a string`);
   return value;
 }
 
@@ -180,6 +180,6 @@ export function optionalText(record: Readonly<Record<string, unknown>>, name: st
 export function numericId(record: Readonly<Record<string, unknown>>, name: string, what: string): string {
   const value = Object.hasOwn(record, name) ? record[name] : undefined;
   if (typeof value !== "number" || !Number.isSafeInteger(value) || value <= 0)
-    throw unavailable(`the provider's ${what} has a ${name} that is no whole number`);
+    throw unavailable(`the provider's ${what} has a ${name} that is not a whole number`);
   return String(value);
 }

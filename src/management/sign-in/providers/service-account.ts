@@ -61,7 +61,7 @@ async function readAccount({ readFile }: ProviderContext, path: string): Promise
     };
   } catch (error) {
     // The parser's own message quotes the file.
-    const why = error instanceof SyntaxError ? "it is no JSON" : messageOf(error);
+    const why = error instanceof SyntaxError ? "it is not JSON" : messageOf(error);
     throw troubled("setup", `serviceAccountFilePath cannot be used: ${why}`);
   }
 }

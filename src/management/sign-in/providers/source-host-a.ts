@@ -26,7 +26,7 @@ const API_HEADERS = { accept: "application/vnd.github+json", "x-github-api-versi
 /** Where the host is: its pages, and its API. */
 function hostsOf({ hostName = "" }: SourceHostASettings): { readonly site: string; readonly api: string } {
   if (hostName === "") return SOURCE_HOST_A_HOSTS;
-  if (/[/?#@\s]/.test(hostName) || !URL.canParse(`https://${hostName}`)) throw unavailable("hostName is no host");
+  if (/[/?#@\s]/.test(hostName) || !URL.canParse(`https://${hostName}`)) throw unavailable("hostName is not a host");
   const site = `https://${hostName}`;
   return { site, api: hostName.endsWith(SOURCE_HOST_A_CLOUD) ? `https://api.${hostName}` : `${site}/api/v3` };
 }
@@ -35,7 +35,7 @@ function hostsOf({ hostName = "" }: SourceHostASettings): { readonly site: strin
  * A host of source code with organisations and teams: OAuth 2.0 with PKCE, and its REST API. There is no ID token; the id is the number that
  * the host never gives to another account. Refreshes by the access token, or by the refresh token if the host gave one.
  *
- * @throws API_UNAVAILABLE when `hostName` is no host.
+ * @throws API_UNAVAILABLE when `hostName` is not a host.
  */
 export async function openSourceHostA(provider: Provider<"sourceHostA">, context: ProviderContext): Promise<RedirectClient> {
   const { settings } = provider;

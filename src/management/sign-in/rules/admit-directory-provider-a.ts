@@ -28,7 +28,7 @@ export function admitDirectoryProviderA(
 ): SignInDecision {
   const { id, email, emailVerified, hostedDomain, groups = [] } = profile;
   if (!meets(settings.hostedDomains, hostedDomain === undefined ? [] : [hostedDomain], withoutCase)) {
-    return refused("your account is of none of the domains that may sign in");
+    return refused("your account is in none of the domains that may sign in");
   }
   if (!meets(settings.groups, groups, withoutCase)) return refused("you are in none of the groups that may sign in");
   return admitted({

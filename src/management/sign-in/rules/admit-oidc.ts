@@ -63,7 +63,7 @@ function truthClaim(claims: Claims, name: string): boolean | undefined {
 
 /** What is wrong with the issuer or the audience of the token; undefined when nothing is. */
 function wrongToken({ issuerUrl = "", clientId = "" }: OidcSettings, claims: Claims): string | undefined {
-  if (!isSameIssuer(textClaim(claims, "iss"), issuerUrl)) return "the token is by another issuer";
+  if (!isSameIssuer(textClaim(claims, "iss"), issuerUrl)) return "the token is from another issuer";
   const audiences = listClaim(claims, "aud") ?? [];
   if (clientId === "" || !audiences.includes(clientId)) return "the token is for another client";
   const party = claims["azp"];

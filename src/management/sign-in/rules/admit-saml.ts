@@ -36,7 +36,7 @@ export function admitSaml({ connector, settings }: Configured<SamlSettings>, ass
   if (ssoIssuer !== "" && issuer !== ssoIssuer) return refused("the response is by another issuer");
   if (nameId === undefined || nameId === "") return refused("the response names no user");
   const twice = [usernameAttr, emailAttr].find((name) => repeated.includes(name));
-  if (twice !== undefined) return refused(`the attribute ${twice} is there more than once`);
+  if (twice !== undefined) return refused(`the attribute ${twice} occurs more than once`);
   const username = usernameAttr === "" ? nameId : first(attributes, usernameAttr);
   if (username === undefined) return refused(`the attribute ${usernameAttr}, the user name, is missing`);
   const email = emailAttr === "" ? undefined : first(attributes, emailAttr);

@@ -1,14 +1,14 @@
 /** A provider's claims about a user, by name. */
 export type Claims = Readonly<Record<string, unknown>>;
 
-/** A claim that is a text; undefined when it is absent, empty or anything else. */
+/** A claim that is a string; undefined when it is absent, empty or anything else. */
 export function textClaim(claims: Claims, name: string): string | undefined {
   const value = Object.hasOwn(claims, name) ? claims[name] : undefined;
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
 /**
- * A claim that is a text or a list of texts, as a list. Empty when it is absent, undefined when it is anything else.
+ * A claim that is a string or a list of strings, as a list. Empty when it is absent, undefined when it is anything else.
  *
  * @example
  * listClaim({ groups: "dev" }, "groups"); // ["dev"]

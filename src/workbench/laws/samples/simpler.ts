@@ -4,7 +4,7 @@ import { canonicalJson, isRecord } from "../../../base/json.ts";
 const CHARACTERS_MAX = 40;
 
 /**
- * How much a reader has to look at: fewer characters, then plainer ones. A text of one letter comes before an empty one, which
+ * How simple a value is to read: fewer characters first, then plainer ones. A text of one letter comes before an empty one, which
  * people overlook.
  */
 export function sizeOf(value: unknown): number {

@@ -28,7 +28,7 @@ export function stepOf(on: LawStep["on"], arrival: Arrival): LawStep {
 
 /**
  * Lets both sides follow each other, as two syncers without any guard would: the tenant's value goes to the host, the result
- * comes back, and so on. Rest is a value that comes back as it went, or one that fails or is removed on the way.
+ * comes back, and so on. It ends when a value comes back unchanged, fails, or is removed on the way.
  */
 export function alternate(trip: Trip, start: unknown, { situation, rounds }: { situation: Situation; rounds: number }): Alternation {
   const steps: LawStep[] = [{ on: "tenant", value: start }];

@@ -14,7 +14,7 @@ import type { Words } from "../samples/words.ts";
 const TENANT = { name: "web", namespace: "shop" };
 
 /**
- * The journey of whole objects through patches of one list, in the order in which the patcher runs them. Its values are objects
+ * The round trips of whole objects through patches of one list, in the order in which the patcher runs them. Its values are objects
  * without what identifies them. The result of a patch without a way back never comes back, as with the syncer: there the tenant
  * keeps its value.
  */
@@ -105,7 +105,7 @@ class ListTrip implements Trip {
   }
 }
 
-/** An object without what tells it from others, as it comes back from a journey: an empty map in metadata means the same as none. */
+/** An object without its identity, as it comes back from a round trip: an empty map in metadata means the same as none. */
 export function bareObject(value: unknown): Record<string, unknown> {
   const { apiVersion: _apiVersion, kind: _kind, metadata, ...body } = isRecord(value) ? value : {};
   const { name: _name, namespace: _namespace, labels, annotations, ...others } = isRecord(metadata) ? metadata : {};

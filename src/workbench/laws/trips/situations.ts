@@ -42,7 +42,7 @@ export function plainSituation(options: SituationOptions): Situation {
   );
 }
 
-/** Surroundings by chance: labels, annotations and a body, with what the expressions read in about half of all cases. */
+/** Random surroundings: labels, annotations and a body, with what the expressions read in about half of all cases. */
 export function drawSituation(options: SituationOptions, random: Random): Situation {
   const steps = concreteSteps(options, (limit) => random.below(limit));
   const names = { name: random.pick(["web", "a", "db-1"]), namespace: random.pick(["shop", "default", "a"]) };

@@ -59,7 +59,7 @@ interface Remembered {
   readonly arrival: Arrival;
 }
 
-/** The journey of one patch. */
+/** The round trips of one patch. */
 export function createTrip(rules: TripRules, patch: CompiledPatch, words: Words): Trip {
   return new PatchTrip(rules, patch, words);
 }
@@ -180,7 +180,7 @@ class PatchTrip implements Trip {
   }
 }
 
-/** With its own cache: names tried here must not reach a syncer. */
+/** Uses its own cache, because names tried here must not reach a syncer. */
 export function freshNames({ names, translator }: TripRules): NameRules {
   const mapping = createMapping();
   return {

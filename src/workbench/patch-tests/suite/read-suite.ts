@@ -258,7 +258,7 @@ function readSet(node: Node | undefined, field: string, report: Report): SetValu
   if (node?.kind !== "map") return [];
   return [...node.entries].map(([path, entry]) => {
     const place = keyStartOf(entry);
-    // A key is no scalar with a place for each of its characters; the whole key is the place.
+    // A key is not a scalar with a place for each of its characters; the whole key is the place.
     const key = { kind: "scalar", source: entry.keySource, start: entry.keyStart, value: path, style: "none" } as const;
     const at = { ...key, contentStart: entry.keyStart, contentEnd: entry.keyStart, indent: 0 };
     compileText({ report, node: at, field: fieldPath(field, path) }, () => compilePath(path));

@@ -76,7 +76,7 @@ const ERROR = {
 
 const PATCH_OUTCOME = {
   type: "object",
-  description: "What must become of one patch.",
+  description: "The expected outcome of one patch.",
   fields: {
     path: { type: "string", required: true, description: "Path of the patch, in any spelling." },
     outcome: {
@@ -91,7 +91,7 @@ const PATCH_OUTCOME = {
     fuel: {
       type: "object",
       description: "What the patch may cost.",
-      fields: { max: { ...FUEL_MAX, required: true, description: "At most so much fuel, over all values." } },
+      fields: { max: { ...FUEL_MAX, required: true, description: "Maximum fuel, over all values." } },
     },
   },
 } as const satisfies ObjectSchema;
@@ -101,7 +101,7 @@ const CASE = {
   description: "One value at the test's path, and what becomes of it.",
   fields: {
     it: { type: "string", minLength: 1, description: "Label of the case. Default: the value." },
-    in: { type: "any", description: "The value to start from; null takes the field away." },
+    in: { type: "any", description: "The value to start from; null removes the field." },
     out: { type: "any", description: "The value that must come out; null: none." },
     error: { type: "string", description: "Code of the failure that the value must have, instead of out." },
   },
@@ -121,11 +121,12 @@ const REFERENCE = {
 /** One entry of `tests`. */
 const TEST = {
   type: "object",
-  description: "An object goes in, one comes out. Without a statement the test shows that patches find something, and that none fails.",
+  description:
+    "One object goes in, and one comes out. Without assertions, the test checks that patches match something and that none fails.",
   fields: {
     it: { type: "string", required: true, minLength: 1, description: "What the test shows: its title in reports." },
     skip: { type: "string", minLength: 1, description: "Why the test is not run." },
-    direction: { ...DIRECTION, description: "Which way. Default: that of defaults." },
+    direction: { ...DIRECTION, description: "Direction. Default: that of defaults." },
     object: {
       ...OBJECT,
       required: true,
@@ -134,7 +135,7 @@ const TEST = {
     },
     set: {
       type: "map",
-      description: "Values by path, put into the object first. What is not there is made; null takes it away.",
+      description: "Values by path, put into the object first. Missing fields are created; null removes a field.",
       values: { type: "any", description: "JSON data, or null." },
     },
     context: CONTEXT,
@@ -143,19 +144,19 @@ const TEST = {
       type: "literals",
       values: ["applied", "unchanged", "error", "denied", "rejected"],
       description:
-        "What all patches come to. applied: one changed something and none failed. unchanged: none changed anything or failed. error: one failed. denied: one touched a protected field. rejected: the object would not be written at all. Default: anything but the last three.",
+        "The overall result. applied: one changed something and none failed. unchanged: none changed anything or failed. error: one failed. denied: one touched a protected field. rejected: the object would not be written at all. Default: anything but the last three.",
     },
     error: ERROR,
     patches: {
       type: "list",
-      description: "What must become of single patches; others may do as they like.",
+      description: "Expected outcomes of single patches; others are not checked.",
       items: PATCH_OUTCOME,
       minItems: 1,
     },
     expected: { ...OBJECT, description: "The whole object that must come out: a golden file, which `test -u` writes, or the object." },
     references: { type: "list", description: "What the object must refer to; all of it, in any order. toHost only.", items: REFERENCE },
     path: { type: "string", description: "With cases: where their values are put, and looked for afterwards." },
-    cases: { type: "list", description: "The test once for each of these values.", items: CASE, minItems: 1, maxItems: 100_000 },
+    cases: { type: "list", description: "Runs the test once for each of these values.", items: CASE, minItems: 1, maxItems: 100_000 },
     maxFuel: { ...FUEL_MAX, description: "What all patches may cost together. Default: that of defaults." },
     maxMatches: { ...MATCHES_MAX, description: "How many values one patch may find. Default: that of defaults." },
   },
@@ -175,7 +176,7 @@ export const PATCH_TEST = {
     },
     config: {
       type: "any",
-      description: "The configuration: a file, files of which later ones win, or vcluster.yaml itself. Either this or patches.",
+      description: "The configuration: a file, several files (later ones win), or the content of vcluster.yaml. Either this or patches.",
       jsonSchema: { type: ["string", "array", "object"], items: { type: "string" } },
     },
     patches: { ...PATCHES, description: "Patches of sync.toHost.endpoints, instead of a configuration." },
@@ -184,7 +185,7 @@ export const PATCH_TEST = {
       description: "The engine's settings: a file, or the settings themselves. Default: {}.",
       jsonSchema: { type: ["string", "object"] },
     },
-    context: { ...CONTEXT, description: "What expressions see as context.*; a test's own context goes first, member by member." },
+    context: { ...CONTEXT, description: "What expressions see as context.*; a test's own context takes precedence, member by member." },
     objects: {
       type: "map",
       description: "Objects by name: a file, or the object. Those that reference patches can name count as objects of the tenant cluster.",

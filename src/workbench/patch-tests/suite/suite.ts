@@ -91,7 +91,7 @@ export interface Suite {
 }
 
 /**
- * An object with what test files may leave out: it is an Endpoints if it says nothing else.
+ * An object with the defaults of test files: it is an Endpoints unless it says otherwise.
  *
  * @example
  * completeObject({ subsets: [] }, { name: "web", namespace: "shop" }).kind; // "Endpoints"

@@ -48,7 +48,7 @@ export const HOST_EDITS: readonly Example[] = [
   },
   {
     name: "edit-one-way",
-    title: "An edit that is taken back",
+    title: "An edit that is undone",
     about: "A patch without reverseExpression has no way back: what it wrote is written again, while the other edit flows.",
     group,
     state: {
@@ -89,7 +89,7 @@ export const HOST_EDITS: readonly Example[] = [
   },
   {
     name: "edit-not-inverse",
-    title: "An edit that would never rest",
+    title: "An edit that would never settle",
     about: "The reverse forgets the hyphen, so the edit would come back different each time: it is refused instead of looping.",
     group,
     state: {

@@ -21,7 +21,7 @@ export const MISTAKES: readonly Example[] = [
   {
     name: "oscillating-pair",
     title: "A pair that oscillates",
-    about: "The reverse takes one character too few away: values grow with every round, which the verdict shows with a smallest example.",
+    about: "The reverse removes one character too few: values grow with every round, as the smallest example of the verdict shows.",
     group,
     state: {
       vcluster: BLUE,
@@ -53,7 +53,7 @@ export const MISTAKES: readonly Example[] = [
   {
     name: "throws",
     title: "An expression that throws",
-    about: "What fails is told with the value of every part, touches its own value only, and costs its fuel.",
+    about: "A failure shows the value of every part, affects only its own value, and costs fuel.",
     group,
     state: {
       vcluster: BLUE,
@@ -84,7 +84,7 @@ export const MISTAKES: readonly Example[] = [
   {
     name: "no-match",
     title: "A path that finds nothing",
-    about: "Nothing is created by a path: the first one is misspelled, the second one names a label that is not there.",
+    about: "A path creates nothing: the first one is misspelled, the second one names a label that is not there.",
     group,
     state: {
       vcluster: BLUE,

@@ -29,7 +29,7 @@ const RECIPES: readonly Recipe[] = [
   {
     name: "add-annotation",
     title: "An annotation on every copy",
-    about: "Nothing is created by a path, so the patch is on the map, which is always there.",
+    about: "A path creates nothing, so the patch is on the map, which always exists.",
     patches: `
       - path: metadata.annotations
         expression: '({...value, "example.com/from": context.vcluster.name})'

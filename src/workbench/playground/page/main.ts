@@ -3,9 +3,12 @@ import { systemClock } from "../../../base/clock.ts";
 import type { WorkerLike } from "../channel.ts";
 import { GALLERY } from "../gallery.ts";
 import { unpackState } from "../share.ts";
+import { WORKER_ELEMENT } from "../worker-element.ts";
 import { createSettings } from "./settings/settings.ts";
-import { startWorker } from "./wiring/start-worker.ts";
 import { createWorkbench } from "./workbench.ts";
+
+/** Address of the worker's script, which the page carries, so that nothing is fetched: from a file, and from any folder of any server. */
+let workerAddress: string | undefined;
 
 const settings = createSettings(() => localStorage);
 const linked = location.hash.length > 1 ? await unpackState(location.hash) : undefined;
@@ -23,3 +26,10 @@ addEventListener("hashchange", () => {
   if (location.hash.length > 1)
     void unpackState(location.hash).then((unpacked) => (unpacked.ok ? workbench.open(unpacked.state) : workbench.tell(unpacked.message)));
 });
+
+function startWorker(): Worker {
+  const script = document.getElementById(WORKER_ELEMENT)?.textContent;
+  if (!script) throw new Error("The page has no worker: build it with npm run build:playground");
+  workerAddress ??= URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
+  return new Worker(workerAddress);
+}

@@ -34,7 +34,7 @@ import { tellOutcomes } from "./tell-outcomes.ts";
 import type { Tell } from "./tell-outcomes.ts";
 
 /**
- * What a state comes to.
+ * Evaluates a state.
  *
  * @example
  * const { host, outcomes } = await evaluate({ config: "sync: {toHost: {endpoints: {patches: []}}}", tenant: endpointsYaml });
@@ -130,7 +130,7 @@ function nothingShown({ rules }: Engine, objects: readonly ReadObject[]): Proble
   return [{ code: "CONFIG_REQUIRED", severity: "error", message, file: "tenant", line, column, field: "", hint }];
 }
 
-/** Undefined, and a problem in the report, when the text is no object that could stand in the place of the copy. */
+/** Undefined, and a problem in the report, when the text is not an object that could stand in the place of the copy. */
 function editedCopy(
   rules: Rules,
   { written, text, report }: { readonly written: KubeObject; readonly text: string; readonly report: Report },

@@ -31,7 +31,7 @@ export interface Tell {
 const LIMITS: readonly string[] = ["EXPRESSION_FUEL", "EXPRESSION_MEMORY", "EXPRESSION_STACK"];
 
 /**
- * Tells what became of patches.
+ * Reports the outcomes of patches.
  *
  * @param seen `object`: what the patches of this direction looked at.
  */
@@ -85,6 +85,6 @@ function createExplainer({ settings, translator }: Engine) {
 
 function missed({ path }: CompiledPatch, object: unknown): string {
   const { reached, suggestion } = nearestPath(path, object);
-  const got = reached === "$" ? "Nothing of the path is there" : `${reached} is there, and no more of the path`;
+  const got = reached === "$" ? "No part of the path exists" : `${reached} exists, but the rest of the path does not`;
   return suggestion === undefined ? `${got}.` : `${got}. Did you mean ${suggestion}?`;
 }

@@ -37,7 +37,7 @@ const FAULT_FIELDS = {
 const FAULTS = Object.keys(FAULT_FIELDS) as Fault["kind"][];
 const MODIFIERS = ["on", "for", "times", "behind"] as const;
 
-/** Reads one event; undefined, and reported, when it makes no sense. */
+/** Reads one event; if it makes no sense, that is reported, and the result is undefined. */
 export function readEvent(reading: Reading, at: At, data: EventData): SequenceEvent | undefined {
   const what = onlyOne(reading, at, WHAT);
   if (what === undefined) return undefined;
@@ -124,5 +124,5 @@ function isStatus(status: number): status is AnsweredStatus {
 
 function modifiersHint(kind: Fault["kind"]): string {
   const known = FAULT_FIELDS[kind].map((name) => name.replace("!", ""));
-  return known.length === 0 ? "Nothing goes with it" : `It takes ${known.join(" and ")}`;
+  return known.length === 0 ? "It takes no other fields" : `It takes ${known.join(" and ")}`;
 }

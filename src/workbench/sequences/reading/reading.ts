@@ -22,12 +22,12 @@ export function member({ node, field }: At, name: string): At {
   return { node: entry?.value ?? node, field: field === "" ? name : `${field}.${name}` };
 }
 
-/** Says that a value is wrong, at its place. */
+/** Reports a wrong value at its position. */
 export function refuse({ report }: Reading, { node, field }: At, message: string, hint = ""): void {
   report.error({ code: "CONFIG_VALUE", message, at: startOf(node), field, hint });
 }
 
-/** The one of `kinds` that a map says; undefined, and reported, when it says none or several. */
+/** The one of `kinds` that a map has; if it has none or several, that is reported, and the result is undefined. */
 export function onlyOne<Kind extends string>(reading: Reading, at: At, kinds: readonly Kind[]): Kind | undefined {
   const said =
     at.node.kind === "map" ? kinds.filter((kind) => (at.node as { entries: ReadonlyMap<string, unknown> }).entries.has(kind)) : [];

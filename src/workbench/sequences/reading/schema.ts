@@ -34,13 +34,13 @@ const count = (description: string, minimum: number) => ({ type: "integer", mini
 
 const SET = {
   type: "map",
-  description: "Values by path, metadata.labels.tier for example. What is not there is made; null takes it away. As `set` of a test.",
+  description: "Values by path, metadata.labels.tier for example. Missing fields are created; null removes a field. As `set` of a test.",
   values: { type: "any", description: "JSON data, or null." },
 } as const;
 
 const actions = (what: string) =>
   ({
-    apply: named("Writes this object of `objects` as it is there, whether it exists or not. With set, changed so."),
+    apply: named("Writes this object of `objects`, whether it exists or not. With set, its values are changed first."),
     edit: named(`Changes ${what} as it is by then. Needs set.`),
     delete: named(`Deletes ${what}.`),
     set: SET,
@@ -52,7 +52,7 @@ const TENANT_ACTION = {
   fields: {
     ...actions("this object"),
     pause: named("Sets the pause annotation of this object."),
-    resume: named("Takes the pause annotation of this object away."),
+    resume: named("Removes the pause annotation of this object."),
   },
 } as const satisfies ObjectSchema;
 
@@ -67,18 +67,18 @@ const FAULT = {
   description: "Something breaks: exactly one thing, from this moment on.",
   fields: {
     watchExpired: cluster("The watches of this cluster end with 410 Gone; the syncer lists everything again."),
-    watchCut: cluster("The watches of this cluster tell nothing for a while, and then everything. Needs for."),
+    watchCut: cluster("The watches of this cluster send nothing for a while, and then everything. Needs for."),
     lostEvent: cluster("The next event of this cluster never arrives."),
     lateList: cluster(
       "The syncer lists this cluster again, and is shown how it was `behind` changes ago, but nothing older than what it has seen.",
     ),
     emptyList: cluster("The syncer lists this cluster again and is shown nothing; after a while it lists it once more. Needs for."),
-    down: cluster("This cluster answers nothing and tells nothing for a while. Needs for."),
-    crash: syncer("The process ends at once. It starts again, at once or after for."),
-    stall: syncer("The process stands still for a while. Needs for."),
+    down: cluster("This cluster answers nothing and sends no events for a while. Needs for."),
+    crash: syncer("The process ends at once. It starts again at once, or after for."),
+    stall: syncer("The process pauses for a while. Needs for."),
     lostRequest: cluster("The next write to this cluster never arrives there."),
     lostAnswer: cluster("The next write to this cluster happens, and the syncer never hears of it."),
-    lateWrite: cluster("The syncer gives the next write to this cluster up, and it happens all the same, later. Needs for."),
+    lateWrite: cluster("The syncer gives up on the next write to this cluster, but it still happens, later. Needs for."),
     answered: count(
       "This status answers the next request instead of a cluster: 403, 409, 422, 429 or 503; 409 and 422 the next write.",
       400,
@@ -96,7 +96,7 @@ const FAULT = {
 
 const RELOAD = {
   type: "object",
-  description: "The running syncer takes another configuration up. What is left out stays as it was.",
+  description: "The running syncer loads another configuration. What is left out does not change.",
   fields: {
     config: { type: "any", description: "As `config` of the file." },
     patches: { type: "any", description: "As `patches` of the file." },
@@ -122,9 +122,9 @@ export const WRITES = {
   description: "Writes of the syncer that changed something, Events aside.",
   fields: {
     exact: count("Exactly so many.", 0),
-    max: count("At most so many.", 0),
-    min: count("At least so many.", 0),
-    since: duration("Counts only writes at this time or later. Default: all."),
+    max: count("At most this many.", 0),
+    min: count("At least this many.", 0),
+    since: duration("Count only writes at this time or later. Default: all."),
   },
 } as const satisfies ObjectSchema;
 
@@ -144,7 +144,7 @@ export const OBJECT_EXPECTATION = {
     events: { ...REASONS, description: "The reasons of all Events about it so far, each once, in any order. [] is none." },
     notes: {
       type: "list",
-      description: "Codes of what the syncer says about this tenant object by then, as `why` shows; all of them, in any order.",
+      description: "Codes that the syncer reports about this tenant object by then, as `why` shows; all of them, in any order.",
       items: { type: "string", description: "A code, EXCLUDED for example." },
     },
   },
@@ -168,10 +168,13 @@ const EXPECTATION = {
   type: "object",
   description: "What holds at one time.",
   fields: {
-    at: duration("When; what happens at that very time has happened. Left out: when all has come to rest."),
+    at: duration("When; what happens at that very time has happened. Left out: when everything is at rest."),
     tenant: SIDE_EXPECTATION,
     host: SIDE_EXPECTATION,
-    quiescent: { type: "boolean", description: "Whether all is at rest: nothing is under way, and nothing waits to be done later." },
+    quiescent: {
+      type: "boolean",
+      description: "Whether everything is at rest: nothing is under way, and nothing is waiting to be done later.",
+    },
   },
 } as const satisfies ObjectSchema;
 

@@ -14,7 +14,7 @@ const LINES_AT_THE_START = 8;
 const TIME_WIDTH = 9;
 const WHO_WIDTH = 6;
 
-/** An empty chronicle. */
+/** Creates an empty chronicle. */
 export function createChronicle(): Chronicle {
   const lines: string[] = [];
   return {
@@ -23,7 +23,7 @@ export function createChronicle(): Chronicle {
   };
 }
 
-/** Lines as one text, short enough to be read. */
+/** Lines as one text, shortened for readers. */
 export function shownLines(lines: readonly string[]): string {
   if (lines.length <= LINES_MAX) return lines.join("\n");
   const last = lines.slice(LINES_AT_THE_START - LINES_MAX + 1);

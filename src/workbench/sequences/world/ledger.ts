@@ -55,7 +55,7 @@ export interface LedgerOptions {
 
 const DOES = { ADDED: "creates", MODIFIED: "updates", DELETED: "deletes" } as const;
 
-/** Two empty clusters. */
+/** Creates the ledger of two empty clusters. */
 export async function createLedger({ resources, plainKinds, clock, delay }: LedgerOptions): Promise<Ledger> {
   const writes: SequenceWrite[] = [];
   const told: ToldReason[] = [];

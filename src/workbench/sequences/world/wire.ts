@@ -24,7 +24,7 @@ export interface Sent {
   readonly resource: ResourceType;
 }
 
-/** Connection between the syncer and both clusters, with the faults that break single requests. */
+/** The connection between the syncer and both clusters, with the faults that break single requests. */
 export class Wire {
   /** Faults that wait for a request. */
   readonly broken = new BrokenRequests();

@@ -42,7 +42,7 @@ function isHidden(cache: SimulatedCache): boolean {
   return false;
 }
 
-/** What goes wrong between a server and a cache. */
+/** Faults between a server and a cache. */
 export const EVENT_FAULTS: readonly Act[] = [
   eventFault(
     "event twice",

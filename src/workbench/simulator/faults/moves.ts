@@ -6,7 +6,7 @@ import type { Flight, SimulatedReplica } from "../model/replica.ts";
 import { describeRequest } from "../world.ts";
 import type { World } from "../world.ts";
 
-/** A flight of some replica, or nothing. */
+/** A pending request of some replica, or undefined. */
 export function drawFlight(
   world: World,
   random: Random,
@@ -17,7 +17,7 @@ export function drawFlight(
   return all.length === 0 ? undefined : random.pick(all);
 }
 
-/** A cache of a replica that is awake, or nothing. */
+/** A cache of a running replica, or undefined. */
 export function drawCache(
   world: World,
   random: Random,
@@ -31,7 +31,7 @@ export function drawCache(
   return all.length === 0 ? undefined : random.pick(all);
 }
 
-/** Tells that the request of a flight waits for a cluster. */
+/** Tells whether a pending request waits for a cluster. */
 export function isAsked({ response }: Flight): boolean {
   return response === undefined;
 }

@@ -41,7 +41,7 @@ const pause: Act = {
     const replica = random.pick(world.replicas);
     const ms = PAUSE_MIN_MS + random.below(PAUSE_MORE_MS);
     replica.pausedUntil = world.now + ms;
-    return `replica ${replica.index} stands still for ${ms} ms`;
+    return `replica ${replica.index} pauses for ${ms} ms`;
   },
 };
 
@@ -92,7 +92,7 @@ const reload: Act = {
     if (number === undefined) return undefined;
     for (const replica of world.replicas) replica.reload(world.generation);
     world.notice("configuration");
-    return `every replica takes configuration number ${number} up`;
+    return `every replica loads configuration number ${number}`;
   },
 };
 

@@ -106,7 +106,7 @@ const rival: Act = {
   },
 };
 
-/** What goes wrong with one request. */
+/** Faults of single requests. */
 export const REQUEST_FAULTS: readonly Act[] = [
   requestFault("request lost", 2, always, (_world, found) => giveUp(found)),
   requestFault("answer lost", 3, isWrite, async (world, found) => {

@@ -9,7 +9,7 @@ export interface Fairness {
   took(id: string, waiting: readonly string[]): string | undefined;
 }
 
-/** Remembers for each namespace that waits how often each other one had its turn since. */
+/** Counts for each waiting namespace how often each other one has been served since. */
 export function createFairness(): Fairness {
   const waits = new Map<string, Map<string, number>>();
   return {

@@ -25,7 +25,7 @@ export interface Setting {
   readonly restless?: boolean | undefined;
 }
 
-/** The kinds that matter to a setting: those that are synced, Services, and those that are only referred to. */
+/** The kinds that a setting uses: the synced ones, Services, and those that objects only refer to. */
 export function resourcesOf(setting: Setting): readonly ResourceType[] {
   const all = setting.generations.flatMap(({ rules }) => rules.map(({ kind }) => kind.resource));
   return unique([...all, SERVICES, ...referencedOf(setting)]);
@@ -34,13 +34,13 @@ export function resourcesOf(setting: Setting): readonly ResourceType[] {
 /** Kinds of which people of a simulation do things that no other kind knows. */
 const WITH_OWN_USERS: readonly ResourceType[] = [ENDPOINTS, SERVICES, ENDPOINT_SLICES];
 
-/** The synced kinds that people and servers of a simulation know by their entries alone. */
+/** The synced kinds that the simulation handles generically, from their registry entries. */
 export function plainKindsOf({ generations }: Setting): readonly SyncedKind[] {
   const all = new Set(generations.flatMap(({ rules }) => rules.map(({ kind }) => kind)));
   return [...all].filter(({ resource }) => !WITH_OWN_USERS.includes(resource));
 }
 
-/** The kinds that are only referred to. */
+/** The kinds that objects only refer to. */
 export function referencedOf({ generations }: Setting): readonly ResourceType[] {
   return unique(generations.flatMap(({ references }) => references?.kinds.map(({ resource }) => resource) ?? []));
 }

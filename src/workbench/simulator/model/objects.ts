@@ -18,7 +18,7 @@ export const CONFIG_ANNOTATION = "example.com/config";
 export const REFERENCED_NAMES = ["first", "second"] as const;
 const VALUES = ["a", "b", "c"] as const;
 
-/** A value, or undefined for none. */
+/** A value, or undefined. */
 export function drawFieldValue(random: Random): string | undefined {
   return random.happens(0.2) ? undefined : random.pick(VALUES);
 }
@@ -37,7 +37,7 @@ const PORTS = [
   { name: "dns", port: 53, protocol: "UDP" },
 ] as const;
 
-/** Subsets of any shape that the API server repacks, with an address now and then that the policy refuses. */
+/** Random subsets that the API server would repack, sometimes with an address that the policy refuses. */
 export function drawSubsets(random: Random): readonly EndpointSubset[] {
   return Array.from({ length: random.below(3) }, () => {
     const addresses = Array.from({ length: 1 + random.below(2) }, () => random.pick(ADDRESSES));
@@ -63,7 +63,7 @@ export function drawObject(random: Random, resource: ResourceType, key: ObjectKe
   return resource === SERVICES ? drawService(random, key) : drawEndpoints(random, key);
 }
 
-/** An object of a kind that is known by its entry alone. */
+/** An object of a kind that is handled generically. */
 export function drawPlain(random: Random, kind: SyncedKind, { namespace, name }: ObjectKey): KubeObject {
   const { apiVersion, kind: called } = kind.resource;
   const tag = drawFieldValue(random);
@@ -76,19 +76,19 @@ export function drawPlain(random: Random, kind: SyncedKind, { namespace, name }:
   };
 }
 
-/** The body of its sample, or another one. */
+/** The body of the kind's sample, or a variation. */
 export function drawBody(random: Random, kind: SyncedKind): Readonly<Record<string, unknown>> {
   const { sample, otherBodies = [] } = kind;
   const own = Object.fromEntries(bodyFields(kind).flatMap((field) => (Object.hasOwn(sample, field) ? [[field, sample[field]]] : [])));
   return random.pick([own, ...otherBodies]);
 }
 
-/** A Secret or a ConfigMap that says one of a few things. */
+/** A Secret or a ConfigMap with one of a few contents. */
 export function drawReferenced(random: Random, { apiVersion, kind }: ResourceType, { namespace, name }: ObjectKey): KubeObject {
   return { apiVersion, kind, metadata: { namespace, name, labels: { app: random.pick(VALUES) } }, data: drawData(random, kind) };
 }
 
-/** Other contents for it. */
+/** Other contents for the object. */
 export function drawData(random: Random, kind: string): Readonly<Record<string, string>> {
   const value = `${random.pick(VALUES)}${random.below(10)}`;
   return { value: kind === "Secret" ? Buffer.from(value).toString("base64") : value };
@@ -97,7 +97,7 @@ export function drawData(random: Random, kind: string): Readonly<Record<string, 
 /** Slices of one Service, by what follows its name. */
 export const SLICE_SUFFIXES = ["-a", "-b"] as const;
 
-/** A slice of a Service; now and then the controller of its cluster writes it, and now and then it names no Service. */
+/** A slice of a Service; sometimes the controller of its cluster writes it, and sometimes it names no Service. */
 export function drawSlice(random: Random, key: ObjectKey, service: string): KubeObject {
   const controller = random.happens(0.2) && { "endpointslice.kubernetes.io/managed-by": "endpointslicemirroring-controller.k8s.io" };
   const owner = random.happens(0.9) && { "kubernetes.io/service-name": service };
@@ -105,7 +105,7 @@ export function drawSlice(random: Random, key: ObjectKey, service: string): Kube
   return { apiVersion: "discovery.k8s.io/v1", kind: "EndpointSlice", metadata: { ...key, labels }, ...drawSliceBody(random) };
 }
 
-/** What a slice says beside its address type, which stays. */
+/** The content of a slice except its address type, which stays. */
 export function drawSliceBody(random: Random): Readonly<Record<string, unknown>> {
   const endpoints = Array.from({ length: random.below(3) }, (_none, index) => ({
     addresses: [`10.0.0.${1 + index * 3 + random.below(3)}`],

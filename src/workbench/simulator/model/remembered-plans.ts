@@ -10,8 +10,8 @@ interface Known {
 }
 
 /**
- * A planner that does not think about the very same thing twice. Plans are made of their input alone; two replicas, and each that
- * starts again, have the same objects of the same servers before them. It remembers as long as it lives, which is one seed.
+ * A planner that caches results for the same input. Plans depend only on their input; two replicas, or one that has
+ * restarted, often see the same objects. The cache lives as long as the planner: for one seed.
  */
 export function rememberPlans(planner: Planner): Planner {
   const all = new Map<unknown, Known[]>();

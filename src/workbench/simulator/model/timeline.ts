@@ -17,7 +17,7 @@ export interface Timeline {
   readonly lines: readonly string[];
 }
 
-/** An empty timeline. */
+/** Creates an empty timeline. */
 export function createTimeline(): Timeline {
   const entries: Entry[] = [];
   let lines: readonly string[] | undefined;

@@ -6,8 +6,8 @@ import type { World } from "../world.ts";
 import { isCopy, prefixOf } from "./marks.ts";
 
 /**
- * S13: where another syncer makes Services, no other owner's Service gets a tenant's addresses: Endpoints are written beside one only if at
- * some time it said that it stands for the very tenant Service.
+ * S13: if another syncer creates Services, no foreign Service gets a tenant's addresses: Endpoints are written beside a Service only if it
+ * once named exactly this tenant Service.
  */
 export function backends(world: World): Oracle {
   return {

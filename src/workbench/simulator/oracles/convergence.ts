@@ -32,7 +32,7 @@ const EXPLAINS = [
 /** Codes of what waits long before it goes on. */
 const WAITS = ["LOOP_STOPPED", "API_INVALID", "WRITES_SLOWED"];
 
-/** L1, L2 and L6: every object has the copy that it should have, nothing else is left, and what cannot be is explained. */
+/** L1, L2 and L6: every object has its expected copy, there are no others, and missing copies are explained. */
 export function checkConvergence(world: World): Unconverged | undefined {
   for (const rules of world.generation.rules) {
     const objects = world.clusters.tenant.objects(rules.kind.resource).values();
@@ -56,12 +56,12 @@ function checkObject(world: World, rules: Rules, tenant: KubeObject): Unconverge
   if (expected.kind !== "copy") return unexplained(what, expected, notes);
   const wanted = toHost(rules, { tenant, host, hostKey: hostKey!, ...servicesAt(world, key, hostKey!) });
   if (wanted.rejected !== undefined)
-    return notes.every((codes) => codes.length > 0) ? undefined : { oracle: "L6", message: `${what} is refused without a word` };
+    return notes.every((codes) => codes.length > 0) ? undefined : { oracle: "L6", message: `${what} is refused without a report` };
   const explained = notes.every((codes) => codes.some((code) => WAITS.includes(code)));
   if (explained) return undefined;
   if (host === undefined || isCopy(world, host) === undefined) return { oracle: "L1", message: `${what} has no copy` };
   if (rules.kind.resource === ENDPOINTS && seenTwice(world, rules, tenant, host)) {
-    return { oracle: "L1", message: `${what}: the mirror and the copies of slices are not told apart` };
+    return { oracle: "L1", message: `${what}: slices of the mirror and copies of slices cannot be distinguished` };
   }
   const difference = differenceOf(rules, wanted.object, host);
   const foreign = difference?.endsWith("expected none") !== true && /: expected none, /.test(difference ?? "");

@@ -13,7 +13,7 @@ import type { Rules } from "../../../engine/reconcile/rules/rules.ts";
 export const SKIP_MIRROR_LABEL = "endpointslice.kubernetes.io/skip-mirror";
 const TRIGGER_TIME = "endpoints.kubernetes.io/last-change-trigger-time";
 
-/** The first difference between what is wanted and what is there, as text; undefined when there is none. */
+/** The first difference between the expected and the actual value, as text; undefined if there is none. */
 export function differenceOf(rules: Rules, wanted: KubeObject, host: KubeObject): string | undefined {
   for (const field of ["labels", "annotations"] as const) {
     const difference = mapDifference(rules, field, wanted.metadata[field] ?? {}, host.metadata[field] ?? {});

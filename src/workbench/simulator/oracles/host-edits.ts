@@ -22,9 +22,8 @@ interface Edit {
 }
 
 /**
- * S7: where both sides agree on a label or annotation, what a host user makes of it stays so until the tenant changes the
- * very same one, or a host user edits it again. Neither lost answers nor killed processes nor further edits change that. Only what no
- * patch touches is looked at, and edits are forgotten with the copy, its marks or its source.
+ * S7: once both sides agree on a label or annotation, a host user's edit of it stays until the tenant changes the same one,
+ * or a host user edits it again. Lost answers, killed processes and further edits do not change that. It checks only keys that no patch touches, and forgets edits with the copy, its marks or its source.
  */
 export function hostEdits(world: World): Oracle {
   const copies = new Map<string, Known>();

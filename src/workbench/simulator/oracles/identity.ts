@@ -7,7 +7,7 @@ import type { KubeObject } from "../../../kube/object/types.ts";
 import { isCopy, madeOf, ownMarks, prefixOf, translatorOf } from "./marks.ts";
 import type { Marks } from "./marks.ts";
 
-/** S2: every object that a replica writes says truly whose copy it is, and stands where that translates to. */
+/** S2: every object that a replica writes names its true source, and has the name that this source translates to. */
 export function identity(world: World): Oracle {
   /** Kind and tenant key → every uid that this object ever had. */
   const uids = new Map<string, Set<string>>();
@@ -33,7 +33,9 @@ export function identity(world: World): Oracle {
     if (target === undefined || formatKey(target) !== host) return `${what} is made of ${host}, where ${source} has no copy`;
     if (!uids.get(`endpoints|${source}`)?.has(uid!)) return `${what} names uid ${uid}, which ${source} never had`;
     const service = slice.metadata.labels?.["kubernetes.io/service-name"];
-    return service === target.name && slice.metadata.namespace === target.namespace ? undefined : `${what} is told of Service ${service}`;
+    return service === target.name && slice.metadata.namespace === target.namespace
+      ? undefined
+      : `${what} is a slice of Service ${service}`;
   }
 
   return {

@@ -11,7 +11,7 @@ import { isCopy, ownMarks } from "./marks.ts";
 
 /**
  * S3: no copy is deleted while its source lives, unless the contract says that there should be no copy. The reason must have been
- * true at a moment since the reconcile began: one that only a late cache still knew is none.
+ * true at some moment since the reconcile began; a reason that only a late cache still showed does not count.
  */
 export function liveSource(world: World): Oracle {
   return {

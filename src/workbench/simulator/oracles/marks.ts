@@ -57,7 +57,7 @@ function readMarks(prefix: string, { metadata: { annotations } }: KubeObject): M
   };
 }
 
-/** Marks of a copy that really are this object's own, and this virtual cluster's. */
+/** Marks that belong to this object itself and to this virtual cluster. */
 export function ownMarks(world: World, object: KubeObject): Marks | undefined {
   const marks = marksOf(world, object);
   const own = marks !== undefined && namesUs(world, marks) && marks.kind === `${object.apiVersion}/${object.kind}`;
@@ -66,7 +66,7 @@ export function ownMarks(world: World, object: KubeObject): Marks | undefined {
 
 /**
  * Marks of Endpoints on a slice that a syncer made of its copy of them; undefined for every other object. A mirror's slices inherit the same
- * marks, and say that they are the mirror's.
+ * marks, but name the mirror as their manager.
  */
 export function madeOf(world: World, object: KubeObject): Marks | undefined {
   const marks = marksOf(world, object);
@@ -86,7 +86,7 @@ export function mirroredFrom(world: World, object: KubeObject): Marks | undefine
   return isMirrors && marks?.kind === "v1/Endpoints" && namesUs(world, marks) && marks.host === host ? marks : undefined;
 }
 
-/** Who tells readers is decided Service by Service. */
+/** Whether slices come from the syncer or a mirror is decided Service by Service. */
 export function decidesBackends(world: World): boolean {
   return world.generation.rules.some((rules) => rules.decidesBackends === true);
 }
@@ -97,12 +97,12 @@ export function namesUs(world: World, { vcluster, vclusterNamespace }: Marks): b
   return vcluster === name && (vclusterNamespace ?? namespace) === namespace;
 }
 
-/** Own marks together with the labels by which others recognise a copy. */
+/** Our own marks and the labels by which others recognise a copy. */
 export function isCopy(world: World, object: KubeObject): Marks | undefined {
   return isMarked(world, object) ? ownMarks(world, object) : undefined;
 }
 
-/** Marks and the labels that belong to them, whosever they are: inherited from another object, or of another virtual cluster. */
+/** Marks and their labels, regardless of their owner: they may be inherited from another object, or belong to another virtual cluster. */
 export function isMarked(world: World, object: KubeObject): boolean {
   const marks = marksOf(world, object);
   const labels = object.metadata.labels ?? {};
@@ -115,14 +115,14 @@ export function translatorOf(world: World) {
   return world.generation.rules[0]!.translator;
 }
 
-/** Where marks live. */
+/** The parts of metadata that hold marks. */
 export function prefixOf(world: World): string {
   return translatorOf(world).markerPrefix;
 }
 
 /**
- * The tenant object that an object is the copy of by the marks of the syncer whose copies are adopted, with its uid; undefined when
- * none are adopted, or it has no such marks. The actors write all of them or none.
+ * The tenant object that an object is the copy of by the marks of the syncer whose copies are adopted, with its uid; undefined if
+ * none are adopted, or it has no such marks. Users write either all of them or none.
  */
 export function adoptableSource(world: World, { metadata: { annotations = {} } }: KubeObject): { source: string; uid: string } | undefined {
   const { adopt } = world.generation.rules[0]!;

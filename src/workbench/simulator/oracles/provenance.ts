@@ -3,8 +3,8 @@ import type { World } from "../world.ts";
 import { ownMarks } from "./marks.ts";
 
 /**
- * S4: a copy is never overwritten with an older state of its source, of this life or of an earlier one. Marks that people put on a host
- * object, of something that its source never was, say nothing of a state.
+ * S4: a copy is never overwritten with an older state of its source, of this life or of an earlier one. Marks that users put on a host
+ * object, and that its source never had, do not count.
  */
 export function provenance(world: World): Oracle {
   /** Kind and uid of everything that the tenant cluster ever had. */

@@ -63,7 +63,7 @@ function copyAt(world: World, service: ObjectKey, place: ObjectKey): Endpoints |
   return found !== undefined && isCopy(world, found)?.source === formatKey(service) ? (found as Endpoints) : undefined;
 }
 
-/** L7: at rest, readers of each Service see what its copies say, and nothing else that we or a mirror of ours have to do with. */
+/** L7: at rest, readers of each Service see exactly the content of its copies, apart from slices that are unrelated to us or our mirror. */
 export function checkReaders(world: World): { readonly oracle: string; readonly message: string } | undefined {
   if (!decidesBackends(world)) return undefined;
   for (const service of world.options.names) {
@@ -86,9 +86,9 @@ export function checkReaders(world: World): { readonly oracle: string; readonly 
     if (surplus.length > 0) return { oracle: "L7", message: `${what} see ${surplus.join(", ")}, which nothing says` };
     const twice =
       copy !== undefined && derived.some((slice) => madeOf(world, slice)) && derived.some((slice) => mirroredFrom(world, slice));
-    if (twice) return { oracle: "L7", message: `${what} are told by the mirror and by us` };
+    if (twice) return { oracle: "L7", message: `${what} get slices from the mirror and from us` };
     const left = world.mirroring ? [] : derived.filter((slice) => copy === undefined && mirroredFrom(world, slice) === undefined);
-    if (left.length > 0) return { oracle: "L7", message: `${what} are told of Endpoints that have no copy` };
+    if (left.length > 0) return { oracle: "L7", message: `${what} get slices of Endpoints that have no copy` };
   }
   return undefined;
 }
@@ -106,8 +106,8 @@ function isExcused(world: World, service: ObjectKey): boolean {
 }
 
 /**
- * S15: no write of a replica, and no mirror that one has sent away, takes a backend from readers that the same copy of Endpoints, or the
- * same slice of the tenant, has said all the time since the reconcile began.
+ * S15: no write of a replica, and no mirror that one has switched off, hides a backend from readers that the same copy of Endpoints, or the
+ * same slice of the tenant, has contained since the reconcile began.
  */
 export function readers(world: World): Oracle {
   /** Host Services beside which others have written: what readers see there is not by us alone, until all is right again. */

@@ -26,8 +26,8 @@ function isTheirs(world: World, object: KubeObject): boolean {
 }
 
 /**
- * S1 and S4 for objects that are referred to: nothing but our own copies is written over or deleted; every copy says exactly what
- * that version of its source said that it names, and never goes back to an older one.
+ * S1 and S4 for objects that are referred to: only our own copies are overwritten or deleted; every copy has exactly the content of
+ * the version of its source that it names, and never goes back to an older one.
  */
 export function references(world: World): Oracle {
   function saw({ author, side, plural, action, key, before, after }: Write): string | undefined {
@@ -51,7 +51,7 @@ export function references(world: World): Oracle {
   return { name: "S1", about: "referenced", saw };
 }
 
-/** What is wrong with copies of referenced objects once all is at rest. */
+/** Problems of copies of referenced objects once everything is at rest. */
 export function checkReferences(world: World): { oracle: string; message: string } | undefined {
   for (const kind of world.generation.references?.kinds ?? []) {
     const { sure, maybe } = referredTo(world, kind);
@@ -104,10 +104,10 @@ function checkReferred(world: World, kind: ReferenceKind, id: string): string | 
   if (source === undefined) return marks && `${resource.plural} ${id} is still there, though its source is gone`;
   const says = (code: string) => world.replicas.every((replica) => replica.notes(resource.plural, key).includes(code));
   if (says("LOOP_STOPPED")) return undefined;
-  if (isTheirs(world, source)) return says("REFERENCE_REFUSED") ? undefined : `${resource.plural} ${id} is not imported without a word`;
+  if (isTheirs(world, source)) return says("REFERENCE_REFUSED") ? undefined : `${resource.plural} ${id} is silently not imported`;
   if (target === undefined) return `${resource.plural} ${id} has no copy`;
   const isEqual = jsonEqual(source["data"], target["data"]);
   if (marks === undefined)
-    return isEqual || says("REFERENCE_FOREIGN") ? undefined : `${resource.plural} ${id} is in the way without a word`;
+    return isEqual || says("REFERENCE_FOREIGN") ? undefined : `${resource.plural} ${id} is in the way without a report`;
   return isEqual && marks.uid === source.metadata.uid ? undefined : `the copy of ${resource.plural} ${id} says something else`;
 }

@@ -52,7 +52,7 @@ export function tenantWrites(world: World): Oracle {
   };
 }
 
-/** What the host's endpoints controller wrote is no user's edit. */
+/** What the host's endpoints controller wrote is not a user's edit. */
 function isControllers(object: KubeObject | undefined): boolean {
   return object?.metadata.labels?.[MANAGED_BY_CONTROLLER] !== undefined;
 }

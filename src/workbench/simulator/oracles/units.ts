@@ -7,7 +7,7 @@ export interface UnitName {
   readonly key: string;
 }
 
-/** The text of a unit's name. */
+/** The name of a unit as text. */
 export function idOf({ field, key }: UnitName): string {
   return `${field}/${key}`;
 }
@@ -26,7 +26,7 @@ export function valueOf(object: KubeObject | undefined, { field, key }: UnitName
   return object?.metadata[field]?.[key];
 }
 
-/** Tells that a host edit of the unit belongs to the tenant as it is: no configuration excludes or patches it. */
+/** Tells whether a host edit of the unit reaches the tenant unchanged: no configuration excludes or patches it. */
 export function isPlain(world: World, plural: string, { field, key }: UnitName): boolean {
   const all = world.options.setting.generations.flatMap(({ rules }) => rules.filter(({ kind }) => kind.resource.plural === plural));
   return all.every(({ patches, settings, translator }) => {

@@ -33,7 +33,7 @@ function adoptOf(world: World): string | undefined {
   return world.generation.rules[0]!.adopt;
 }
 
-/** What the syncer that was here before has left. */
+/** Copies that an earlier syncer left behind. */
 export const ADOPTION_USERS: readonly Act[] = [
   {
     name: "another syncer makes a copy",

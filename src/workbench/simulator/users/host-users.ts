@@ -58,7 +58,7 @@ function isAt(world: World, resource: ResourceType, tenant: ObjectKey, key: Obje
   return place !== undefined && sameKey(place, key);
 }
 
-/** Everything about it is as if the syncer of another virtual cluster had made it here; that one may have our name. */
+/** The object looks as if the syncer of another virtual cluster, possibly with our name, had created it. */
 export function withForeignMarks(world: World, object: KubeObject, differs: "another name" | "another namespace"): KubeObject {
   const prefix = prefixOf(world);
   const own = translatorOf(world).vcluster;

@@ -32,7 +32,7 @@ function isMirrors({ metadata }: KubeObject): boolean {
   return metadata.labels?.["endpointslice.kubernetes.io/managed-by"] === MANAGER && /-m[0-9]+$/.test(metadata.name ?? "");
 }
 
-/** Lets the host's mirror do everything that it has to do. Answers whether that was anything. */
+/** Lets the host's mirror do all its pending work. Returns whether there was any. */
 export async function mirror(world: World): Promise<boolean> {
   if (!decidesBackends(world)) return false;
   const { host } = world.clusters;
@@ -88,7 +88,7 @@ function act(name: string, weight: number, perform: Act["perform"]): Act {
   return { name, kind: "user", weight, isPossible: decidesBackends, perform };
 }
 
-/** The host's mirror of Endpoints, which works or does not, and people who meet what is made in its place. */
+/** The host's mirror of Endpoints, working or not, and users who edit the slices made in its place. */
 export const MIRROR_USERS: readonly Act[] = [
   act("host mirrors", 30, async (world) => ((await mirror(world)) ? "the host mirrors Endpoints" : undefined)),
   act("host switches its mirror", 2, (world) => {

@@ -62,7 +62,7 @@ const hasReferenced: Act = {
   },
 };
 
-/** What the syncers of other virtual clusters on the same host do to what is theirs. */
+/** Actions of the syncers of other virtual clusters on the same host, on their own objects. */
 export const NEIGHBOUR_USERS: readonly Act[] = [
   hasReferenced,
   act("another virtual cluster changes its copy", 2, (world, random, { resource, object }) =>

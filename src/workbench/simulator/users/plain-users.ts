@@ -5,7 +5,7 @@ import { drawBody, drawPlain } from "../model/objects.ts";
 import { changes, creates, deletes, recreates, setAnnotation, setLabel } from "./user-acts.ts";
 import type { Edit, UserActOptions } from "./user-acts.ts";
 
-/** What people of both clusters do with objects of a kind that is known by its entry alone. */
+/** Actions of users of both clusters on objects of a kind that is handled generically. */
 export function plainUsers(kind: SyncedKind): readonly Act[] {
   const { resource } = kind;
   const { kind: name } = resource;

@@ -68,7 +68,7 @@ const nameIt: Act = {
   },
 };
 
-/** What people do with Secrets and ConfigMaps that objects refer to. */
+/** Actions of users on Secrets and ConfigMaps that objects refer to. */
 export const REFERENCE_USERS: readonly Act[] = [
   nameIt,
   act({
@@ -93,7 +93,7 @@ export const REFERENCE_USERS: readonly Act[] = [
     },
   }),
   act({
-    name: "a referenced object goes",
+    name: "a referenced object is deleted",
     weight: 5,
     atTarget: 0.25,
     how: (world, _random, { side, resource, key }) =>

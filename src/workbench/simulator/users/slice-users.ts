@@ -75,7 +75,7 @@ function mirrored(world: World, random: Random, { key, service }: Place): KubeOb
   return withMeta(slice, { labels: { ...labels, ...slice.metadata.labels }, annotations });
 }
 
-/** What people and controllers do with EndpointSlices. */
+/** Actions of users and controllers on EndpointSlices. */
 export const SLICE_USERS: readonly Act[] = [
   act({
     ...{ name: "tenant has a slice", weight: 12, side: "tenant" },

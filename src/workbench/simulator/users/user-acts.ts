@@ -23,7 +23,7 @@ export interface UserActOptions {
 export type Edit = (object: KubeObject, random: Random, world: World) => KubeObject | undefined;
 
 /**
- * A user writes at the place of one of the names. `how` begins the write, and answers undefined when it cannot be done there.
+ * A user writes an object with one of the names. `how` starts the write, and returns undefined if it is not possible.
  */
 export function userAct(
   name: string,
@@ -43,7 +43,7 @@ export function userAct(
   };
 }
 
-/** Changes an object that is there. */
+/** Changes an existing object. */
 export function changes(name: string, options: UserActOptions, edit: Edit): Act {
   const { side, resource } = options;
   return userAct(name, options, (world, random, key) => {
@@ -53,7 +53,7 @@ export function changes(name: string, options: UserActOptions, edit: Edit): Act 
   });
 }
 
-/** Creates an object where none is. */
+/** Creates an object if there is none. */
 export function creates(name: string, options: UserActOptions): Act {
   const { side, resource } = options;
   return userAct(name, options, (world, random, key) => {
@@ -63,7 +63,7 @@ export function creates(name: string, options: UserActOptions): Act {
   });
 }
 
-/** Deletes an object that is there. */
+/** Deletes an existing object. */
 export function deletes(name: string, options: UserActOptions): Act {
   const { side, resource } = options;
   return userAct(name, options, (world, _random, key) => {
@@ -72,7 +72,7 @@ export function deletes(name: string, options: UserActOptions): Act {
   });
 }
 
-/** Puts another object in the place of one at once, so that the uid alone tells them apart. */
+/** Replaces an object by another one immediately, so that they differ only by uid. */
 export function recreates(options: UserActOptions): Act {
   const { side, resource } = options;
   return userAct(`tenant recreates ${resource.kind}`, options, (world, random, key) => {
@@ -98,7 +98,7 @@ export const setAnnotation: Edit = (object, random) =>
 /** Gives Endpoints other addresses. */
 export const setSubsets: Edit = (object, random) => ({ ...object, subsets: drawSubsets(random) });
 
-/** Takes a Service's selector away, or gives it one. */
+/** Removes a Service's selector, or sets one. */
 export const flipSelector: Edit = (object) => {
   const { selector, ...spec } = (object as Service).spec ?? {};
   return { ...object, spec: selector === undefined ? { ...spec, selector: { app: "a" } } : spec };

@@ -131,7 +131,7 @@ describe("lines for the database", () => {
     await settle();
     await stuck.clock.advance(2_000);
     await closed;
-    expect(stuck.told[0]).toBe("The audit database does not answer and is left without waiting longer; the file has its lines");
+    expect(stuck.told[0]).toBe("The audit database does not answer and is closed without waiting longer; the file has its lines");
     expect([stuck.database.rows.size, stuck.lost()]).toEqual([0, 300]);
     stuck.write(1);
     expect(stuck.lost()).toBe(301);

@@ -111,7 +111,7 @@ export const TAMPERINGS: readonly Tampering[] = [
   },
   {
     what: "the manifest is edited",
-    reason: /"\/internal.platform\/copystate\/copy" does not open/,
+    reason: /"\/internal.platform\/copystate\/copy" cannot be decrypted/,
     act: (folder, _, random) => put(folder, { key: STATE_KEY, body: flipped(random, bodyIn(folder, STATE_KEY)) }),
   },
   {
@@ -126,7 +126,7 @@ export const TAMPERINGS: readonly Tampering[] = [
   },
   {
     what: "a row is edited",
-    reason: /does not open/,
+    reason: /cannot be decrypted/,
     act: (folder, _, random) => {
       const { key, body } = random.pick(objectsOf(folder));
       put(folder, { key, body: flipped(random, body) });
@@ -134,7 +134,7 @@ export const TAMPERINGS: readonly Tampering[] = [
   },
   {
     what: "a row says that it is of another backup",
-    reason: /does not open/,
+    reason: /cannot be decrypted/,
     act: (folder, { twin }, random) => {
       const { key, body } = random.pick(objectsOf(folder));
       put(folder, { key, body: body.replace(/^backup:[^:]+:/, /^backup:[^:]+:/.exec(bodyIn(twin, key))![0]) });
@@ -142,7 +142,7 @@ export const TAMPERINGS: readonly Tampering[] = [
   },
   {
     what: "a row has the content of another one",
-    reason: /does not open/,
+    reason: /cannot be decrypted/,
     act: (folder, _, random) => {
       const [one, other] = [random.pick(objectsOf(folder)), random.pick(objectsOf(folder))];
       const last = objectsOf(folder).find(({ key }) => key !== one.key)!;
@@ -211,7 +211,7 @@ export const TAMPERINGS: readonly Tampering[] = [
   },
   {
     what: "the file is cut",
-    reason: /it is damaged|no database of this program|holds nothing/,
+    reason: /it is damaged|not a database of this program|holds nothing/,
     act: (folder, _, random) => {
       const file = join(folder, DATABASE);
       truncateSync(file, 1 + random.below(statSync(file).size - 1));
@@ -222,7 +222,7 @@ export const TAMPERINGS: readonly Tampering[] = [
   { what: "the tables are removed", reason: /it holds nothing|it is damaged/, act: (folder) => edit(folder, dropTables) },
   {
     what: "the file is the data's own",
-    reason: /it is no backup/,
+    reason: /it is not a backup/,
     act: (folder, { data }) => copyFileSync(join(data, DATABASE), join(folder, DATABASE)),
   },
   {

@@ -13,7 +13,7 @@ const STATUS = /<samlp:Status>.*<\/samlp:Status>/;
 const END = / NotOnOrAfter="[^"]*"/;
 
 const DOCTYPE = "the document has a document type";
-const NAME = "the NameID is no name that can be kept";
+const NAME = "the NameID is not a name that can be kept";
 const PARTS = "has something other than text in it";
 const levels = Array.from({ length: 9 }, (_, index) => `<!ENTITY l${index + 1} "${`&l${index};`.repeat(10)}">`).join("");
 const restriction = (audience: string) => `<saml:AudienceRestriction><saml:Audience>${audience}</saml:Audience></saml:AudienceRestriction>`;
@@ -267,7 +267,7 @@ export const ATTACKS_ON_READING: readonly SamlAttack[] = [
     row(
       "87",
       `the time ${JSON.stringify(time)}`,
-      "is no time",
+      "is not a time",
       signedAs((text) => text.replace(END, ` NotOnOrAfter="${time}"`)),
     ),
   ),
@@ -351,7 +351,7 @@ export const ATTACKS_ON_READING: readonly SamlAttack[] = [
   row(
     "95",
     "a user name twice",
-    "is there more than once",
+    "occurs more than once",
     signedAs((text) => text.replace(/<saml:Attribute Name="user">.*?<\/saml:Attribute>/, "$&$&")),
   ),
   row(

@@ -136,12 +136,12 @@ export const ATTACKS_ON_SIGNATURES: readonly SamlAttack[] = [
       signed(assertionFor(request).replace("<saml:AuthnStatement", `<saml:Advice>${evil(request)}</saml:Advice><saml:AuthnStatement`)),
     ),
   ),
-  row("26", "another root", "the document is no Response", (request) => `<x:Root xmlns:x="urn:x">${whole(request)}</x:Root>`),
+  row("26", "another root", "the document is not a Response", (request) => `<x:Root xmlns:x="urn:x">${whole(request)}</x:Root>`),
   ...["ArtifactResponse", "LogoutResponse"].map((name) =>
     row(
       "27",
       name,
-      "the document is no Response",
+      "the document is not a Response",
       (request) => `<p:${name} xmlns:p="urn:oasis:names:tc:SAML:2.0:protocol" ID="_x" Version="2.0">${whole(request)}</p:${name}>`,
     ),
   ),
@@ -213,7 +213,7 @@ export const ATTACKS_ON_SIGNATURES: readonly SamlAttack[] = [
       signed(assertionFor(request).replace("urn:oasis:names:tc:SAML:2.0:assertion", "urn:x")).replace("urn:x", "urn:x"),
     ),
   ),
-  row("48", "a response of another namespace", "the document is no Response", (request) =>
+  row("48", "a response of another namespace", "the document is not a Response", (request) =>
     good(request).replace("SAML:2.0:protocol", "SAML:2.0:protocols"),
   ),
   row("48", "a signature of another namespace", MISPLACED, (request) => good(request).replaceAll(`xmlns:ds="${DS}"`, 'xmlns:ds="urn:x"')),
@@ -225,7 +225,7 @@ export const ATTACKS_ON_SIGNATURES: readonly SamlAttack[] = [
   row("66", "much around the assertion", "more than 500 parts around", (request) =>
     good(request).replace("</samlp:Response>", `${"<a/>".repeat(600)}</samlp:Response>`),
   ),
-  row("—", "an empty signature", "SignatureValue is no signature", (request) =>
+  row("—", "an empty signature", "SignatureValue is not a signature", (request) =>
     good(request).replace(/<ds:SignatureValue>.*?</, "<ds:SignatureValue><"),
   ),
   row("—", "a method with the length of its output", "parameters that are not taken", (request) =>

@@ -65,7 +65,7 @@ describe("67, 69 the field", () => {
     ["bits behind the last byte", () => "YR=="],
     ["blanks", (begun) => ` ${good(begun).toString("base64")}`],
     ["UTF-16", (begun) => Buffer.from(good(begun).toString(), "utf16le").toString("base64")],
-    ["bytes that are no UTF-8", (begun) => Buffer.concat([good(begun), Buffer.from([0xff])]).toString("base64")],
+    ["bytes that are not UTF-8", (begun) => Buffer.concat([good(begun), Buffer.from([0xff])]).toString("base64")],
     [
       "an overlong form",
       (begun) => Buffer.from(good(begun).toString("latin1").replace("user-7", "\xc0\xafadmin"), "latin1").toString("base64"),

@@ -83,10 +83,10 @@ test("each outcome counts, and the audit log has who and why", async () => {
       code: 403,
       notes: { [note("connector")]: "corp", [note("sign-in-refused")]: "forbidden: you are in none of the groups that may sign in" },
     },
-    { code: 401, notes: { [note("connector")]: "corp", [note("sign-in-refused")]: "the provider's answer was not accepted; begin again" } },
+    { code: 401, notes: { [note("connector")]: "corp", [note("sign-in-refused")]: "the provider's answer was not accepted; start again" } },
     {
       code: 400,
-      notes: { [note("connector")]: "corp", [note("sign-in-refused")]: "this login is unknown, has ended or took too long: begin again" },
+      notes: { [note("connector")]: "corp", [note("sign-in-refused")]: "this login is unknown, has ended or took too long: start again" },
     },
   ]);
   expect(JSON.stringify(told)).not.toContain(String(body["accessKey"]));

@@ -68,7 +68,7 @@ describe("a document", () => {
       "<a/><!---->",
     ],
   ])("is not %j", (text) => {
-    expect(() => readXml(text)).toThrow("begin again");
+    expect(() => readXml(text)).toThrow("start again");
   });
 
   test("is as deep and as large as it may be, and no more", () => {
@@ -84,7 +84,7 @@ describe("a document", () => {
       [named, names],
     ] as const) {
       expect(() => readXml(make(most))).not.toThrow();
-      expect(() => readXml(make(most + 1))).toThrow("begin again");
+      expect(() => readXml(make(most + 1))).toThrow("start again");
     }
   });
 });

@@ -56,7 +56,7 @@ export const BODIES: readonly Dimension[] = [
     path,
     body: secret({}, {}, { x: "\\".repeat(size) }),
   })),
-  ofRequest({ name: "bytes that are no JSON", sizes: [1, 1_024, 2_097_152], beyond: 413, answered: 400 }, (size) => ({
+  ofRequest({ name: "bytes that are not JSON", sizes: [1, 1_024, 2_097_152], beyond: 413, answered: 400 }, (size) => ({
     path,
     body: `"${"a".repeat(size)}" b`,
   })),

@@ -71,11 +71,11 @@ export class EtcdConnection {
   /** Of the first member that answered; the others must have the same, until all of them have the same other one. */
   #clusterId: string | undefined;
 
-  /** @throws CONFIG_VALUE when an endpoint is no address. */
+  /** @throws CONFIG_VALUE when an endpoint is not an address. */
   constructor(options: ConnectionOptions) {
     this.#options = options;
     this.#endpoints = options.endpoints.map((text) => ({ url: parseEndpoint(text) }));
-    if (this.#endpoints.length === 0) throw new EngineError("CONFIG_VALUE", "Cannot reach etcd: no endpoint is named");
+    if (this.#endpoints.length === 0) throw new EngineError("CONFIG_VALUE", "Cannot reach etcd: no endpoint is given");
   }
 
   /**
@@ -238,7 +238,7 @@ interface Sending {
 function parseEndpoint(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url !== undefined && /^https?:$/.test(url.protocol)) return url;
-  throw new EngineError("CONFIG_VALUE", `Cannot reach etcd: "${text}" is no address such as https://127.0.0.1:2379`);
+  throw new EngineError("CONFIG_VALUE", `Cannot reach etcd: "${text}" is not an address such as https://127.0.0.1:2379`);
 }
 
 async function readBody(
@@ -287,7 +287,7 @@ async function readMessages(response: IncomingMessage, { onMessage, endpoint: { 
         for (const message of lines.push(chunk)) onMessage(messageIn(message));
       } catch (error) {
         response.destroy();
-        reject(error instanceof SyntaxError ? foreignAnswer("a line is no JSON") : error);
+        reject(error instanceof SyntaxError ? foreignAnswer("a line is not JSON") : error);
       }
     });
   });

@@ -91,7 +91,7 @@ export function largeAnswer(bytesMax: number): EtcdFailure {
 
 /** The answer is not from etcd's gateway, but from a proxy perhaps, or is one that etcd never gives. */
 export function foreignAnswer(what: string): EtcdFailure {
-  return new EtcdFailure(`it answers as etcd does not: ${what}`, { mayHaveHappened: true });
+  return new EtcdFailure(`the answer is not one of etcd: ${what}`, { mayHaveHappened: true });
 }
 
 /** The error for a read that failed for good. Other errors stay as they are. */
@@ -131,15 +131,15 @@ export function unusable(reason: string, { hint, cause }: { readonly hint: strin
 
 const HINTS: readonly (readonly [RegExp, string])[] = [
   [/space exceeded/, "Compact and defragment etcd, then disarm its alarm; see its documentation on maintenance"],
-  [/authentication is not enabled/, "Enable authentication in etcd, or leave user and password out"],
-  [/authentication failed/, "Check user and password"],
+  [/authentication is not enabled/, "Enable authentication in etcd, or omit the user and password"],
+  [/authentication failed/, "Check the user and the password"],
   [/user name is empty|permission denied/, "Give a user and password whose role may read and write the prefix"],
   [/Not Found/, "etcd 3.4 or later has the gateway below /v3; see its option --enable-grpc-gateway"],
 ];
 
 function refused(error: EtcdFailure): EngineError {
   if (/database space exceeded/.test(error.message)) return alarmRaised("NOSPACE", error);
-  const hint = HINTS.find(([pattern]) => pattern.test(error.message))?.[1] ?? "Look into etcd's own log";
+  const hint = HINTS.find(([pattern]) => pattern.test(error.message))?.[1] ?? "Check etcd's own log";
   const { status } = storeRefuses(`etcd refuses: ${error.message}. ${hint}`).details;
   return new EngineError("STORE_FAILED", `etcd refuses: ${error.message}`, { cause: error, details: { hint, status } });
 }
@@ -150,8 +150,8 @@ export function alarmRaised(alarm: string, cause?: unknown): EngineError {
   const reason = full ? "etcd has no space left (alarm NOSPACE)" : `etcd has the alarm ${alarm}`;
   const hint = full
     ? "Free space: etcdctl compact, etcdctl defrag, then etcdctl alarm disarm; or give etcd a larger --quota-backend-bytes"
-    : "Look into etcd's own log, and see etcdctl alarm list";
-  const told = `${reason}, so that nothing can be stored. ${hint}`;
+    : "Check etcd's own log, and see etcdctl alarm list";
+  const told = `${reason}, so nothing can be stored. ${hint}`;
   const { status } = (full ? insufficientStorage(told) : storeRefuses(told)).details;
   return new EngineError("STORE_FAILED", reason, { cause, details: { hint, reason, status } });
 }

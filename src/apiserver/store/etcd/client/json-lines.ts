@@ -8,7 +8,7 @@ export class JsonLines {
   /**
    * The values whose lines end in `chunk`.
    *
-   * @throws SyntaxError when a line is no JSON.
+   * @throws SyntaxError when a line is not JSON.
    */
   push(chunk: Buffer): unknown[] {
     const values: unknown[] = [];

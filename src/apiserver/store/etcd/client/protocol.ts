@@ -56,12 +56,12 @@ export interface WireWatch {
   readonly events?: readonly WireEvent[];
 }
 
-/** Text or bytes as they travel. */
+/** Text or bytes in their encoded form. */
 export function encodeWire(value: string | Buffer): string {
   return (typeof value === "string" ? Buffer.from(value, "utf8") : value).toString("base64");
 }
 
-/** The text behind what travelled. */
+/** The text in its decoded form. */
 export function decodeWireText(value = ""): string {
   return Buffer.from(value, "base64").toString("utf8");
 }

@@ -1,6 +1,6 @@
 /**
- * The same action for many callers: each gets the result of a run that began after its call. While one runs, the next one
- * gathers the calls that arrive meanwhile.
+ * The same action for many callers: each gets the result of a run that began after its call. Calls that arrive during a run
+ * share the next one.
  *
  * @example
  * const read = shareCalls(() => readPresentRevision());

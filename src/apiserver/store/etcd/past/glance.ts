@@ -17,7 +17,7 @@ export interface GlanceOptions {
 }
 
 /**
- * Reads single objects from etcd itself, where it would take too long to read everything first. Lists have no pages: name a small limit.
+ * Reads single objects directly from etcd, when reading everything first would take too long. Lists have no pages, so give a small limit.
  *
  * @param at The state to read. Default: the present one, of each call.
  */

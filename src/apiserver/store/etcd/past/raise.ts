@@ -20,12 +20,12 @@ export interface RaiseOptions {
   readonly logger: Logger;
 }
 
-/** Says what became of the past that is known. */
+/** Determines what happened to the known history. */
 export function tellLost(logger: Logger, known: KnownState, { revision, last, past }: Present): void {
   const states = { known: known.revision, lastKnown: known.last.revision, found: revision, lastFound: last.revision };
   if (past === "other")
     logger.error("etcd has gone back in time: a backup was restored, it was emptied, or its key `last` was deleted", states);
-  else logger.warn("etcd has compacted what this server knew: nothing tells whether a backup was restored meanwhile", states);
+  else logger.warn("etcd has compacted the history that this server knew: whether a backup was restored meanwhile is unknown", states);
 }
 
 /**
@@ -49,7 +49,7 @@ export const RAISE_MAX = 200_000;
 const AT_ONCE = 128;
 
 /**
- * Raises the fence, which makes void what counts on the other past; then etcd's revision above `known`; then the floor.
+ * Raises the fence, which invalidates writes that rely on the other history; then etcd's revision above `known`; then the floor.
  *
  * @throws EtcdFailure
  */
@@ -60,7 +60,10 @@ export async function raiseAbove(known: number, { client, layout, processId, log
   };
   let revision = await put(layout.fence);
   if (known - revision > RAISE_MAX) {
-    logger.warn("etcd counts from far below what was seen of it: start clients again that were away meanwhile", { known, revision });
+    logger.warn("etcd counts from far below the revisions seen before: restart clients that were disconnected meanwhile", {
+      known,
+      revision,
+    });
   }
   while (revision <= known && known - revision <= RAISE_MAX) {
     const missing = Math.min(AT_ONCE, known + 1 - revision);

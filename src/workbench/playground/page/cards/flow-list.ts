@@ -3,12 +3,13 @@ import { h } from "../dom/h.ts";
 import type { Child } from "../dom/h.ts";
 import { breakable, json, tag } from "./words.ts";
 
-/** What became of each host edit: it reached the tenant, it was undone, or it stays on the host alone. */
+/** The outcome of each host edit: it reached the tenant, it was undone, or it stays on the host alone. */
 export function createFlowList({ flowed, undone, settles }: ShownBack): HTMLElement {
   return h(
     "ul",
-    { class: "flow", "aria-label": "What became of the host edits", tabindex: 0 },
-    !settles && h("li", {}, tag("Never at rest", "error", "oscillates"), "The syncer would answer itself forever with these expressions."),
+    { class: "flow", "aria-label": "Outcomes of the host edits", tabindex: 0 },
+    !settles &&
+      h("li", {}, tag("Never at rest", "error", "oscillates"), "With these expressions, the syncer would react to its own writes forever."),
     ...flowed.map(cameBack),
     ...undone.map(heldBack),
     flowed.length + undone.length === 0 && h("li", {}, "The edits change nothing that is synced."),

@@ -65,8 +65,8 @@ export function summary({ problems, outcomes, notes, back, fuel }: PlaygroundAns
     `${countOf(applied, "patch", "patches")} applied${failed > 0 ? `, ${failed} failed` : ""}.`,
     notes.some(({ code }) => code === "API_INVALID") && "An API server would refuse the object.",
     back && `${countOf(back.flowed.length, "host edit")} came back, ${back.undone.length} did not.`,
-    restless > 0 && `${countOf(restless, "pair")} of expressions cannot rest.`,
-    together.length > 0 && `${countOf(together.length, "group")} of patches cannot rest together.`,
+    restless > 0 && `${countOf(restless, "pair")} of expressions cannot settle.`,
+    together.length > 0 && `${countOf(together.length, "group")} of patches cannot settle together.`,
     `${fuel} fuel.`,
   ]
     .filter((part) => typeof part === "string")

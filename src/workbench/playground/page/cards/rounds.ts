@@ -8,7 +8,7 @@ interface Round {
   host?: LawStep;
 }
 
-/** A counter-example as a table: what stands in the tenant and on the host, round by round. What is not what it was is marked. */
+/** A counter-example as a table: the values in the tenant and on the host, round by round. Changed values are marked. */
 export function createRounds({ steps }: LawCounterExample): HTMLTableElement {
   const rounds = roundsOf(steps);
   return h(

@@ -22,7 +22,7 @@ export interface Word {
 
 const OUTCOMES: Readonly<Record<OutcomeKind, Word>> = {
   applied: { text: "Applied", tone: "good", icon: "applied", meaning: "The patch changed something." },
-  noChange: { text: "No change", tone: "quiet", icon: "noChange", meaning: "It ran, and every value stayed what it was." },
+  noChange: { text: "No change", tone: "quiet", icon: "noChange", meaning: "It ran, and changed no value." },
   noMatch: { text: "No match", tone: "warning", icon: "noMatch", meaning: "The object has nothing at its path." },
   noExpression: { text: "Nothing this way", tone: "quiet", icon: "noExpression", meaning: "It has no expression for this direction." },
   error: { text: "Error", tone: "error", icon: "error", meaning: "Failed. Other patches and objects are unaffected." },
@@ -30,10 +30,10 @@ const OUTCOMES: Readonly<Record<OutcomeKind, Word>> = {
 };
 
 const VERDICTS: Readonly<Record<PairVerdict, Word>> = {
-  lossless: { text: "Lossless", tone: "good", icon: "lossless", meaning: "Every value that was tried came back as it had been." },
-  "one-way": { text: "One-way", tone: "accent", icon: "one-way", meaning: "Host edits do not sync back." },
-  drifts: { text: "Drifts", tone: "warning", icon: "drifts", meaning: "A value comes back as another one, and stays that." },
-  oscillates: { text: "Oscillates", tone: "error", icon: "oscillates", meaning: "Each side keeps changing the other, without an end." },
+  lossless: { text: "Lossless", tone: "good", icon: "lossless", meaning: "Every value that was tried came back unchanged." },
+  "one-way": { text: "One-way", tone: "accent", icon: "one-way", meaning: "Host edits are not synced back." },
+  drifts: { text: "Drifts", tone: "warning", icon: "drifts", meaning: "A value comes back as a different one, and then stays the same." },
+  oscillates: { text: "Oscillates", tone: "error", icon: "oscillates", meaning: "Each side keeps changing the other forever." },
 };
 
 /** All words, for anyone who wants to know what they mean. */
@@ -47,7 +47,7 @@ export const TEXTS: Readonly<Record<TextName, string>> = {
   host: "Host object",
 };
 
-/** What the lists of patches are called. */
+/** The names of the lists of patches. */
 export const LISTS: Readonly<Record<PatchListName, string>> = Object.fromEntries(
   SYNCED_KINDS.map(({ section, plural }) => [section, plural]),
 );
@@ -57,13 +57,13 @@ export function tag(text: string, tone: Tone, name: IconName, title?: string): H
   return h("span", { class: "tag", "data-tone": tone, title }, icon(name), text);
 }
 
-/** What became of a patch, as {@link tag}. */
+/** The outcome of a patch, as a {@link tag}. */
 export function outcomeTag(kind: OutcomeKind): HTMLElement {
   const word = OUTCOMES[kind];
   return tag(word.text, word.tone, word.icon, word.meaning);
 }
 
-/** What a verdict is called, and what it means. */
+/** The name of a verdict, and its meaning. */
 export function verdictWord(verdict: PairVerdict): Word {
   return VERDICTS[verdict];
 }

@@ -7,7 +7,7 @@ import { tag, GLOSSARY } from "../cards/words.ts";
 const FUEL =
   "What expressions cost: the steps that the engine takes. The same texts take the same fuel here, in Node and in a cluster. An expression that takes more than limits.fuel is ended.";
 
-/** What the words on the page mean, and what keys do. On machines where Ctrl is called Command, that works as well. */
+/** The meaning of the words on the page, and the keyboard shortcuts. On machines with a Command key, it works like Ctrl. */
 export function createHelpDialog(): Dialog {
   return createDialog(
     "help",

@@ -10,7 +10,7 @@ export interface EditorDiff {
   compare(view: EditorView, original: string | undefined): void;
 }
 
-/** A diff for one editor. Compares with nothing at first. */
+/** A diff for one editor. At first it compares with nothing. */
 export function createDiff(): EditorDiff {
   const compartment = new Compartment();
   let shown: string | undefined;

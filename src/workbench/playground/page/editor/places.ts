@@ -34,7 +34,7 @@ export function matchSpans(text: string, list: PatchListName, path: string): Spa
 /** Levels of a text that are read as data; what lies deeper is left out. */
 const LEVELS_MAX = 40;
 
-/** The first object of the list's kind as data, as far as the text spells it; undefined when there is none. */
+/** The first object of the list's kind as data, as far as the text contains it; undefined if there is none. */
 export function writtenObject(text: string, list: PatchListName): unknown {
   const object = objectOf(text, list);
   return object && dataOf(object, text, LEVELS_MAX);

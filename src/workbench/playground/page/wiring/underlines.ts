@@ -6,7 +6,7 @@ import type { Editor } from "../editor/editor.ts";
 import { writtenPatches } from "../editor/places.ts";
 import { problemTextName } from "../cards/problem-list.ts";
 
-/** What to underline in one text: its problems, and in the configuration the expressions that failed. */
+/** The places to underline in one text: its problems, and in the configuration the expressions that failed. */
 export function underlines(answer: PlaygroundAnswer, name: TextName, editor: Editor): Diagnostic[] {
   const text = editor.text();
   const problems = answer.problems
