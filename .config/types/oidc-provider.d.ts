@@ -1,11 +1,6 @@
 // The part of oidc-provider that is used. It brings no declarations of its own.
 import type { RequestListener } from "node:http";
 
-export interface Account {
-  readonly accountId: string;
-  claims(): Readonly<Record<string, unknown>>;
-}
-
 export default class Provider {
   constructor(issuer: string, configuration: object);
   /** Whether the headers of a proxy in front of it say under which address it is reached. */
