@@ -112,6 +112,10 @@ function isExcused(world: World, service: ObjectKey): boolean {
 export function readers(world: World): Oracle {
   /** Host Services beside which others have written: what readers see there is not by us alone, until all is right again. */
   const touched = new Set<string>();
+  /** When others last wrote there, as a revision of the host: what a replica had decided before it saw that is not by it alone, however late it lands. */
+  const touchedAt = new Map<string, number>();
+  /** What a replica had seen of the host when it sent the mirror away from a copy. */
+  const sentAwaySince = new Map<string, number>();
 
   function placeOf({ plural, before, after }: Write): ObjectKey | undefined {
     const { namespace = "", name = "", labels = {} } = (after ?? before!).metadata;
@@ -147,24 +151,30 @@ export function readers(world: World): Oracle {
       if (event !== "restart") touched.clear();
     },
     saw(write) {
-      const { author, side, plural, before } = write;
+      const { author, side, plural, before, after } = write;
       const place = decidesBackends(world) && side === "host" ? placeOf(write) : undefined;
       if (place === undefined) return undefined;
       const id = formatKey(place);
       const copy = world.clusters.host.objects(ENDPOINTS).get(id);
-      const byMirror = author.kind === "host" && world.mirrorWrites && copy?.metadata.labels?.[SKIP_MIRROR_LABEL] === "true";
+      const byMirror = author.kind === "host" && world.mirrorWrites && skipsMirror(copy);
       if (author.kind !== "replica" && !byMirror) {
         // What the host does to copies of Endpoints is a change like one of the tenant.
-        if (plural === ENDPOINT_SLICES.plural && !world.mirrorWrites) touched.add(id);
+        if (plural === ENDPOINT_SLICES.plural && !world.mirrorWrites) {
+          touched.add(id);
+          touchedAt.set(id, world.clusters.host.changes(ENDPOINT_SLICES).at(-1)!.revision);
+        }
         return undefined;
       }
+      if (author.kind === "replica" && plural === ENDPOINTS.plural && skipsMirror(after) && !skipsMirror(before))
+        sentAwaySince.set(id, author.since.host);
       if (plural !== ENDPOINT_SLICES.plural || before === undefined || !tellsOfEndpoints(world, before)) return undefined;
       const now = slicesBeside(world, place);
       const seen = readBy(now);
       const lost = [...readBy([...now.filter(({ metadata }) => metadata.name !== before.metadata.name), before])].filter(
         (text) => !seen.has(text) && !text.endsWith("!"),
       );
-      if (lost.length === 0 || touched.has(id)) return undefined;
+      const decided = author.kind === "replica" ? author.since.host : (sentAwaySince.get(id) ?? Infinity);
+      if (lost.length === 0 || touched.has(id) || decided < (touchedAt.get(id) ?? 0)) return undefined;
       // What a mirror made of an earlier life of the Endpoints goes with that: the host has deleted them.
       const since = author.kind === "replica" ? author.since.host : Number(before.metadata.resourceVersion);
       const said = saidSince(place, since, sourceOf(before));
@@ -174,6 +184,10 @@ export function readers(world: World): Oracle {
         : `readers of ${id} lose ${wrong.join(", ")} by ${author.kind} ${formatKey(parseKey(write.key))}`;
     },
   };
+}
+
+function skipsMirror(object: KubeObject | undefined): boolean {
+  return object?.metadata.labels?.[SKIP_MIRROR_LABEL] === "true";
 }
 
 /** It was made of a copy of Endpoints, or copied of what the tenant's cluster made of them. */
