@@ -11,7 +11,7 @@ import type { LogFields } from "../../../src/base/logger.ts";
 import { createMetrics } from "../../../src/base/metrics.ts";
 import { createAuditLog } from "../../../src/management/audit/audit-log.ts";
 import { openAuditDatabase } from "../../../src/management/audit/store/audit-database.ts";
-import { AUDIT_CLOSING_MS, createAuditStore } from "../../../src/management/audit/store/audit-store.ts";
+import { AUDIT_CLOSING_MS, AUDIT_GATHERING_MS, createAuditStore } from "../../../src/management/audit/store/audit-store.ts";
 import { openMysqlLines } from "../../../src/management/audit/store/mysql-lines.ts";
 import { parseManagementConfig } from "../../../src/management/config/config.ts";
 import { dataStoreEndpoint } from "../../../src/management/config/rules/data-store-endpoint.ts";
@@ -86,6 +86,7 @@ describe.runIf(hasMariadb)("audit lines in MariaDB", { timeout: 120_000 }, () =>
     const lock = mariadb.run("LOCK TABLES audit.audit_events WRITE; SELECT SLEEP(3600)").catch(() => {});
     await vi.waitFor(async () => expect(await processes("INFO = 'SELECT SLEEP(3600)'")).toBe(1), WAIT);
     store.write(rowOf());
+    await clock.advance(AUDIT_GATHERING_MS);
     await vi.waitFor(async () => expect(await processes("STATE LIKE 'Waiting for table%'")).toBe(1), WAIT);
     const closed = store.close();
     await settle();

@@ -47,7 +47,8 @@ function checkDataStore(audit: Spot): void {
   const [endpoint, ttl] = [spotBelow(audit, "dataStoreEndpoint"), spotBelow(audit, "dataStoreTTL")];
   const text = writtenText(endpoint);
   if (text !== undefined && dataStoreEndpoint(text) === undefined) {
-    const hint = "Write sqlite:///PATH, mysql://USER:PASSWORD@HOST:PORT/DATABASE or mysql://USER:PASSWORD@tcp(HOST:PORT)/DATABASE; with ?tls=true, HOST is a name";
+    const hint =
+      "Write sqlite:///PATH, mysql://USER:PASSWORD@HOST:PORT/DATABASE or mysql://USER:PASSWORD@tcp(HOST:PORT)/DATABASE; with ?tls=true, HOST is a name";
     refuseAt(endpoint, { message: "Expected the address of a database", hint });
   }
   if (text === undefined && ttl.node?.kind === "scalar" && Number(ttl.node.value) > 0)
