@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { syncedBackends } from "../../../src/engine/config/backends.ts";
-import type { BackendsMode } from "../../../src/engine/config/backends.ts";
+import type { BackendsMode } from "../../../src/engine/config/backends-mode.ts";
 import { parseConfig, resolveConfig } from "../../../src/engine/config/config.ts";
 import { DEFAULT_SETTINGS } from "../../../src/engine/config/settings.ts";
 import { checkReload, createEngine } from "../../../src/engine/engine.ts";

@@ -247,9 +247,11 @@ class DecidedBackends implements ServiceBackends {
     if (this.#isSimple(service)) return createNoticeReconcile({ resource: ENDPOINT_SLICES });
     const { known, collected } = this.#lookAndTell(service);
     const writes = this.#plan(known, collected);
-    const version = collected.copy?.metadata.resourceVersion ?? "";
+    // The version of the tenant's Endpoints that the copy has, and what was made of it should have: both share what they write unasked.
+    const version = (collected.copy && ourMarkers(this.#endpoints.rules, collected.copy, ENDPOINTS)?.resourceVersion) ?? "";
+    const shared = syncId(ENDPOINTS.plural, service);
     if (writes.operations.length === 0) known.outdatedTimes = 0;
-    const { writeWaitMs } = writes.operations.length === 0 ? { writeWaitMs: 0 } : writeLimiter.restraint(id, version);
+    const { writeWaitMs } = writes.operations.length === 0 ? { writeWaitMs: 0 } : writeLimiter.restraint(shared, version, "made");
     const planned = writeWaitMs > 0 ? { ...writes, operations: [] } : writes;
     return createBackendsReconcile({
       ...{ id, hooks, logger, metrics },
@@ -268,8 +270,8 @@ class DecidedBackends implements ServiceBackends {
       settled: (count) => {
         known.outdatedTimes = 0;
         if (writes.operations.length === count) known.refusal = undefined;
-        if (count > 0) writeLimiter.wrote(id, version);
-        if (writeWaitMs > 0) writeLimiter.held(id);
+        if (count > 0) writeLimiter.wrote(shared, version, "made");
+        if (writeWaitMs > 0) writeLimiter.held(shared, "made");
         if (count > 0) this.#lookAndTell(service);
         return this.#againInMs(service, known, writeWaitMs);
       },
@@ -351,7 +353,7 @@ class DecidedBackends implements ServiceBackends {
     ];
     if (waits.length > 0) return Math.max(1, Math.min(...waits));
     this.#forgetRested(service, known);
-    return this.#options.writeLimiter.rests(syncId(BACKENDS, service));
+    return this.#options.writeLimiter.rests(syncId(ENDPOINTS.plural, service), "made");
   }
 
   /** Nothing of the Service is left that a later look would have to know of. */
