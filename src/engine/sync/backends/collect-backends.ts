@@ -74,6 +74,7 @@ export function collectBackends(known: KnownBackends): CollectedBackends {
   return {
     seen: {
       endpoints: seenEndpoints(known),
+      served: known.services.host !== undefined,
       patched: rules.patches.length > 0,
       ...tenant,
       copy: copy && {

@@ -112,7 +112,12 @@ class DecidedBackends implements ServiceBackends {
     if (mayGo || host === undefined || (tenant !== undefined && isSource)) known.held.delete(id);
     else this.#hold(service, known, id);
     const awaitsMove = isSlice && isSource && this.#awaitsMove(service, known, { id, key, tenant, host });
-    return { isSource, mayGo: mayGo && !awaitsMove, awaitsMove, skipMirror: skipsMirror(known, host) ? "true" : undefined };
+    return {
+      isSource,
+      mayGo: (mayGo || host === undefined) && !awaitsMove,
+      awaitsMove,
+      skipMirror: skipsMirror(known, host) ? "true" : undefined,
+    };
   }
 
   /** Its copy would lose what copies of other slices of the Service do not show yet. */

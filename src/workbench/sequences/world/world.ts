@@ -125,7 +125,7 @@ export class SequenceWorld {
     const ledger = await createLedger({
       ...{ resources: watched, plainKinds: plainKindsOf(setting), clock, delay },
       changed: (side, resource) => {
-        if (side === "host" && resource === ENDPOINTS) made.world?.mirrorSoon();
+        if (side === "host" && (resource === ENDPOINTS || resource === SERVICES)) made.world?.mirrorSoon();
       },
     });
     made.world = new SequenceWorld(options, { ledger, clock, delay, resources });
@@ -242,8 +242,7 @@ export class SequenceWorld {
     const { host } = this.ledger.clusters;
     const { author } = this.ledger;
     this.ledger.author = "mirror";
-    for (const change of mirrorChanges(host.objects(ENDPOINTS).values(), host.objects(ENDPOINT_SLICES).values()))
-      await performChange(host.writer, change);
+    for (const change of mirrorChanges(host)) await performChange(host.writer, change);
     this.ledger.author = author;
   }
 

@@ -7,8 +7,9 @@ import { jsonEqual } from "../../../base/json.ts";
 import type { Writer } from "../../../engine/sync/cluster/access.ts";
 import { slicesOf } from "../../../kube/object/endpoints/slices-of-endpoints.ts";
 import { formatKey, keyOf } from "../../../kube/object/key.ts";
-import { ENDPOINT_SLICES } from "../../../kube/object/resource.ts";
-import type { Endpoints, KubeObject } from "../../../kube/object/types.ts";
+import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../kube/object/resource.ts";
+import type { Endpoints, KubeObject, Service } from "../../../kube/object/types.ts";
+import type { SimulatedCluster } from "../model/cluster.ts";
 
 const MANAGER = "endpointslicemirroring-controller.k8s.io";
 
@@ -39,10 +40,14 @@ export interface MirrorChange {
   readonly slice: KubeObject;
 }
 
-/** Everything that a mirror has to do about these Endpoints and the slices beside them. */
-export function mirrorChanges(endpoints: Iterable<KubeObject>, slices: Iterable<KubeObject>): readonly MirrorChange[] {
-  const there = new Map([...slices].filter(isMirrors).map((slice) => [formatKey(keyOf(slice)), slice]));
-  const written = [...endpoints]
+/** Everything that a mirror has to do: it looks after Endpoints beside a Service without selector. */
+export function mirrorChanges({ objects }: Pick<SimulatedCluster, "objects">): readonly MirrorChange[] {
+  const slices = [...objects(ENDPOINT_SLICES).values()].filter(isMirrors);
+  const there = new Map(slices.map((slice) => [formatKey(keyOf(slice)), slice]));
+  const services = objects(SERVICES) as ReadonlyMap<string, Service>;
+  const isServed = (id: string) => services.has(id) && services.get(id)!.spec?.selector === undefined;
+  const written = [...objects(ENDPOINTS)]
+    .flatMap(([id, object]) => (isServed(id) ? [object] : []))
     .flatMap((object) => wantedOf(object as Endpoints))
     .flatMap((slice): readonly MirrorChange[] => {
       const id = formatKey(keyOf(slice));

@@ -13,12 +13,10 @@ import { isMirrors, mirrorChanges, performChange } from "./host-mirror.ts";
 export async function mirror(world: World): Promise<boolean> {
   if (!decidesBackends(world)) return false;
   const { host } = world.clusters;
-  const slices = [...host.objects(ENDPOINT_SLICES).values()];
-  if (!world.mirroring) return collect(world, slices.filter(isMirrors));
+  if (!world.mirroring) return collect(world, [...host.objects(ENDPOINT_SLICES).values()].filter(isMirrors));
   world.mirrorWrites = true;
   let did = false;
-  for (const change of mirrorChanges(host.objects(ENDPOINTS).values(), slices))
-    did = (await world.write("host", (writer) => performChange(writer, change))) || did;
+  for (const change of mirrorChanges(host)) did = (await world.write("host", (writer) => performChange(writer, change))) || did;
   world.mirrorWrites = false;
   return did;
 }
