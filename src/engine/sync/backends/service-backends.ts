@@ -45,6 +45,8 @@ import {
 } from "./remembered-service.ts";
 import type { RememberedService } from "./remembered-service.ts";
 import { planMadeSlices } from "./plan-made-slices.ts";
+import { createUnpatchedSlices } from "./unpatched-slices.ts";
+import type { UnpatchedSlices } from "./unpatched-slices.ts";
 
 /** A mirror has so long to make slices of a copy, in milliseconds; where none works, that is known from then on. */
 const MIRROR_WAIT_MS = 3_000;
@@ -85,6 +87,7 @@ class DecidedBackends implements ServiceBackends {
   readonly #known = new Map<string, RememberedService>();
   readonly #slices: Tracked;
   readonly #endpoints: Tracked;
+  readonly #unpatched: UnpatchedSlices;
   /** The host's mirror had its time for some copy, and has made nothing of it. */
   #mirrorRests = false;
 
@@ -93,6 +96,7 @@ class DecidedBackends implements ServiceBackends {
     const side = (resource: ResourceType) => options.tracked.find(({ rules }) => rules.kind.resource === resource)!;
     this.#slices = side(ENDPOINT_SLICES);
     this.#endpoints = side(ENDPOINTS);
+    this.#unpatched = createUnpatchedSlices(this.#endpoints, this.#slices);
   }
 
   around(id: string, { kind }: Rules, { key, tenant, host }: PlannedObject): ServedBackends | undefined {
@@ -247,8 +251,9 @@ class DecidedBackends implements ServiceBackends {
   }
 
   begin(service: ObjectKey, logger: Logger): ReconcileRun {
-    const { hooks, metrics, writeLimiter } = this.#options;
+    const { hooks, metrics, router, writeLimiter } = this.#options;
     const id = syncId(BACKENDS, service);
+    this.#unpatched.look(service, router.slices!.of(service), logger, () => aroundOf(this.#servicesOf(service)));
     if (this.#isSimple(service)) return createNoticeReconcile({ resource: ENDPOINT_SLICES });
     const { known, collected } = this.#lookAndTell(service);
     const writes = this.#plan(known, collected);
