@@ -25,7 +25,7 @@ import type { ClusterAccess, Writer } from "./sync/cluster/access.ts";
 import { createDeleteConfirmation } from "./sync/state/delete-confirmation.ts";
 import type { DeleteConfirmation } from "./sync/state/delete-confirmation.ts";
 import { checkIdentity, readClusterUid } from "./sync/cluster/identity.ts";
-import { decidesBackends, withinReach, withoutSlices } from "./sync/cluster/slice-rights.ts";
+import { decidesSources, withinReach, withoutSlices } from "./sync/cluster/slice-rights.ts";
 import { requiredPermissions } from "./sync/cluster/permissions.ts";
 import type { Permission } from "./sync/cluster/permissions.ts";
 import { engineParts, withWriter } from "./sync/reconciler.ts";
@@ -253,12 +253,12 @@ class RunningSyncer implements Syncer {
   /** What was found missing needs a restart. */
   async #askForSlices(engine: Engine): Promise<void> {
     const { tenant, host, logger = silentLogger } = this.#options;
-    if (this.#reachesSlices === undefined && decidesBackends(engine))
-      this.#reachesSlices = decidesBackends(await withinReach(engine, { tenant, host, logger }));
+    if (this.#reachesSlices === undefined && decidesSources(engine))
+      this.#reachesSlices = decidesSources(await withinReach(engine, { tenant, host, logger }));
   }
 
   #allowed(engine: Engine): Engine {
-    return this.#reachesSlices === true || !decidesBackends(engine) ? engine : withoutSlices(engine);
+    return this.#reachesSlices === true || !decidesSources(engine) ? engine : withoutSlices(engine);
   }
 
   async #swap(asked: Engine): Promise<void> {

@@ -1,7 +1,6 @@
 import { isEngineError, messageOf } from "../../../base/errors.ts";
 import type { Logger } from "../../../base/logger.ts";
 import { ENDPOINT_SLICES, ENDPOINTS } from "../../../kube/object/resource.ts";
-import type { BackendsMode } from "../../config/backends-mode.ts";
 import type { Rules } from "../../reconcile/rules/rules.ts";
 import type { ClusterAccess, ClusterCaches } from "./access.ts";
 import { describePermission, isAllowed, requiredPermissions } from "./permissions.ts";
@@ -24,7 +23,8 @@ export interface SliceRightsOptions {
 /** An engine that may decide more than its clusters allow. */
 export interface ReachingEngine extends PermissionOptions {
   readonly rules: readonly Rules[];
-  readonly backends?: BackendsMode;
+  /** What the setting `backends` and the sections mean together. */
+  readonly backends?: string;
 }
 
 /**
@@ -37,13 +37,13 @@ export async function withinReach<Given extends ReachingEngine>(
   engine: Given,
   options: Omit<SliceRightsOptions, "needed">,
 ): Promise<Given> {
-  if (!decidesBackends(engine)) return engine;
+  if (!decidesSources(engine)) return engine;
   if ((await hasSliceRights({ ...options, needed: engine })) && hasSliceCaches(options)) return engine;
   return withoutSlices(engine);
 }
 
 /** Tells whether the source that readers get backends from is decided per Service. */
-export function decidesBackends({ rules }: Pick<ReachingEngine, "rules">): boolean {
+export function decidesSources({ rules }: Pick<ReachingEngine, "rules">): boolean {
   return rules.some((rule) => rule.decidesBackends === true);
 }
 
