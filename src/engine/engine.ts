@@ -8,6 +8,8 @@ import { assert, EngineError } from "../base/errors.ts";
 import { canonicalJson, isRecord, jsonEqual } from "../base/json.ts";
 import { syncOf } from "./config/config.ts";
 import type { Config, ResourceSync } from "./config/config.ts";
+import { effectiveBackends } from "./config/backends-mode.ts";
+import type { BackendsMode } from "./config/backends-mode.ts";
 import { readKinds, refusesSlices, syncedBackends } from "./config/backends.ts";
 import type { ReadKind } from "./config/backends.ts";
 import { DEFAULT_SETTINGS } from "./config/settings.ts";
@@ -58,6 +60,8 @@ export interface Engine {
   readonly rules: readonly Rules[];
   readonly translator: Translator;
   readonly settings: Settings;
+  /** What the setting `backends` and the sections mean together. */
+  readonly backends: BackendsMode;
   readonly vcluster: VCluster;
   /** How objects that reference patches name are brought across; undefined when none are. */
   readonly references: ReferenceRules | undefined;
@@ -84,7 +88,11 @@ export function createTranslatorFor({ config, settings = DEFAULT_SETTINGS, vclus
 }
 
 /** Settings that are read once, at the start: clients, caches, workers, marker names and released kinds depend on them. */
-const READ_ONCE = ["backends", "markerPrefix", "hostQps", "leaderElection", "workers"] as const satisfies readonly (keyof Settings)[];
+const READ_ONCE = ["markerPrefix", "hostQps", "leaderElection", "workers"] as const satisfies readonly (keyof Settings)[];
+
+function modeOf({ config, settings = DEFAULT_SETTINGS }: EngineOptions): BackendsMode {
+  return effectiveBackends(settings.backends, config);
+}
 
 /** Tells whether two configurations mean the same. */
 export function sameConfiguration(left: EngineOptions, right: EngineOptions): boolean {
@@ -100,6 +108,9 @@ export function sameConfiguration(left: EngineOptions, right: EngineOptions): bo
 export function checkReload(before: EngineOptions, after: EngineOptions): void {
   const { settings = DEFAULT_SETTINGS } = before;
   const changed: string[] = READ_ONCE.filter((field) => !jsonEqual(settings[field], (after.settings ?? DEFAULT_SETTINGS)[field]));
+  const modes = [before, after].map(modeOf);
+  // With slices alone, Endpoints are neither cached nor allowed to be.
+  if (modes[0] !== modes[1] && modes.includes("slices")) changed.unshift("backends");
   if (before.config.namespaces.enabled !== after.config.namespaces.enabled) changed.push("sync.toHost.namespaces.enabled");
   if (changed.length === 0) return;
   throw new EngineError("CONFIG_VALUE", `Cannot change ${changed.join(", ")} while the syncer runs`, {
@@ -116,8 +127,9 @@ export function checkReload(before: EngineOptions, after: EngineOptions): void {
  */
 export async function createEngine(options: EngineOptions): Promise<Engine> {
   const { config, settings = DEFAULT_SETTINGS, vcluster, services = "managed", kinds = SYNCED_KINDS } = options;
-  if (refusesSlices(settings.backends, config)) throw refusedSlices(settings);
-  const backends = syncedBackends(settings.backends, config);
+  const mode = modeOf(options);
+  if (refusesSlices(mode, config)) throw refusedSlices(mode);
+  const backends = syncedBackends(mode, config);
   const translator = options.translator ?? createTranslatorFor(options);
   const limits = settings.limits;
   const sandbox = hasExpressions(config, kinds) ? await createSandbox({ limits, toHostDns: (name) => translator.dns(name) }) : NO_SANDBOX;
@@ -136,7 +148,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
     settings: planSettings(settings),
     services,
     servicesEnabled: services === "managed" && config.services.enabled && backends.services,
-    ...(settings.backends === "auto" && backends.readsSlices && { decidesBackends: true }),
+    ...(mode === "auto" && backends.readsSlices && { decidesBackends: true }),
     vcluster: { ...vcluster, config: config.merged },
     ...(options.adopt !== undefined && { adopt: checkPrefix(options.adopt, settings) }),
     ...(options.adoptCluster !== undefined && { adoptCluster: options.adoptCluster }),
@@ -148,21 +160,22 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
     patches: compilePatches(syncOf(config, kind).patches, { engine: watched ?? compiler, pathSyntax: settings.pathSyntax }),
     configHash: configHash(syncOf(config, kind), options),
   });
-  const all = readKinds({ kinds, backends: settings.backends, config, services }).map(rules);
+  const all = readKinds({ kinds, backends: mode, config, services }).map(rules);
   return {
     rules: all,
     references: referenceRules(all, { ...options, kinds, settings, translator }),
     translator,
     settings,
+    backends: mode,
     vcluster,
     dispose: () => sandbox.dispose(),
   };
 }
 
-function refusedSlices({ backends }: Settings): EngineError {
+function refusedSlices(mode: BackendsMode): EngineError {
   return new EngineError(
     "CONFIG_VALUE",
-    `Cannot write slices, as backends: ${backends} asks for: sync.toHost.endpointSlices.enabled is false`,
+    `Cannot write slices, as backends: ${mode} asks for: sync.toHost.endpointSlices.enabled is false`,
     {
       details: { hint: "Remove enabled: false from that section, or set backends: endpoints" },
     },

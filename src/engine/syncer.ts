@@ -12,8 +12,7 @@ import { silentLogger } from "../base/logger.ts";
 import type { Logger } from "../base/logger.ts";
 import { noMetrics } from "../base/metrics.ts";
 import type { Metrics } from "../base/metrics.ts";
-import type { BackendsMode } from "./config/backends.ts";
-import { DEFAULT_SETTINGS } from "./config/settings.ts";
+import type { BackendsMode } from "./config/backends-mode.ts";
 import { checkReload, createEngine, sameConfiguration } from "./engine.ts";
 import type { Engine, EngineOptions } from "./engine.ts";
 import { createController } from "../kube/runtime/controller.ts";
@@ -26,7 +25,7 @@ import type { ClusterAccess, Writer } from "./sync/cluster/access.ts";
 import { createDeleteConfirmation } from "./sync/guards/delete-brake.ts";
 import type { DeleteConfirmation } from "./sync/guards/delete-brake.ts";
 import { checkIdentity, readClusterUid } from "./sync/cluster/identity.ts";
-import { hasSliceRights } from "./sync/cluster/slice-rights.ts";
+import { decidesSources, withinReach, withoutSlices } from "./sync/cluster/slice-rights.ts";
 import { requiredPermissions } from "./sync/cluster/permissions.ts";
 import type { Permission } from "./sync/cluster/permissions.ts";
 import { engineParts, withWriter } from "./sync/reconciler.ts";
@@ -79,7 +78,7 @@ export interface Syncer {
    * @throws CLUSTER_IDENTITY when the host's copies belong to another tenant cluster, or both clusters are swapped.
    * @throws OTHER_SYNCER when they carry the markers of another syncer that is not the one to adopt.
    * @throws CONFIG_VALUE when Endpoints are not used, and the host still has slices of copies of them.
-   * @throws API_… if the identity of the tenant cluster cannot be read.
+   * @throws API_… if the identity of the tenant cluster cannot be read, or if a cluster does not say what it allows.
    */
   prepare(): Promise<void>;
   /**
@@ -106,7 +105,10 @@ export interface Syncer {
    */
   reload(changed: ConfigurationChange): Promise<"changed" | "unchanged">;
   status(): SyncerStatus;
-  /** The effective setting `backends` with the permissions of the start: `auto` is `endpoints` if some on slices are missing. */
+  /**
+   * What the setting `backends` and the sections mean with the permissions: `auto` is `endpoints` if some on slices are missing, and until
+   * {@link Syncer.prepare} has asked for them.
+   */
   readonly backends: BackendsMode;
   /** Permissions that the present configuration needs on both clusters. */
   permissions(): readonly Permission[];
@@ -130,36 +132,19 @@ const STALE_KEYS_MAX = 1_000;
  * @throws EXPRESSION_SYNTAX, PATH_SYNTAX, PATCH_MODE as {@link createEngine}.
  */
 export async function createSyncer(options: SyncerOptions): Promise<Syncer> {
-  const engine = await createEngine(options);
-  const asked = engine.settings.backends;
-  if (asked !== "auto") return new RunningSyncer(options, { engine, configured: options, backends: asked });
-  const { tenant, host, logger = silentLogger } = options;
-  if (await hasSliceRights({ needed: engine, tenant: tenant.writer, host: host.writer, logger }))
-    return new RunningSyncer(options, { engine, configured: options, backends: asked });
-  engine.dispose();
-  const backends = "endpoints";
-  const configured = withBackends(options, backends);
-  return new RunningSyncer(options, { engine: await createEngine(configured), configured, backends });
-}
-
-/** The effect of the permissions at the start is fixed: other values need a restart as well. */
-function withBackends<Options extends EngineOptions>(options: Options, backends: BackendsMode): Options {
-  const { settings = DEFAULT_SETTINGS } = options;
-  return settings.backends === "auto" ? { ...options, settings: { ...settings, backends } } : options;
-}
-
-interface Configured {
-  readonly engine: Engine;
-  readonly configured: EngineOptions;
-  readonly backends: BackendsMode;
+  return new RunningSyncer(options, await createEngine(options));
 }
 
 class RunningSyncer implements Syncer {
-  readonly backends: BackendsMode;
   readonly #options: SyncerOptions;
   #engine: Engine;
   /** The options of {@link #engine}. */
   #configured: EngineOptions;
+  /** The engine of {@link #configured}, whatever the clusters allow. */
+  #asked: Engine;
+  /** Whether the clusters allow it to decide about backends, which is asked once; undefined before. */
+  #reachesSlices: boolean | undefined;
+  #preparing = false;
   /** Ends when the last requested reload is over. */
   #reloads: Promise<unknown> = Promise.resolve();
   /** The controller waits for another configuration. */
@@ -180,11 +165,11 @@ class RunningSyncer implements Syncer {
   /** While standing by, the waiting keys are collected again if they exceed this. */
   #waitingMax = Infinity;
 
-  constructor(options: SyncerOptions, { engine, configured, backends }: Configured) {
+  constructor(options: SyncerOptions, engine: Engine) {
     this.#options = options;
-    this.#engine = engine;
-    this.#configured = configured;
-    this.backends = backends;
+    this.#asked = engine;
+    this.#engine = this.#allowed(engine);
+    this.#configured = options;
     this.#deletesConfirmed = createDeleteConfirmation(options.confirmDeletes);
     this.#clock = options.clock ?? systemClock;
     const metrics = options.metrics ?? noMetrics;
@@ -203,10 +188,13 @@ class RunningSyncer implements Syncer {
   async prepare(): Promise<void> {
     if (this.#loop !== undefined) throw new EngineError("INTERNAL", "Broken invariant: a syncer is prepared once");
     const { tenant, host } = this.#options;
+    this.#preparing = true;
     const [clusterUid, hostUid] = await Promise.all([readClusterUid(tenant.writer), readClusterUid(host.writer)]);
+    await this.#askForSlices(this.#asked);
     // Stopped meanwhile: work begun now would never be ended.
     if (this.#stopping.signal.aborted) return;
     this.#clusterUid = clusterUid;
+    this.#engine = this.#allowed(this.#asked);
     const { rules } = this.#parts;
     const loop = (this.#loop = this.#createLoop());
     while (!loop.synced && !this.#stopping.signal.aborted) await delay(this.#clock, SYNC_POLL_MS, this.#stopping.signal);
@@ -226,19 +214,19 @@ class RunningSyncer implements Syncer {
     return reloaded;
   }
 
-  async #reload(changed: EngineOptions): Promise<"changed" | "unchanged"> {
-    const options = this.#options.settings?.backends === "auto" ? withBackends(changed, this.backends) : changed;
+  async #reload(options: EngineOptions): Promise<"changed" | "unchanged"> {
     if (sameConfiguration(this.#configured, options)) return "unchanged";
     checkReload(this.#configured, options);
-    const engine = await createEngine(options);
+    const asked = await createEngine(options);
     const before = this.#engine;
     try {
-      await this.#listNewKinds(engine);
+      if (this.#preparing) await this.#askForSlices(asked);
+      await this.#listNewKinds(this.#allowed(asked));
     } catch (error) {
-      engine.dispose();
+      asked.dispose();
       throw error;
     }
-    await this.#swap(engine);
+    await this.#swap(asked);
     this.#configured = options;
     before.dispose();
     return "changed";
@@ -262,11 +250,23 @@ class RunningSyncer implements Syncer {
     }
   }
 
-  async #swap(engine: Engine): Promise<void> {
+  /** What was found missing needs a restart. */
+  async #askForSlices(engine: Engine): Promise<void> {
+    const { tenant, host, logger = silentLogger } = this.#options;
+    if (this.#reachesSlices === undefined && decidesSources(engine))
+      this.#reachesSlices = decidesSources(await withinReach(engine, { tenant, host, logger }));
+  }
+
+  #allowed(engine: Engine): Engine {
+    return this.#reachesSlices === true || !decidesSources(engine) ? engine : withoutSlices(engine);
+  }
+
+  async #swap(asked: Engine): Promise<void> {
     this.#swapping = true;
     await this.#controller?.pause();
     this.#swapping = false;
-    this.#engine = engine;
+    this.#asked = asked;
+    this.#engine = this.#allowed(asked);
     if (this.#stopping.signal.aborted || this.#loop === undefined) return;
     this.#collectAnew();
     if (this.#running) this.#controller?.resume();
@@ -372,6 +372,10 @@ class RunningSyncer implements Syncer {
     this.#loop?.close();
     this.#memory.close();
     this.#engine.dispose();
+  }
+
+  get backends(): BackendsMode {
+    return this.#engine.backends;
   }
 
   status(): SyncerStatus {

@@ -8,7 +8,8 @@ import { PATIENCE_MS } from "../support/patience.ts";
 import { delay, systemClock } from "../../src/base/clock.ts";
 
 const configs = files as Record<string, string>;
-configs["plain.yaml"] = "sync: { toHost: {} }\n";
+configs["default.yaml"] = "sync: { toHost: {} }\n";
+configs["plain.yaml"] = "sync: { toHost: { endpointSlices: { enabled: false } } }\n";
 configs["slices.yaml"] = "sync: { toHost: { endpointSlices: { enabled: true } } }\n";
 
 const SUBSETS = [{ addresses: [{ ip: "10.0.0.1" }, { ip: "10.0.0.2" }], notReadyAddresses: [{ ip: "10.0.0.3" }], ports: [{ port: 80 }] }];
@@ -73,6 +74,12 @@ describe("on a host that mirrors", () => {
     );
   });
 
+  test("slices are seen where nothing is written", async () => {
+    await copied("Endpoints and slices", "default.yaml");
+    await mirrored();
+    expect(await findings("default.yaml")).toEqual([]);
+  });
+
   test("slices beside Endpoints that say more are told", async () => {
     await copied("Endpoints and slices", "plain.yaml");
     await mirrored();
@@ -113,6 +120,13 @@ describe("on a host that does not", () => {
 describe("without a mirror", () => {
   const off = { controllers: ["*", "-endpointslice-mirroring-controller"] };
   freshClusters({ tenant: off, host: off });
+
+  test("all are seen where nothing is written", async () => {
+    await copied("Endpoints", "default.yaml");
+    const copy = () => sides.host.client.get(ENDPOINTS, { namespace: "vc-blue", name: COPY });
+    await sync(async () => (await copy())?.metadata.labels?.["endpointslice.kubernetes.io/skip-mirror"] === "true", "default.yaml");
+    expect(await findings("default.yaml")).toEqual([]);
+  });
 
   test.each(["plain.yaml", "slices.yaml"])("the host's mirror is what helps, with %s", async (config) => {
     await copied("Endpoints", config);

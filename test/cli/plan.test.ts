@@ -132,15 +132,30 @@ describe("permissions", () => {
     writeFileSync(join(folder, `${side}.kubeconfig`), (await tokenFor({ user: "jane" })).kubeconfig);
   }
   const LISTS = [{ apiGroups: [""], resources: ["services", "endpoints"], verbs: ["list"] }];
+  const SLICES = { apiGroups: ["discovery.k8s.io"], resources: ["endpointslices"], verbs: ["list"] };
 
   test("to list are all that plan, why and audit need", async () => {
     await sides.tenant.client.create(ENDPOINTS, web({ "example.com/team": "ops" }));
-    for (const side of ["tenant", "host"] as const) await asJane(side, LISTS);
+    for (const side of ["tenant", "host"] as const) await asJane(side, [...LISTS, SLICES]);
     expect((await cli("plan")).stdout).toMatch(/\nPlan: 1 to create, /);
     expect(await cli("why", ["ep", "shop/web"])).toMatchObject({ code: 0, stderr: "" });
     const { code, stderr } = await cli("audit");
     expect(code).toBe(1);
-    expect(stderr).toMatch(/^warning API_FORBIDDEN: EndpointSlice objects were not looked at: .* cannot list resource "endpointslices"/);
+    expect(stderr).not.toContain("EndpointSlice");
+  });
+
+  test("to list slices are not needed: Endpoints alone are looked at then, as they are copied, and a warning says so", async () => {
+    await sides.tenant.client.create(ENDPOINTS, web({ "example.com/team": "ops" }));
+    for (const side of ["tenant", "host"] as const) await asJane(side, LISTS);
+    const fallback =
+      /^warning API_FORBIDDEN: backends: auto copies Endpoints alone where slices may not be seen, .* cannot list resource "endpointslices"/m;
+    const [plan, why, audit] = [await cli("plan"), await cli("why", ["ep", "shop/web"]), await cli("audit")];
+    expect(plan.stdout).toMatch(/\nPlan: 1 to create, /);
+    expect([plan.code, why.code, audit.code]).toEqual([1, 0, 1]);
+    for (const { stderr } of [plan, why, audit]) expect(stderr).toMatch(fallback);
+    expect(audit.stderr).toMatch(
+      /^warning API_FORBIDDEN: EndpointSlice objects were not looked at: .* cannot list resource "endpointslices"/m,
+    );
   });
 
   test.each([

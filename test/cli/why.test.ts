@@ -3,7 +3,7 @@
  */
 import { describe, expect, test } from "vitest";
 import { ENDPOINTS, EVENTS, NAMESPACES } from "../../src/kube/object/resource.ts";
-import { freshClusters, cli, has, object, sides, stateOf, subsets, sync, synced, web } from "./inspected-clusters.ts";
+import { files, freshClusters, cli, has, object, sides, stateOf, subsets, sync, synced, web } from "./inspected-clusters.ts";
 
 freshClusters();
 
@@ -182,8 +182,10 @@ describe("why", () => {
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(`error USAGE: ${err}`) as string });
   });
 
-  test("says that slices are not configured", async () => {
-    const { code, stderr } = await cli("why", ["endpointslices", "shop/web"]);
+  test("says that slices are switched off", async () => {
+    const config = "without-slices.yaml";
+    (files as Record<string, string>)[config] = "sync: { toHost: { endpointSlices: { enabled: false } } }\n";
+    const { code, stderr } = await cli("why", ["endpointslices", "shop/web"], { config });
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("error SYNC_DISABLED: ") as string });
   });
 });

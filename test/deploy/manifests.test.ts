@@ -1,11 +1,6 @@
 /**
  * Every overlay of `deploy/` is built and applied by a kubectl of this machine, and its Pods have what is asked of good neighbours.
  */
-import { execFileSync } from "node:child_process";
-import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join, relative } from "node:path";
-import { loadAll } from "js-yaml";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readVersion } from "../../src/cli/process/version.ts";
 import { startCluster } from "../../src/clusters.ts";
@@ -13,7 +8,6 @@ import type { Cluster } from "../../src/clusters.ts";
 import { parseConfig } from "../../src/engine/config/config.ts";
 import { parseSettings } from "../../src/engine/config/settings.ts";
 import { NAMESPACES } from "../../src/kube/object/resource.ts";
-import type { KubeObject } from "../../src/kube/object/types.ts";
 import { createKubectl } from "../suites/kubectl/kubectl.ts";
 import type { Kubectl } from "../suites/kubectl/kubectl.ts";
 import { build, folderOf, kubectlPath, ofKind } from "./overlays.ts";
@@ -195,18 +189,27 @@ describe.runIf(kubectlPath !== undefined).each([...SIDECARS, ...MANAGEMENT])("%s
   });
 });
 
-test.runIf(kubectlPath !== undefined)("components give backends: auto what it asks for at its start", () => {
-  const folder = mkdtempSync(join(tmpdir(), "endpoint-sync-components-"));
-  try {
-    const sidecar = relative(realpathSync(folder), folderOf("sidecar"));
-    const components = ["endpoint-slices", "backends-auto"].map((name) => `${sidecar}/components/${name}`);
-    writeFileSync(join(folder, "kustomization.yaml"), JSON.stringify({ resources: [`${sidecar}/single-namespace`], components }));
-    const objects = loadAll(execFileSync(kubectlPath!, ["kustomize", folder], { encoding: "utf8" })) as KubeObject[];
-    const rules = ofKind<{ rules: object[] }>(objects, "Role").flatMap((role) => role.rules);
-    expect(rules).toContainEqual({ apiGroups: [""], resources: ["endpoints"], verbs: ["get"] });
-    const verbs = ["list", "watch", "create", "update", "delete"];
-    expect(rules).toContainEqual({ apiGroups: ["discovery.k8s.io"], resources: ["endpointslices"], verbs });
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+describe.runIf(kubectlPath !== undefined)("what is decided Service by Service where nothing is written", () => {
+  const rulesOf = (overlay: string) =>
+    [...ofKind<{ rules: object[] }>(build(overlay), "Role"), ...ofKind<{ rules: object[] }>(build(overlay), "ClusterRole")].flatMap(
+      ({ rules }) => rules,
+    );
+  const slices = (...verbs: readonly string[]) => ({ apiGroups: ["discovery.k8s.io"], resources: ["endpointslices"], verbs });
+
+  test.each(["sidecar/single-namespace", "sidecar/in-pod"])("is allowed by %s", (overlay) => {
+    const rules = rulesOf(overlay);
+    expect(rules).toContainEqual(slices("list", "watch", "create", "update", "delete"));
+    expect(rules.some((rule) => JSON.stringify(rule).includes("endpoints") && JSON.stringify(rule).includes("get"))).toBe(true);
+  });
+
+  test("is allowed in each namespace of several", () => {
+    const rules = rulesOf("sidecar/multi-namespace");
+    expect(rules).toContainEqual(slices("list", "watch"));
+    expect(rules.filter((rule) => JSON.stringify(rule) === JSON.stringify(slices("create", "update", "delete")))).toHaveLength(2);
+    expect(rules.filter((rule) => JSON.stringify(rule).includes('["endpoints","services"],"verbs":["get"]'))).toHaveLength(2);
+  });
+
+  test.each(TENANT)("is allowed in the tenant by %s", (overlay) => {
+    expect(rulesOf(overlay)).toContainEqual(slices("get", "list", "watch", "update"));
+  });
 });

@@ -100,7 +100,7 @@ const BROKEN: readonly {
   },
   {
     why: "deletes whatever stands there",
-    oracles: ["S1", "S3"],
+    oracles: ["S1", "S2", "S3"],
     planner: altered((operation) => (operation.action === "delete" ? { ...operation, preconditions: {} } : operation)),
   },
   { why: "has no fence", oracles: ["S4", "S7"], planner: (rules, input) => plan(rules, { ...input, sourceConfirmed: true }) },

@@ -5,6 +5,7 @@ import { ENDPOINTS, SECRETS, SERVICES } from "../../kube/object/resource.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 import type { CommandContext } from "../process/command.ts";
 import { loadConfiguration } from "../input/configuration.ts";
+import type { SyncRecord } from "../../engine/sync/state/status-records.ts";
 import { changedLines, demoTable } from "./demo-table.ts";
 import { demoFile, startDemoWorld } from "./demo-world.ts";
 import type { DemoWorld } from "./demo-world.ts";
@@ -80,12 +81,17 @@ function writesOf({ metrics }: DemoWorld): number {
   return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(" ") + 1)), 0);
 }
 
-function tableOf({ syncer }: DemoWorld, { screen }: Terminal): string {
-  return demoTable(syncer.status().objects, { width: screen?.columns });
+/** Slices are left out: those of the demonstration are made of its Endpoints, by either cluster. */
+function shownRecords({ syncer }: DemoWorld): readonly SyncRecord[] {
+  return syncer.status().objects.filter(({ resource }) => COPIED_KINDS.some(({ plural }) => plural === resource));
 }
 
-function summary({ syncer }: DemoWorld, tookMs: number): string {
-  const { objects } = syncer.status();
+function tableOf(world: DemoWorld, { screen }: Terminal): string {
+  return demoTable(shownRecords(world), { width: screen?.columns });
+}
+
+function summary(world: DemoWorld, tookMs: number): string {
+  const objects = shownRecords(world);
   const copied = objects.filter(({ state }) => state === "copied").length;
   const others = [...new Set(objects.flatMap(({ notes }) => notes.map(({ code }) => code)))];
   const why = others.length > 0 ? ` endpoint-sync explain CODE tells more about ${others.join(" and ")}.` : "";

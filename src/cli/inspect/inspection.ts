@@ -7,6 +7,7 @@ import type { Clock } from "../../base/clock.ts";
 import { isEngineError } from "../../base/errors.ts";
 import { createEngine, createTranslatorFor } from "../../engine/engine.ts";
 import type { Engine, EngineOptions } from "../../engine/engine.ts";
+import { effectiveBackends } from "../../engine/config/backends-mode.ts";
 import { DEFAULT_SETTINGS } from "../../engine/config/settings.ts";
 import { SYNCED_KINDS } from "../../engine/kinds/synced-kinds.ts";
 import type { ClusterClient, ListScope } from "../../kube/object/cluster-client.ts";
@@ -93,7 +94,8 @@ export async function inspect(asked: InspectionOptions): Promise<Inspection> {
 /** If slices may not be read, `backends: auto` acts as `endpoints`: a syncer treats it the same way. */
 async function withSeenSlices(options: InspectionOptions): Promise<{ options: InspectionOptions; fallback: string | undefined }> {
   const { settings = DEFAULT_SETTINGS } = options;
-  if (settings.backends !== "auto") return { options, fallback: undefined };
+  if (effectiveBackends(settings.backends, options.config) !== "auto" || !options.config.endpoints.enabled)
+    return { options, fallback: undefined };
   const sides = [
     [options.tenant, {}],
     [options.host, hostScope(createTranslatorFor(options))],

@@ -100,7 +100,11 @@ function withBackends(loaded: LoadedConfiguration, { backends }: Pick<Syncer, "b
 }
 
 /** Reads the files again when they change or at SIGHUP, and passes the new configuration to the syncer. */
-function followConfiguration(terminal: Terminal, { options, loaded }: Parts, { syncer, readiness, runtime, laws, backends }: Working) {
+function followConfiguration(
+  terminal: Terminal,
+  { options, loaded }: Parts,
+  { syncer, readiness, runtime, laws, backends, follow }: Working,
+) {
   const scope = hostScope(createTranslatorFor(loaded));
   return watchConfiguration({
     terminal,
@@ -117,6 +121,7 @@ function followConfiguration(terminal: Terminal, { options, loaded }: Parts, { s
       const { config, settings } = next;
       const result = await syncer.reload({ config, settings });
       if (result === "changed") {
+        follow(next);
         readiness.askAgain();
         laws?.follow(next);
         backends?.follow(withBackends(next, syncer));
@@ -141,11 +146,7 @@ async function sync(terminal: Terminal, parts: Parts): Promise<void> {
   teardown.add(exposeProcess(metrics, systemClock));
   const runtime = createRuntime(terminal, options, metrics);
   const mayWrite = options.leaderElect === true ? () => election?.leading === true : undefined;
-  const { tenant, host } = followBoth(terminal, parts, {
-    runtime,
-    mayWrite,
-    onForbidden: () => readiness.askAgain(),
-  });
+  const { tenant, host } = followBoth(terminal, parts, { runtime, mayWrite, onForbidden: () => readiness.askAgain() });
   for (const cluster of [tenant, host]) teardown.add(() => cluster.stop());
   const times = sightTimes(loaded);
   const sights = { tenant: createClusterSight(tenant, times, runtime), host: createClusterSight(host, times, runtime) };
@@ -156,7 +157,7 @@ async function sync(terminal: Terminal, parts: Parts): Promise<void> {
   const asked = { services, ...adopted, ...(confirmDeletes !== undefined && { confirmDeletes }) };
   const syncer = await createSyncer({ ...loaded, ...asked, ...access, ...runtime, ...(mayWrite && { mayWrite }) });
   teardown.add(() => atMost(runtime.clock, WRITES_MS, syncer.stop()));
-  const seen: { backends?: BackendWatch | undefined } = {};
+  const seen: { backends?: BackendWatch | undefined; loaded: LoadedConfiguration } = { loaded };
   const readiness = createSyncerReadiness({
     clusters: [tenant, host],
     permissions: () => [...syncer.permissions(), ...(election === undefined ? [] : electionPermissions(leaseOf(loaded)))],
@@ -180,8 +181,14 @@ async function sync(terminal: Terminal, parts: Parts): Promise<void> {
     : undefined;
   seen.backends = backends;
   if (backends !== undefined) teardown.add(() => backends.stop());
-  teardown.add(followConfiguration(terminal, parts, { syncer, readiness, runtime, laws, backends }));
-  const work = begin({ tenant, host, kinds, syncer, election, stop, runtime, readiness });
+  teardown.add(
+    followConfiguration(terminal, parts, { syncer, readiness, runtime, laws, backends, follow: (next) => void (seen.loaded = next) }),
+  );
+  const prepared = () => {
+    readiness.askAgain();
+    backends?.follow(withBackends(seen.loaded, syncer));
+  };
+  const work = begin({ tenant, host, kinds, syncer, election, stop, runtime, readiness, prepared });
   await Promise.race([work, aborted(stop)]);
   if (!stop.aborted) runtime.logger.info("Syncing");
   await aborted(stop);
@@ -296,6 +303,8 @@ interface Working {
   readonly laws: LawWatch | undefined;
   /** Undefined where no Endpoints are read: copies are then all that readers see. */
   readonly backends: BackendWatch | undefined;
+  /** Called with each configuration that takes the place of the first one. */
+  follow(next: LoadedConfiguration): void;
 }
 
 interface Served {
@@ -316,13 +325,16 @@ interface Beginning extends StartupOptions {
   readonly syncer: Syncer;
   readonly election: LeaderElection | undefined;
   readonly readiness: Readiness;
+  /** Called once it is known what the clusters allow. */
+  prepared(): void;
 }
 
 /** Resolves when the syncer works; with an election, when it has stopped. */
-async function begin({ syncer, election, readiness, ...startup }: Beginning): Promise<void> {
+async function begin({ syncer, election, readiness, prepared, ...startup }: Beginning): Promise<void> {
   await awaitClusters(startup);
   readiness.start();
   await whileUnreachable(startup.tenant, () => (election === undefined ? syncer.start() : syncer.prepare()), startup);
+  prepared();
   giveBack();
   await election?.run((lost) => syncer.lead(lost), startup.stop);
 }

@@ -5,12 +5,10 @@
  */
 import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../kube/object/resource.ts";
 import type { ServicesMode, SyncedKind } from "../reconcile/rules/rules.ts";
+import { effectiveBackends } from "./backends-mode.ts";
+import type { BackendsMode } from "./backends-mode.ts";
 import { syncOf } from "./config.ts";
 import type { Config } from "./config.ts";
-import type { Settings } from "./settings.ts";
-
-/** Kind of object on the host that carries the backends of a Service. */
-export type BackendsMode = Settings["backends"];
 
 /** Handling of each kind. */
 export interface SyncedBackends {
@@ -59,7 +57,8 @@ export interface ReadKind {
 /** Settings that decide which kinds are read. */
 export interface ReadKindsOptions {
   readonly kinds: readonly SyncedKind[];
-  readonly backends: BackendsMode;
+  /** The setting; undefined where it is not written. */
+  readonly backends: BackendsMode | undefined;
   readonly config: Config;
   readonly services: ServicesMode;
 }
@@ -69,7 +68,7 @@ export interface ReadKindsOptions {
  * their backends several sections and the setting decide together; every other kind is read where its section says that it is synced.
  */
 export function readKinds({ kinds, backends, config, services }: ReadKindsOptions): readonly ReadKind[] {
-  const synced = syncedBackends(backends, config);
+  const synced = syncedBackends(effectiveBackends(backends, config), config);
   const together = [
     { resource: SERVICES, reads: services === "managed", enabled: config.services.enabled && synced.services },
     // Switched off, they may not even be allowed to be looked at.

@@ -174,9 +174,8 @@ export const SETTINGS_SCHEMA = {
     backends: {
       type: "literals",
       values: ["endpoints", "slices", "both", "auto"],
-      default: "endpoints",
       description:
-        "What the host has for the backends of a Service. endpoints: copies of Endpoints, of which the host makes slices. slices: copies of EndpointSlices alone; the API of Endpoints is not used on either side. both: copies of either. auto: copies of what each tenant Service has, and slices made of a copy of Endpoints where nothing on the host makes them. With endpoints, the section sync.toHost.endpointSlices means what it says.",
+        "What the host has for the backends of a Service. auto: copies of what each tenant Service has, and slices made of a copy of Endpoints where nothing on the host makes them. endpoints: copies of Endpoints, of which the host makes slices, and of EndpointSlices as the section sync.toHost.endpointSlices says. slices: copies of EndpointSlices alone; the API of Endpoints is not used on either side. both: copies of either. Left out, it is auto, or endpoints if that section is written or sync.toHost.endpoints is switched off.",
     },
     selector: SELECTOR,
     requireService: {

@@ -77,6 +77,22 @@ export function madeFrom(markerPrefix: string, slice: KubeObject): CopySource | 
 const MADE_NAME = /-[0-9a-f]{8}-(0|[1-9][0-9]{0,3})$/;
 
 /**
+ * The name of the copy of Endpoints that a slice was made of, by its own name alone, which is made of that and of its ports: others may have
+ * taken all marks away. Undefined for every other slice, and where the name of the copy was too long to stand in it.
+ *
+ * @example
+ * copyNameIn(slice); // "db-x-shop-x-blue"
+ */
+export function copyNameIn(slice: EndpointSlice): string | undefined {
+  const { name = "" } = slice.metadata;
+  if (controllerOf(slice) !== undefined || !MADE_NAME.test(name)) return undefined;
+  const copy = name.replace(/-[^-]*-[^-]*$/, "");
+  const { addressType, ports = [] } = slice;
+  const base = baseOf({ metadata: { name: copy } } as Endpoints, { addressType, ports });
+  return indexOf(slice, base) === undefined ? undefined : copy;
+}
+
+/**
  * The copy of Endpoints that a slice on the host was made of, by us or by a mirror, whosever it is; undefined when it was made of none.
  *
  * @example
@@ -114,7 +130,7 @@ function groupsOf({ subsets = [], ...copy }: Endpoints): Group[] {
 }
 
 /** The name of a slice up to its number. */
-function baseOf({ metadata: { name = "" } }: Endpoints, { addressType, ports }: Group): string {
+function baseOf({ metadata: { name = "" } }: Endpoints, { addressType, ports }: Pick<Group, "addressType" | "ports">): string {
   const digest = sha256Hex(canonicalJson([name, addressType, ports])).slice(0, GROUP_DIGITS);
   return `${name.slice(0, NAME_MAX - GROUP_DIGITS - "--0000".length).replace(/[-.]+$/, "")}-${digest}`;
 }

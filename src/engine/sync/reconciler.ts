@@ -22,6 +22,7 @@ import { createDeleteConfirmation } from "./guards/delete-brake.ts";
 import { checkIdentity, readClusterUid } from "./cluster/identity.ts";
 import type { LoopGuardLimits } from "./guards/loop-guard.ts";
 import { checkLeftEndpoints } from "./cluster/left-endpoints.ts";
+import { withinReach } from "./cluster/slice-rights.ts";
 import { checkOtherSyncers } from "./cluster/other-syncers.ts";
 import type { SyncRecord } from "./state/status-records.ts";
 import { sameClusterOnly, verifiedOnly } from "./cluster/same-cluster.ts";
@@ -97,16 +98,17 @@ const ID_LENGTH = 8;
  * Subscribes to the caches, hands out the keys of their objects, and waits to be called for each. Opens no watch, starts nothing
  * and keeps no timer.
  *
- * @throws API_… if the identity of the tenant cluster cannot be read.
+ * @throws API_… if the identity of the tenant cluster cannot be read, or if a cluster does not say what it allows.
  * @example
  * const engine = await createEngine({ config, vcluster, services: "external" });
  * const reconciler = await createReconciler({ engine, tenant, host, enqueue: (key) => queue.add(key) });
  * const { requeueAfterMs } = await reconciler.reconcile(await queue.take());
  */
 export async function createReconciler(options: ReconcilerOptions): Promise<Reconciler> {
-  const { engine, tenant, host, hooks, confirmDeletes, enqueue } = options;
+  const { tenant, host, hooks, confirmDeletes, enqueue } = options;
   const { clock = systemClock, chance = systemChance, logger = silentLogger, metrics = noMetrics } = options;
   const [clusterUid, hostUid] = await Promise.all([readClusterUid(tenant.writer), readClusterUid(host.writer)]);
+  const engine = await withinReach(options.engine, { tenant, host, logger });
   const wired = engineParts(engine, clusterUid);
   const loop = createSyncLoop({
     ...wired,

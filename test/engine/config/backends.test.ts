@@ -1,11 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { syncedBackends } from "../../../src/engine/config/backends.ts";
-import type { BackendsMode } from "../../../src/engine/config/backends.ts";
+import { readKinds, syncedBackends } from "../../../src/engine/config/backends.ts";
+import { effectiveBackends } from "../../../src/engine/config/backends-mode.ts";
+import type { BackendsMode } from "../../../src/engine/config/backends-mode.ts";
 import { parseConfig, resolveConfig } from "../../../src/engine/config/config.ts";
 import { DEFAULT_SETTINGS } from "../../../src/engine/config/settings.ts";
 import { checkReload, createEngine } from "../../../src/engine/engine.ts";
+import type { Engine } from "../../../src/engine/engine.ts";
+import { SYNCED_KINDS } from "../../../src/engine/kinds/synced-kinds.ts";
 
 const VCLUSTER = { name: "blue", namespace: "vc-blue" };
 const SECTIONS = {
@@ -20,6 +23,16 @@ function configOf(endpoints: boolean, section: Section) {
   if (!result.ok) throw new Error(JSON.stringify(result.problems));
   return result.config;
 }
+
+/** What the setting means where it is left out, as the guide has it. */
+const LEFT_OUT: readonly [endpoints: boolean, slices: Section, mode: BackendsMode][] = [
+  [true, "absent", "auto"],
+  [true, "enabled: false", "endpoints"],
+  [true, "enabled: true", "endpoints"],
+  [false, "absent", "endpoints"],
+  [false, "enabled: false", "endpoints"],
+  [false, "enabled: true", "endpoints"],
+];
 
 /** As the guide has it: the setting, both sections, and what is copied. "none" are copies that stay as they are. */
 const TABLE: readonly [BackendsMode, endpoints: boolean, slices: Section, copied: string, reads: string][] = [
@@ -68,6 +81,54 @@ describe("what is copied and read", () => {
         `| \`${mode}\` | ${endpoints} | ${section === "absent" ? section : `\`${section}\``} | ${copied} |`,
     );
     for (const row of rows) expect(guide).toContain(row);
+    for (const [endpoints, section, mode] of LEFT_OUT)
+      expect(guide).toContain(`| left out | ${endpoints} | ${section === "absent" ? section : `\`${section}\``} | as \`${mode}\` |`);
+  });
+});
+
+describe("where the setting is left out", () => {
+  test.each(LEFT_OUT)("endpoints.enabled: %s and endpointSlices %s mean %s", async (endpoints, section, mode) => {
+    const config = configOf(endpoints, section);
+    expect(effectiveBackends(undefined, config)).toBe(mode);
+    const [engine, written] = await Promise.all(
+      [{}, { backends: mode }].map((settings) =>
+        createEngine({ config, settings: { ...DEFAULT_SETTINGS, ...settings }, vcluster: VCLUSTER }),
+      ),
+    );
+    const meaning = ({ backends, rules }: Engine) => [
+      backends,
+      rules.map(({ kind, enabled, decidesBackends }) => [kind.resource.plural, enabled, decidesBackends]),
+    ];
+    expect(meaning(engine!)).toEqual(meaning(written!));
+    expect(readKinds({ kinds: SYNCED_KINDS, backends: undefined, config, services: "managed" })).toEqual(
+      readKinds({ kinds: SYNCED_KINDS, backends: mode, config, services: "managed" }),
+    );
+  });
+
+  test("a section that is empty is written, and one that is null is not", () => {
+    const modes = [{}, null].map((endpointSlices) => {
+      const result = resolveConfig({ sync: { toHost: { endpointSlices } } });
+      return result.ok && effectiveBackends(undefined, result.config);
+    });
+    expect(modes).toEqual(["endpoints", "auto"]);
+  });
+
+  test.each([
+    "sync: {toHost: {endpoints: {patches: [{path: metadata.labels.a, expression: value, reverseExpression: value}]}}}",
+    "sync: {toHost: {endpointSlices: {enabled: false}}}",
+    "sync: {toHost: {endpoints: {enabled: false}}}",
+  ])("%s is worth no warning", (text) => {
+    const result = parseConfig(text);
+    expect(result.ok && result.warnings).toEqual([]);
+  });
+
+  test("modes that use Endpoints take each other's place by a reload", () => {
+    const options = { config: configOf(true, "absent"), vcluster: VCLUSTER };
+    const withMode = (backends: BackendsMode) => ({ ...options, settings: { ...DEFAULT_SETTINGS, backends } });
+    for (const after of [withMode("endpoints"), withMode("both"), { ...options, config: configOf(true, "enabled: true") }])
+      expect(() => checkReload(options, after)).not.toThrow();
+    expect(() => checkReload(options, withMode("slices"))).toThrow(/Cannot change backends while/);
+    expect(() => checkReload(withMode("slices"), options)).toThrow(/Cannot change backends while/);
   });
 });
 
@@ -105,7 +166,7 @@ describe("what contradicts itself", () => {
     expect(problems(backends, text).filter((problem) => !problem.includes("expression"))).toEqual(says);
   });
 
-  test("another mode needs a restart", () => {
+  test("slices alone need a restart", () => {
     const options = { config: configOf(true, "absent"), settings: DEFAULT_SETTINGS, vcluster: VCLUSTER };
     expect(() => checkReload(options, { ...options, settings: { ...DEFAULT_SETTINGS, backends: "slices" } })).toThrow(
       /Cannot change backends while/,

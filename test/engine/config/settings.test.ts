@@ -20,7 +20,6 @@ describe("parseSettings", () => {
       },
       onError: "keep-last",
       addressPolicy: { allow: [], deny: [], action: "drop-address" },
-      backends: "endpoints",
       selector: null,
       requireService: false,
       pathSyntax: "field",

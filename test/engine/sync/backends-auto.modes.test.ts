@@ -24,6 +24,8 @@ import {
 
 useRunningSyncers();
 
+const ENDPOINTS_ALONE = { backends: "endpoints" } as const;
+
 describe("the way back to Endpoints alone", () => {
   test("is without a gap where the host mirrors, and leaves nothing", async () => {
     const sides = await sidesWith(true, true);
@@ -36,7 +38,7 @@ describe("the way back to Endpoints alone", () => {
     await clock.advance(5_000);
     await stopAll();
     const views: (readonly string[])[] = [];
-    await start({ ...sides, through: watching(sides.on, views) });
+    await start({ ...sides, settings: ENDPOINTS_ALONE, through: watching(sides.on, views) });
     await clock.advance(20_000);
     expect((await seen(sides.on)).makers).toEqual([MIRROR]);
     expect((await copyIn(sides.on))?.metadata.labels?.[SKIP]).toBeUndefined();
@@ -49,7 +51,7 @@ describe("the way back to Endpoints alone", () => {
     await fill(sides.tenant, "shop", ["web"]);
     await start({ ...sides, settings: AUTO });
     await stopAll();
-    await start(sides);
+    await start({ ...sides, settings: ENDPOINTS_ALONE });
     await clock.advance(120_000);
     expect((await seen(sides.on)).addresses).toEqual(["10.0.0.1"]);
     expect((await copyIn(sides.on))?.metadata.labels?.[SKIP]).toBe("false");
@@ -75,7 +77,7 @@ describe("the way back to Endpoints alone", () => {
           };
         },
       });
-    await start({ ...sides, through: noting });
+    await start({ ...sides, settings: ENDPOINTS_ALONE, through: noting });
     await clock.advance(20_000);
     expect([...asked].sort()).toEqual(["endpoints", "namespaces", "services"]);
   });
@@ -104,7 +106,7 @@ describe("the way back without the rights that were there", () => {
     await sides.on.controllers.start("endpointslice-mirroring-controller");
     const told: { message: string; fields: Record<string, unknown> }[] = [];
     const logger = { ...silentLogger, warn: (message: string, fields = {}) => void told.push({ message, fields }) };
-    const begin = async () => start({ ...sides, settings: { backends: "endpoints" }, through: refusing(verb), logger });
+    const begin = async () => start({ ...sides, settings: ENDPOINTS_ALONE, through: refusing(verb), logger });
     await begin();
     await clock.advance(120_000);
     // The host's mirror tells readers again, beside what is left.

@@ -201,6 +201,41 @@ describe("an edit of a slice that the syncer made", () => {
     ]);
   });
 
+  test.each([
+    { left: "nothing", labels: {}, restarts: false },
+    { left: "nothing", labels: {}, restarts: true },
+    { left: "its Service", labels: { "kubernetes.io/service-name": NAME }, restarts: true },
+  ])("is undone where it leaves $left of all marks, with a restart: $restarts", async ({ labels, restarts }) => {
+    const sides = await sidesWith(true, false);
+    await fill(sides.tenant, "shop", ["web"]);
+    await start(sides);
+    const [slice] = await slicesIn(sides.on);
+    if (restarts) await stopAll();
+    const { name, namespace, uid, resourceVersion } = slice!.metadata;
+    const bare = { name: name!, namespace: namespace!, uid: uid!, resourceVersion: resourceVersion!, labels };
+    await sides.on.client.update(ENDPOINT_SLICES, { ...slice!, metadata: bare });
+    expect((await slicesIn(sides.on)).map(({ metadata }) => [metadata.annotations, metadata.ownerReferences])).toEqual([
+      [undefined, undefined],
+    ]);
+    if (restarts) await start(sides);
+    await clock.advance(5_000);
+    const [after, ...more] = await slicesIn(sides.on);
+    expect(more).toEqual([]);
+    const said = ({ metadata, endpoints }: EndpointSlice) => [
+      metadata.name,
+      metadata.labels,
+      metadata.annotations,
+      metadata.ownerReferences,
+      endpoints,
+    ];
+    expect(said(after!)).toEqual(said(slice!));
+    // A change is still one write of the very slice.
+    await write(sides.tenant, [{ addresses: [{ ip: "10.0.0.7" }], ports: [{ port: 80 }] }]);
+    await clock.advance(5_000);
+    expect(await seen(sides.on)).toEqual({ addresses: ["10.0.0.7"], makers: [OURS] });
+    expect((await slicesIn(sides.on)).map(({ metadata }) => metadata.name)).toEqual([name]);
+  });
+
   test("is none where the copy of Endpoints changed, or went", async () => {
     const sides = await sidesWith(true, false);
     await fill(sides.tenant, "shop", ["web"]);

@@ -16,7 +16,7 @@ import type { Cluster } from "../../../src/cluster/cluster.ts";
 import { resolveConfig } from "../../../src/engine/config/config.ts";
 import { resolveSettings } from "../../../src/engine/config/settings.ts";
 import type { ClusterClient } from "../../../src/kube/object/cluster-client.ts";
-import { ENDPOINTS, EVENTS, NAMESPACES, SECRETS, SERVICES } from "../../../src/kube/object/resource.ts";
+import { ENDPOINT_SLICES, ENDPOINTS, EVENTS, NAMESPACES, qualifiedPlural, SECRETS, SERVICES } from "../../../src/kube/object/resource.ts";
 import type { KubeObject } from "../../../src/kube/object/types.ts";
 import { createInformedAccess } from "../../../src/engine/sync/cluster/informed-access.ts";
 import { createSyncer } from "../../../src/engine/syncer.ts";
@@ -162,7 +162,7 @@ describe("a run in which everything goes wrong", () => {
         .sort(),
     );
     expect([...labels.get("host")!].sort()).toEqual([tenant.url, host.url].sort());
-    expect([...labels.get("resource")!].sort()).toEqual([ENDPOINTS, SECRETS, SERVICES].map(({ plural }) => plural).sort());
+    expect([...labels.get("resource")!].sort()).toEqual([ENDPOINT_SLICES, ENDPOINTS, SECRETS, SERVICES].map(qualifiedPlural).sort());
   });
 
   test("leaves no value in the log, not even as base64", () => {

@@ -14,6 +14,7 @@ function decide(seen: Partial<BackendsSeen>) {
     ...{
       endpoints: undefined,
       mirroredInTenant: false,
+      served: true,
       patched: false,
       own: NONE,
       derived: { ...NONE, filled: false, families: new Set() },
@@ -28,6 +29,9 @@ describe("a copy of Endpoints", () => {
   test.each([
     { why: "waits for the mirror", seen: {}, is: { teller: "none", waitsForMirror: true, makes: false, skipsMirror: false } },
     { why: "is the mirror's where that works", seen: { mirror: "equal", mirrorWaited: true }, is: { teller: "mirror", makes: false } },
+    { why: "waits for nothing where no Service has readers", seen: { served: false }, is: { waitsForMirror: false, makes: false } },
+    { why: "is made for no one", seen: { served: false, mirrorWaited: true, mirror: "none" }, is: { makes: false, skipsMirror: false } },
+    { why: "is kept current when its Service goes", seen: { ...MADE, served: false }, is: { makes: true, dropsMade: false } },
     { why: "is made where the mirror had its time", seen: { mirrorWaited: true }, is: { teller: "made", makes: true, skipsMirror: false } },
     { why: "is made where the mirror stands still", seen: { mirror: "behind", mirrorWaited: true }, is: { teller: "made", makes: true } },
     {

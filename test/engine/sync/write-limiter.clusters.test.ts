@@ -8,8 +8,8 @@ import { createEmbeddedCluster } from "../../../src/cluster/cluster.ts";
 import type { EmbeddedCluster } from "../../../src/cluster/cluster.ts";
 import { resolveConfig } from "../../../src/engine/config/config.ts";
 import type { ClusterClient } from "../../../src/kube/object/cluster-client.ts";
-import { ENDPOINTS, EVENTS, NAMESPACES, SERVICES } from "../../../src/kube/object/resource.ts";
-import type { KubeObject } from "../../../src/kube/object/types.ts";
+import { ENDPOINT_SLICES, ENDPOINTS, EVENTS, NAMESPACES, SERVICES } from "../../../src/kube/object/resource.ts";
+import type { EndpointSlice, KubeObject } from "../../../src/kube/object/types.ts";
 import { createInformedAccess } from "../../../src/engine/sync/cluster/informed-access.ts";
 import { createSyncer } from "../../../src/engine/syncer.ts";
 import { createFakeClock } from "../../support/fake-clock.ts";
@@ -150,6 +150,28 @@ test("an expression that flips on what it wrote is slowed, and all is forgotten 
   await clock.advance(12 * MINUTE_MS);
   const left = syncer.status().objects.filter(({ resource, tenantKey }) => resource === "endpoints" && tenantKey.namespace === "shop");
   expect([left, metric("endpoint_sync_braked_objects")]).toEqual([[], 0]);
+});
+
+test("slices that are made of a copy that flips share what it writes unasked, and changes of the tenant reach them", async () => {
+  await clusters.host.controllers.stop("endpointslice-mirroring-controller");
+  await makeTenant({ team: "shop" });
+  const { writes, metric } = await startSyncer(flipping);
+  await clock.advance(10 * MINUTE_MS);
+  // Beside one write of each for the tenant's version, and the label that keeps the mirror away.
+  expect(writes()).toBeLessThanOrEqual(WRITES_MAX + 2);
+  expect(metric("endpoint_sync_braked_objects")).toBe(1);
+  for (const ip of ["10.0.0.2", "10.0.0.3"]) {
+    await changeAddress(ip);
+    await clock.advance(500);
+    const { items } = await clusters.host.client.list(ENDPOINT_SLICES, { namespace: "vc" });
+    expect([
+      await hostIp(),
+      ...items.flatMap((slice) => (slice as EndpointSlice).endpoints?.flatMap(({ addresses }) => addresses)),
+    ]).toEqual([ip, ip]);
+  }
+  await clusters.tenant.client.delete(ENDPOINTS, KEY);
+  await clock.advance(12 * MINUTE_MS);
+  expect(metric("endpoint_sync_braked_objects")).toBe(0);
 });
 
 test("a host webhook that reverts what is written is slowed", async () => {

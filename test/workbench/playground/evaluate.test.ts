@@ -136,7 +136,7 @@ describe("problems", () => {
   test("of an empty text, or one without anything that is synced, say what to write", async () => {
     expect(await places({ tenant: "" })).toEqual([["tenant", 1, 1, "CONFIG_REQUIRED"]]);
     const [problem] = (await answerTo({ tenant: "\napiVersion: v1\nkind: Secret\nmetadata: { name: a }\n" })).problems;
-    expect(problem).toMatchObject({ line: 2, hint: "Write one of Endpoints, Service" });
+    expect(problem).toMatchObject({ line: 2, hint: "Write one of Endpoints, EndpointSlice, Service" });
   });
 
   test("of the edited host object leave what is synced", async () => {

@@ -9,6 +9,8 @@ import type { MapNode, Node } from "../../../schema/node.ts";
 import type { Report } from "../../../schema/problem.ts";
 import { bodyFields } from "../../reconcile/rules/kind-description.ts";
 import type { SyncedKind } from "../../reconcile/rules/rules.ts";
+import { effectiveBackends } from "../backends-mode.ts";
+import type { BackendsMode } from "../backends-mode.ts";
 import type { PatchRules } from "./patch-rules.ts";
 import type { CheckedPatch } from "./patches.ts";
 
@@ -40,23 +42,27 @@ export function warnOfDeadReverses(kind: SyncedKind, patches: readonly CheckedPa
  * Checks the sections against the setting `backends`: it is an error if the file disables slices that the setting requires, and
  * a warning if something never takes effect.
  */
-export function checkBackends(toHost: Node | undefined, { report, settings: { backends } }: PatchRules): void {
+export function checkBackends(toHost: Node | undefined, { report, settings }: PatchRules): void {
   const slices = valueAt(toHost, "endpointSlices");
   const refused = slices?.kind === "map" ? valueAt(slices, "enabled") : undefined;
+  const switchedOff = valueAt(valueAt(toHost, "endpoints"), "enabled");
+  const backends = effectiveBackends(settings.backends, {
+    endpoints: { enabled: !isFalse(switchedOff) },
+    endpointSlices: { configured: slices?.kind === "map" },
+  });
   if (backends !== "endpoints" && isFalse(refused)) {
     const message = `Expected slices, since the settings say backends: ${backends}`;
     const hint = "Remove enabled: false, or set backends: endpoints";
     report.error({ code: "CONFIG_VALUE", at: startOf(refused!), field: "sync.toHost.endpointSlices.enabled", message, hint });
   }
   const written = { slices: backends !== "endpoints" || (slices?.kind === "map" && !isFalse(refused)), endpoints: backends !== "slices" };
-  const switchedOff = valueAt(valueAt(toHost, "endpoints"), "enabled");
   if (isFalse(switchedOff)) return written.slices ? warnOfNoBackends(switchedOff!, backends, report) : undefined;
-  if (written.slices && written.endpoints) warnOfUnequalLists(toHost, report);
+  if (written.slices && written.endpoints) warnOfUnequalLists(toHost, { backends, report });
   if (!written.endpoints) warnOfIdlePatches(toHost, report);
 }
 
 /** For slices without Endpoints there is the setting: Endpoints that are switched off mean no backends. */
-function warnOfNoBackends(at: Node, backends: PatchRules["settings"]["backends"], report: Report): void {
+function warnOfNoBackends(at: Node, backends: BackendsMode, report: Report): void {
   const nothing = "Neither Services nor their backends are synced: endpoints.enabled: false takes precedence over the setting backends";
   const message =
     backends === "endpoints" ? "Copied slices have no host Service: the sync of Services requires that of Endpoints" : nothing;
@@ -73,11 +79,14 @@ function warnOfIdlePatches(toHost: Node | undefined, report: Report): void {
   report.warning({ code: "CONFIG_VALUE", at, field: "sync.toHost.endpoints.patches", message, hint });
 }
 
-/** Warns when Endpoints and EndpointSlices are both synced and only one of them is patched: they would disagree. */
-function warnOfUnequalLists(toHost: Node | undefined, report: Report): void {
+/**
+ * Warns when Endpoints and EndpointSlices are both synced and only one of them is patched: they would disagree. With `backends: auto`, slices
+ * are made of the patched copy; which Services have others is known when it runs.
+ */
+function warnOfUnequalLists(toHost: Node | undefined, { backends, report }: { backends: BackendsMode; report: Report }): void {
   const patched = ["endpoints", "endpointSlices"].filter((name) => patchCount(valueAt(toHost, name)) > 0);
   const [only] = patched;
-  if (only === undefined || patched.length > 1) return;
+  if (only === undefined || patched.length > 1 || (only === "endpoints" && backends === "auto")) return;
   const other = only === "endpoints" ? "endpointSlices" : "endpoints";
   const section = valueAt(toHost, only)!;
   const at = section.kind === "map" ? keyStartOf(section.entries.get("patches")!) : startOf(section);

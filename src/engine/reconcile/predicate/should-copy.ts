@@ -33,6 +33,7 @@ export function decideCopy(rules: Rules, key: ObjectKey, tenant: KubeObject, aro
   return (
     ownRules(rules, key, tenant) ??
     (rules.kind.resource === SERVICES ? serviceItself(tenant) : undefined) ??
+    (around.backends?.mayGo === true ? besideSource(around) : undefined) ??
     (rules.kind.besideService ? besideService(rules, { key, tenant }, lasting) : undefined) ??
     besideSource(around) ??
     COPY

@@ -4,7 +4,7 @@ import { keyOf, sameKey } from "../../../kube/object/key.ts";
 import type { ObjectKey } from "../../../kube/object/key.ts";
 import { ENDPOINT_SLICES, ENDPOINTS } from "../../../kube/object/resource.ts";
 import type { Endpoints, EndpointSlice, KubeObject, Service } from "../../../kube/object/types.ts";
-import { endpointsBehind, madeFrom, slicesOfCopy } from "../../kinds/made-slices.ts";
+import { copyNameIn, endpointsBehind, madeFrom, slicesOfCopy } from "../../kinds/made-slices.ts";
 import { controllerOf, MIRROR, serviceOfSlice, SKIP_MIRROR, SLICE_MANAGER } from "../../kinds/slice-labels.ts";
 import { isCopyOf } from "../../reconcile/copy/ownership.ts";
 import { decideCopy } from "../../reconcile/predicate/should-copy.ts";
@@ -66,15 +66,16 @@ export function collectBackends(known: KnownBackends): CollectedBackends {
   const prefix = rules.translator.markerPrefix;
   const copy = endpoints.host !== undefined && isCopyOf(rules, endpoints.host, service) ? (endpoints.host as Endpoints) : undefined;
   const standing = hostSlices.flatMap((key) => (slices.host.get(key) as EndpointSlice | undefined) ?? []);
-  const made = standing.filter((slice) => madeFor(known, slice) !== undefined);
+  const made = standing.filter((slice) => isMade(known, slice, copy));
   const mirrored = standing.filter((slice) => isMirrored(known, slice));
   const tenant = countTenant(known);
   let slicesOf: readonly EndpointSlice[] | undefined;
   const isServed = copy !== undefined && (copy.metadata.name ?? "").length <= SERVICE_NAME_MAX;
-  const desired = () => (slicesOf ??= !isServed ? [] : slicesOfCopy(prefix, copy, made, (name) => isTaken(known, name)));
+  const desired = () => (slicesOf ??= !isServed ? [] : slicesOfCopy(prefix, copy, made, (name) => isTaken(known, name, copy)));
   return {
     seen: {
       endpoints: seenEndpoints(known),
+      served: known.services.host !== undefined,
       patched: rules.patches.length > 0,
       ...tenant,
       copy: copy && {
@@ -94,12 +95,21 @@ export function collectBackends(known: KnownBackends): CollectedBackends {
 }
 
 /** A tenant slice has the name, or something that was not made of this copy stands there. */
-function isTaken(known: KnownBackends, name: string): boolean {
+function isTaken(known: KnownBackends, name: string, copy: Endpoints): boolean {
   const { hostKey, slices, isClaimed } = known;
   const place = { namespace: hostKey?.namespace ?? "", name };
   if (isClaimed(place)) return true;
   const there = slices.host.get(place);
-  return there !== undefined && madeFor(known, there) === undefined;
+  return there !== undefined && !isMade(known, there as EndpointSlice, copy);
+}
+
+/** We have made the slice for this Service: by its marks, or by its name where others have taken all marks away. */
+function isMade(known: KnownBackends, slice: EndpointSlice, copy: Endpoints | undefined): boolean {
+  if (madeFor(known, slice) !== undefined) return true;
+  const { rules } = known.slices;
+  const { namespace = "", name = "" } = slice.metadata;
+  if (copy === undefined || namespace !== copy.metadata.namespace || known.isClaimed({ namespace, name })) return false;
+  return endpointsBehind(rules.translator.markerPrefix, slice) === undefined && copyNameIn(slice) === copy.metadata.name;
 }
 
 /** The marks by which we have made a slice for this Service, wherever it stands. */

@@ -22,6 +22,8 @@ export interface BackendsSeen {
     | undefined;
   /** The tenant's mirror has made slices of the Endpoints: its readers see them beside what was made of Pods. */
   readonly mirroredInTenant: boolean;
+  /** The host has a Service of that name. Without one there are no readers, and a mirror makes no slices. */
+  readonly served: boolean;
   /** Patches of Endpoints are configured: what they say is wanted on the host. */
   readonly patched: boolean;
   /** Slices that users and operators have written in the tenant. */
@@ -132,7 +134,7 @@ function tellByEndpoints(seen: BackendsSeen): BackendsDecision {
   const released = own.copied >= own.count;
   // A copy whose slices we shall make anyway is born with the label.
   if (copy === undefined) {
-    const skipsMirror = (seen.mirrorWaited || made !== "none") && seen.others === "none";
+    const skipsMirror = ((seen.served && seen.mirrorWaited) || made !== "none") && seen.others === "none";
     // What was made of the copy before is told on until there is another one.
     const dropsMade = made !== "none" && seen.copyWaited;
     return { ...FROM_ENDPOINTS, teller: "none", releasesSlices: false, skipsMirror, makes: false, dropsMade };
@@ -144,7 +146,7 @@ function tellByEndpoints(seen: BackendsSeen): BackendsDecision {
       dropsMirrored: seen.others === "equal" && copy.skipsMirror && mirror !== "none",
     };
   // Of a copy without addresses there is nothing to make, and what was made of it before is wrong.
-  const seenByMirror = mirror === "equal" || (mirror === "none" && !copy.filled);
+  const seenByMirror = mirror === "equal" || (mirror === "none" && (!copy.filled || !seen.served));
   if (copy.skipsMirror || made !== "none" || (!seenByMirror && (copy.large || seen.mirrorWaited))) {
     const equal = (made === "equal" && seen.madeShown) || (made === "none" && !copy.filled);
     return {

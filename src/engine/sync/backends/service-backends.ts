@@ -45,6 +45,8 @@ import {
 } from "./remembered-service.ts";
 import type { RememberedService } from "./remembered-service.ts";
 import { planMadeSlices } from "./plan-made-slices.ts";
+import { createUnpatchedSlices } from "./unpatched-slices.ts";
+import type { UnpatchedSlices } from "./unpatched-slices.ts";
 
 /** A mirror has so long to make slices of a copy, in milliseconds; where none works, that is known from then on. */
 const MIRROR_WAIT_MS = 3_000;
@@ -85,6 +87,7 @@ class DecidedBackends implements ServiceBackends {
   readonly #known = new Map<string, RememberedService>();
   readonly #slices: Tracked;
   readonly #endpoints: Tracked;
+  readonly #unpatched: UnpatchedSlices;
   /** The host's mirror had its time for some copy, and has made nothing of it. */
   #mirrorRests = false;
 
@@ -93,6 +96,7 @@ class DecidedBackends implements ServiceBackends {
     const side = (resource: ResourceType) => options.tracked.find(({ rules }) => rules.kind.resource === resource)!;
     this.#slices = side(ENDPOINT_SLICES);
     this.#endpoints = side(ENDPOINTS);
+    this.#unpatched = createUnpatchedSlices(this.#endpoints, this.#slices);
   }
 
   around(id: string, { kind }: Rules, { key, tenant, host }: PlannedObject): ServedBackends | undefined {
@@ -112,7 +116,12 @@ class DecidedBackends implements ServiceBackends {
     if (mayGo || host === undefined || (tenant !== undefined && isSource)) known.held.delete(id);
     else this.#hold(service, known, id);
     const awaitsMove = isSlice && isSource && this.#awaitsMove(service, known, { id, key, tenant, host });
-    return { isSource, mayGo: mayGo && !awaitsMove, awaitsMove, skipMirror: skipsMirror(known, host) ? "true" : undefined };
+    return {
+      isSource,
+      mayGo: (mayGo || host === undefined) && !awaitsMove,
+      awaitsMove,
+      skipMirror: skipsMirror(known, host) ? "true" : undefined,
+    };
   }
 
   /** Its copy would lose what copies of other slices of the Service do not show yet. */
@@ -242,14 +251,17 @@ class DecidedBackends implements ServiceBackends {
   }
 
   begin(service: ObjectKey, logger: Logger): ReconcileRun {
-    const { hooks, metrics, writeLimiter } = this.#options;
+    const { hooks, metrics, router, writeLimiter } = this.#options;
     const id = syncId(BACKENDS, service);
+    this.#unpatched.look(service, router.slices!.of(service), logger, () => aroundOf(this.#servicesOf(service)));
     if (this.#isSimple(service)) return createNoticeReconcile({ resource: ENDPOINT_SLICES });
     const { known, collected } = this.#lookAndTell(service);
     const writes = this.#plan(known, collected);
-    const version = collected.copy?.metadata.resourceVersion ?? "";
+    // The version of the tenant's Endpoints that the copy has, and what was made of it should have: both share what they write unasked.
+    const version = (collected.copy && ourMarkers(this.#endpoints.rules, collected.copy, ENDPOINTS)?.resourceVersion) ?? "";
+    const shared = syncId(ENDPOINTS.plural, service);
     if (writes.operations.length === 0) known.outdatedTimes = 0;
-    const { writeWaitMs } = writes.operations.length === 0 ? { writeWaitMs: 0 } : writeLimiter.restraint(id, version);
+    const { writeWaitMs } = writes.operations.length === 0 ? { writeWaitMs: 0 } : writeLimiter.restraint(shared, version, "made");
     const planned = writeWaitMs > 0 ? { ...writes, operations: [] } : writes;
     return createBackendsReconcile({
       ...{ id, hooks, logger, metrics },
@@ -268,8 +280,8 @@ class DecidedBackends implements ServiceBackends {
       settled: (count) => {
         known.outdatedTimes = 0;
         if (writes.operations.length === count) known.refusal = undefined;
-        if (count > 0) writeLimiter.wrote(id, version);
-        if (writeWaitMs > 0) writeLimiter.held(id);
+        if (count > 0) writeLimiter.wrote(shared, version, "made");
+        if (writeWaitMs > 0) writeLimiter.held(shared, "made");
         if (count > 0) this.#lookAndTell(service);
         return this.#againInMs(service, known, writeWaitMs);
       },
@@ -351,7 +363,7 @@ class DecidedBackends implements ServiceBackends {
     ];
     if (waits.length > 0) return Math.max(1, Math.min(...waits));
     this.#forgetRested(service, known);
-    return this.#options.writeLimiter.rests(syncId(BACKENDS, service));
+    return this.#options.writeLimiter.rests(syncId(ENDPOINTS.plural, service), "made");
   }
 
   /** Nothing of the Service is left that a later look would have to know of. */

@@ -10,7 +10,10 @@ export type Writer = Pick<ClusterClient, "get" | "create" | "update" | "delete">
 
 /** The caches of one cluster. */
 export interface ClusterCaches {
-  /** The cache of one kind. Must return the same source for the same kind every time. */
+  /**
+   * The cache of one kind. Must return the same source for the same kind every time. If there is none of EndpointSlices, it throws or returns
+   * undefined for them: `backends: auto` then copies Endpoints alone.
+   */
   source(resource: ResourceType): ObjectSource;
   /**
    * A cache of one object, which need not exist, until it is stopped. It may hold more objects than that one. Left out, the cache

@@ -1,9 +1,12 @@
 import { isEngineError, messageOf } from "../../../base/errors.ts";
 import type { Logger } from "../../../base/logger.ts";
 import { ENDPOINT_SLICES, ENDPOINTS } from "../../../kube/object/resource.ts";
-import type { Writer } from "./access.ts";
+import type { Rules } from "../../reconcile/rules/rules.ts";
+import type { ClusterAccess, ClusterCaches } from "./access.ts";
 import { describePermission, isAllowed, requiredPermissions } from "./permissions.ts";
 import type { Permission, PermissionOptions } from "./permissions.ts";
+
+const COPIES_ENDPOINTS_ALONE = "backends: auto copies Endpoints alone, since ";
 
 /** Rights that are named where some are missing. */
 const NAMED_MAX = 3;
@@ -12,24 +15,76 @@ const NAMED_MAX = 3;
 export interface SliceRightsOptions {
   /** Needs of a configuration with `backends: auto`. An engine is one. */
   readonly needed: PermissionOptions;
-  readonly tenant: Pick<Writer, "create">;
-  readonly host: Pick<Writer, "create">;
+  readonly tenant: ClusterAccess;
+  readonly host: ClusterAccess;
   readonly logger: Logger;
+}
+
+/** An engine that may decide more than its clusters allow. */
+export interface ReachingEngine extends PermissionOptions {
+  readonly rules: readonly Rules[];
+  /** What the setting `backends` and the sections mean together. */
+  readonly backends?: string;
+}
+
+/**
+ * The engine as it works on these clusters: `backends: auto` decides nothing without the permissions on EndpointSlices or without caches of
+ * them, which an embedder may not have. Endpoints alone are copied then, and what is missing is reported once.
+ *
+ * @throws API_… when a cluster does not answer now.
+ */
+export async function withinReach<Given extends ReachingEngine>(
+  engine: Given,
+  options: Omit<SliceRightsOptions, "needed">,
+): Promise<Given> {
+  if (!decidesSources(engine)) return engine;
+  if ((await hasSliceRights({ ...options, needed: engine })) && hasSliceCaches(options)) return engine;
+  return withoutSlices(engine);
+}
+
+/** Tells whether the source that readers get backends from is decided per Service. */
+export function decidesSources({ rules }: Pick<ReachingEngine, "rules">): boolean {
+  return rules.some((rule) => rule.decidesBackends === true);
+}
+
+/** The same engine with copies of Endpoints alone. */
+export function withoutSlices<Given extends ReachingEngine>(engine: Given): Given {
+  const others = engine.rules.filter(({ kind }) => kind.resource !== ENDPOINT_SLICES);
+  return { ...engine, backends: "endpoints", rules: others.map(({ decidesBackends: _decides, ...rest }) => rest) };
+}
+
+function hasSliceCaches({ tenant, host, logger }: Omit<SliceRightsOptions, "needed">): boolean {
+  if ([tenant, host].every(hasSource)) return true;
+  logger.warn(COPIES_ENDPOINTS_ALONE + "there are no caches of EndpointSlices", {
+    hint: "Give caches of them for both clusters, or set backends: endpoints in the settings",
+  });
+  return false;
+}
+
+/** A program with caches of its own may have none of slices. */
+function hasSource(access: ClusterCaches): boolean {
+  try {
+    return (access.source(ENDPOINT_SLICES) as unknown) !== undefined;
+  } catch {
+    return false;
+  }
 }
 
 /**
  * Tells whether both clusters allow what `backends: auto` does with EndpointSlices. Some of the permissions are not enough: slices that can be made
  * but not updated would go stale. Missing permissions are reported once. A cluster that does not answer is assumed to allow everything; the
  * probes report it.
+ *
+ * @throws API_UNAVAILABLE, API_TOO_MANY_REQUESTS when a cluster does not answer now.
  */
-export async function hasSliceRights({ needed, tenant, host, logger }: SliceRightsOptions): Promise<boolean> {
+async function hasSliceRights({ needed, tenant, host, logger }: SliceRightsOptions): Promise<boolean> {
   const asked = requiredPermissions(needed).filter(isForSlices);
   const answers = await Promise.all(
     asked.map(async (permission) => {
       try {
-        return { permission, allowed: await isAllowed(permission.side === "tenant" ? tenant : host, permission) };
+        return { permission, allowed: await isAllowed(permission.side === "tenant" ? tenant.writer : host.writer, permission) };
       } catch (error) {
-        if (!isEngineError(error)) throw error;
+        if (isEngineError(error, "API_UNAVAILABLE", "API_TOO_MANY_REQUESTS")) throw error;
         logger.debug("Whether slices may be written is not known", { error: messageOf(error) });
         return { permission, allowed: true };
       }
@@ -39,8 +94,9 @@ export async function hasSliceRights({ needed, tenant, host, logger }: SliceRigh
   if (missing.length === 0) return true;
   const named = missing.slice(0, NAMED_MAX).map(describePermission);
   const more = missing.length > NAMED_MAX ? `; and ${missing.length - NAMED_MAX} more` : "";
-  logger.warn("backends: auto copies Endpoints alone, because permissions on EndpointSlices are missing", {
+  logger.warn(COPIES_ENDPOINTS_ALONE + "permissions on EndpointSlices are missing", {
     missing: named.join("; ") + more,
+    hint: "Grant them and restart, or set backends: endpoints in the settings",
   });
   return false;
 }

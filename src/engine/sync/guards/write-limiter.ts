@@ -6,6 +6,9 @@
  * itself, whichever process made the version: syncers that write into the source ask each other for nothing that way. After a burst of
  * such writes the next ones wait, each twice as long as the one before, until the object rests; then all is forgotten.
  *
+ * What is made of one source in several parts, a copy of Endpoints and slices of that copy, has one share: each version pays for one write of
+ * each part, and the others count together.
+ *
  * @module
  */
 import type { Clock } from "../../../base/clock.ts";
@@ -21,6 +24,9 @@ export interface WriteLimits {
   readonly slowestMinutes?: number;
 }
 
+/** The copy itself, which is the default, or the slices that are made of it. */
+export type WrittenPart = "copy" | "made";
+
 /** How long writes of one object must wait, in milliseconds; 0 for not at all. */
 export interface Restraint {
   /** A reconcile that writes to the copy only. */
@@ -34,15 +40,15 @@ export interface Restraint {
 /** See the module comment. */
 export interface WriteLimiter {
   /** Restraint for a reconcile that begins with this version of the source. */
-  restraint(id: string, version: string): Restraint;
+  restraint(id: string, version: string, part?: WrittenPart): Restraint;
   /** Counts a write to the copy, made of this version of the source. */
-  wrote(id: string, version: string): void;
+  wrote(id: string, version: string, part?: WrittenPart): void;
   /** Counts a write to the source, which made this version of it. */
   flowed(id: string, version: string): void;
   /** Notes that a write waits. */
-  held(id: string): void;
+  held(id: string, part?: WrittenPart): void;
   /** Notes that there is nothing to write. Returns after how many milliseconds to look again, should a slowed object have rested then. */
-  rests(id: string): number | undefined;
+  rests(id: string, part?: WrittenPart): number | undefined;
   /** Objects of which anything is remembered. */
   readonly remembered: number;
 }
@@ -64,8 +70,8 @@ const ASKED_WAIT_MS = 1_000;
 const FREE: Restraint = { writeWaitMs: 0, flowWaitMs: 0 };
 
 interface Entry {
-  /** The version of the source that the copy was last written from. */
-  served: string | undefined;
+  /** The version of the source that each part was last written from. */
+  readonly served: Partial<Record<WrittenPart, string>>;
   /** The version of the source that our own write made last. */
   ours: string | undefined;
   /** Times of the writes that count. */
@@ -76,7 +82,8 @@ interface Entry {
   waitMs: number;
   /** Since when writes are slowed. */
   sinceMs: number;
-  held: boolean;
+  /** Parts of which a write waits. */
+  readonly held: Set<WrittenPart>;
 }
 
 /** Creates a write limiter. It remembers a few numbers per object that was written within the last minute, or that is slowed. */
@@ -106,50 +113,48 @@ class CountingBrake implements WriteLimiter {
     return this.#free.size + this.#slowed.size;
   }
 
-  restraint(id: string, version: string): Restraint {
+  restraint(id: string, version: string, part: WrittenPart = "copy"): Restraint {
     const entry = this.#slowedNow(id);
     if (entry === undefined) return FREE;
     const { clock } = this.#options;
     const at = (monotonicMs: number) => clock.now() + monotonicMs - clock.monotonic();
     const slowed = { sinceMs: at(entry.sinceMs), untilMs: at(entry.lastMs + entry.waitMs) };
     const leftMs = (waitMs: number) => Math.max(0, entry.lastMs + waitMs - clock.monotonic());
-    const isAsked = version !== entry.served && version !== entry.ours;
+    const isAsked = version !== entry.served[part] && version !== entry.ours;
     if (isAsked) return { writeWaitMs: 0, flowWaitMs: leftMs(Math.min(entry.waitMs, ASKED_WAIT_MS)), slowed };
     return { writeWaitMs: leftMs(entry.waitMs), flowWaitMs: leftMs(entry.waitMs), slowed };
   }
 
-  wrote(id: string, version: string): void {
-    const entry = this.#touch(id);
-    const isAsked = version !== entry.served;
-    entry.served = version;
+  wrote(id: string, version: string, part: WrittenPart = "copy"): void {
+    const entry = this.#touch(id, part);
+    const isAsked = version !== entry.served[part];
+    entry.served[part] = version;
     if (!isAsked) this.#count(id, entry);
   }
 
   flowed(id: string, version: string): void {
-    const entry = this.#touch(id);
+    const entry = this.#touch(id, "copy");
     entry.ours = version;
     this.#count(id, entry);
   }
 
-  held(id: string): void {
-    const entry = this.#slowed.get(id);
-    if (entry !== undefined) entry.held = true;
+  held(id: string, part: WrittenPart = "copy"): void {
+    this.#slowed.get(id)?.held.add(part);
     this.#options.metrics.count("endpoint_sync_braked_writes_total");
   }
 
-  rests(id: string): number | undefined {
-    const known = this.#slowed.get(id);
-    if (known !== undefined) known.held = false;
+  rests(id: string, part: WrittenPart = "copy"): number | undefined {
+    this.#slowed.get(id)?.held.delete(part);
     const entry = this.#slowedNow(id);
     return entry && endMs(entry) - this.#options.clock.monotonic();
   }
 
-  #touch(id: string): Entry {
+  #touch(id: string, part: WrittenPart): Entry {
     this.#sweep();
     const slowed = this.#slowedNow(id);
     const entry = slowed ?? this.#free.get(id) ?? newEntry();
     entry.lastMs = this.#options.clock.monotonic();
-    entry.held = false;
+    entry.held.delete(part);
     this.#free.delete(id);
     if (slowed === undefined) this.#free.set(id, entry);
     return entry;
@@ -172,7 +177,7 @@ class CountingBrake implements WriteLimiter {
   #slowedNow(id: string): Entry | undefined {
     const entry = this.#slowed.get(id);
     const now = this.#options.clock.monotonic();
-    if (entry === undefined || entry.held || now < endMs(entry)) return entry;
+    if (entry === undefined || entry.held.size > 0 || now < endMs(entry)) return entry;
     this.#slowed.delete(id);
     this.#tell();
     this.#options.logger.info("Writes are no longer slowed", { id, afterMs: Math.round(now - entry.sinceMs) });
@@ -193,7 +198,7 @@ class CountingBrake implements WriteLimiter {
 }
 
 function newEntry(): Entry {
-  return { served: undefined, ours: undefined, times: [], lastMs: 0, waitMs: 0, sinceMs: 0, held: false };
+  return { served: {}, ours: undefined, times: [], lastMs: 0, waitMs: 0, sinceMs: 0, held: new Set() };
 }
 
 /** When an object has rested that is not written any more. */

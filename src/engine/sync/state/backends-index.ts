@@ -2,8 +2,8 @@ import { formatKey, parseKey } from "../../../kube/object/key.ts";
 import type { ObjectKey } from "../../../kube/object/key.ts";
 import { ENDPOINT_SLICES, SERVICES } from "../../../kube/object/resource.ts";
 import type { ObjectSource } from "../../../kube/object/object-source.ts";
-import type { KubeObject } from "../../../kube/object/types.ts";
-import { endpointsBehind } from "../../kinds/made-slices.ts";
+import type { EndpointSlice, KubeObject } from "../../../kube/object/types.ts";
+import { copyNameIn, endpointsBehind } from "../../kinds/made-slices.ts";
 import { serviceOfSlice } from "../../kinds/slice-labels.ts";
 import type { Rules } from "../../reconcile/rules/rules.ts";
 import { ourMarkers, whose } from "../../translate/identity.ts";
@@ -70,7 +70,9 @@ export function createBackendsIndex(rules: Rules, host: ObjectSource): BackendsI
     if (made !== undefined) know({ namespace: made.namespace, name: made.name });
     const service = made && { namespace: made.namespace, name: made.name };
     noteMade(id, service);
+    const stripped = labelled === undefined && behind === undefined ? copyNameIn(slice as EndpointSlice) : undefined;
     const places = [
+      ...(stripped === undefined ? [] : [formatKey({ namespace: slice.metadata.namespace ?? "", name: stripped })]),
       ...(labelled === undefined ? [] : [formatKey(labelled)]),
       ...(made === undefined ? [] : [formatKey({ namespace: made.hostNamespace, name: made.hostName })]),
     ];

@@ -9,7 +9,7 @@ import { createChronicle } from "./chronicle.ts";
 import type { Chronicle } from "./chronicle.ts";
 
 /** Author of a change. */
-export type Author = "tenant" | "host" | "syncer" | "rival";
+export type Author = "tenant" | "host" | "syncer" | "rival" | "mirror";
 
 /** One change that a cluster has accepted, Events aside. */
 export interface SequenceWrite {
@@ -49,6 +49,8 @@ export interface LedgerOptions {
   /** Those of them that are no core kinds. */
   readonly plainKinds: readonly SyncedKind[];
   readonly clock: Clock;
+  /** Hears of every change, Events aside. */
+  readonly changed: (side: Side, resource: ResourceType) => void;
   /** How long the next event is on its way, in milliseconds beside the one that it takes at least. */
   readonly delay: () => number;
 }
@@ -56,23 +58,26 @@ export interface LedgerOptions {
 const DOES = { ADDED: "creates", MODIFIED: "updates", DELETED: "deletes" } as const;
 
 /** Creates the ledger of two empty clusters. */
-export async function createLedger({ resources, plainKinds, clock, delay }: LedgerOptions): Promise<Ledger> {
+export async function createLedger({ resources, plainKinds, clock, delay, ...options }: LedgerOptions): Promise<Ledger> {
   const writes: SequenceWrite[] = [];
   const told: ToldReason[] = [];
   const chronicle = createChronicle();
   const arrivals = new Map<string, number[]>();
   const state = { author: "tenant" as Author, lastChangeAt: 0 };
 
-  function changed(side: Side, { kind, plural }: ResourceType, { type, object }: StoreChange): void {
+  function changed(side: Side, resource: ResourceType, { type, object }: StoreChange): void {
+    const { kind, plural } = resource;
     const atMs = (state.lastChangeAt = clock.monotonic());
     const key = formatKey(keyOf(object));
     if (plural === EVENTS.plural && type === "ADDED") return record(side, object);
     writes.push({ atMs, by: state.author, side, plural, key });
     const who = state.author === "host" || state.author === "tenant" ? "user" : state.author;
-    chronicle.tell(atMs, who, `${DOES[type]} ${side} ${kind} ${key}`);
+    // What a mirror does follows from what is told.
+    if (who !== "mirror") chronicle.tell(atMs, who, `${DOES[type]} ${side} ${kind} ${key}`);
     const known = arrivals.get(`${side} ${plural}`) ?? [];
     arrivals.set(`${side} ${plural}`, known);
     known.push(Math.max(known.at(-1) ?? 0, atMs + 1 + delay()));
+    options.changed(side, resource);
   }
 
   function record(side: Side, event: StoreChange["object"]): void {

@@ -24,6 +24,7 @@ import { plainKindsOf, resourcesOf } from "../../simulator/model/generation.ts";
 import { createRandom } from "../../simulator/model/random.ts";
 import { SimulatedReplica } from "../../simulator/model/replica.ts";
 import type { CreateCore, Flight } from "../../simulator/model/replica.ts";
+import { mirrorChanges, performChange } from "../../simulator/users/host-mirror.ts";
 import { describeRequest, simulatedOutage } from "../../simulator/world.ts";
 import { formatSeconds } from "../durations.ts";
 import { createLedger } from "./ledger.ts";
@@ -90,6 +91,8 @@ export class SequenceWorld {
   #replica: SimulatedReplica | undefined;
   #events: EventRecorder | undefined;
   #moments = 0;
+  /** The host's mirror has something to do. */
+  #mirrors = false;
 
   private constructor(
     options: SequenceWorldOptions,
@@ -119,7 +122,12 @@ export class SequenceWorld {
     const setting = { name: "", generations: options.engines.map(generationOf) };
     const resources = resourcesOf(setting);
     const watched = [...SEQUENCE_KINDS, ...resources.filter(({ plural }) => !SEQUENCE_KINDS.some((kind) => kind.plural === plural))];
-    const ledger = await createLedger({ resources: watched, plainKinds: plainKindsOf(setting), clock, delay });
+    const ledger = await createLedger({
+      ...{ resources: watched, plainKinds: plainKindsOf(setting), clock, delay },
+      changed: (side, resource) => {
+        if (side === "host" && (resource === ENDPOINTS || resource === SERVICES)) made.world?.mirrorSoon();
+      },
+    });
     made.world = new SequenceWorld(options, { ledger, clock, delay, resources });
     return made.world;
   }
@@ -220,6 +228,22 @@ export class SequenceWorld {
   reload(engine: SyncEngine): void {
     this.engine = engine;
     this.#replica?.reload(generationOf(engine));
+  }
+
+  /** The host's mirror of Endpoints works at once, so that it costs no moment between a write and what follows of it. */
+  mirrorSoon(): void {
+    if (this.#mirrors) return;
+    this.#mirrors = true;
+    this.#later(this.now, "the host's mirror", () => this.#mirror());
+  }
+
+  async #mirror(): Promise<void> {
+    this.#mirrors = false;
+    const { host } = this.ledger.clusters;
+    const { author } = this.ledger;
+    this.ledger.author = "mirror";
+    for (const change of mirrorChanges(host)) await performChange(host.writer, change);
+    this.ledger.author = author;
   }
 
   /** Adds a line to the chronicle. */

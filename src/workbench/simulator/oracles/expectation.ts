@@ -32,23 +32,29 @@ export function expectationOf(world: World, rules: Rules, tenant: KubeObject, ho
   if (tenant.metadata.deletionTimestamp) return noCopy("EXCLUDED");
   if (annotations[`${rules.translator.markerPrefix}pause`] === "true") return anything("EXCLUDED");
   if (hostKey === undefined) return noCopy("NAME_NOT_MAPPED");
-  const tenantService = lastingService(world, formatKey({ namespace: tenant.metadata.namespace!, name: tenant.metadata.name! }));
   if (rules.kind.resource === SERVICES) {
     if ((tenant as Service).spec?.type === "ExternalName") return noCopy("EXCLUDED");
   } else if (rules.kind.resource === ENDPOINT_SLICES) {
     const name = labels?.["kubernetes.io/service-name"];
     if (name === undefined) return noCopy("EXCLUDED");
-    const beside = besideService(world, rules, { namespace: tenant.metadata.namespace!, name });
-    if (beside !== undefined) return beside;
     if (rules.decidesBackends === true && labels?.["endpointslice.kubernetes.io/managed-by"] === MIRROR_MANAGER) return noCopy("EXCLUDED");
+    const service = { namespace: tenant.metadata.namespace!, name };
+    if (isLeftOut(world, rules, tenant, service)) return noCopy("EXCLUDED");
+    const beside = besideService(world, rules, service);
+    if (beside !== undefined) return beside;
   } else if (rules.kind.resource === ENDPOINTS) {
-    if (!matchesSelector(rules.settings.selector, labels)) return noCopy("EXCLUDED");
-    const required = rules.settings.requireService && (tenantService === undefined || tenantService.spec?.selector !== undefined);
-    if (required) return noCopy("EXCLUDED");
+    if (isLeftOut(world, rules, tenant, keyOf(tenant))) return noCopy("EXCLUDED");
     const beside = besideService(world, rules, keyOf(tenant));
     if (beside !== undefined) return beside;
   }
   return atHostKey(world, rules, tenant, hostKey);
+}
+
+/** What the settings leave out of all that says where a Service leads. */
+function isLeftOut(world: World, { settings }: Rules, tenant: KubeObject, service: ObjectKey): boolean {
+  if (!matchesSelector(settings.selector, tenant.metadata.labels)) return true;
+  const tenantService = lastingService(world, formatKey(service));
+  return settings.requireService && (tenantService === undefined || tenantService.spec?.selector !== undefined);
 }
 
 function besideService(world: World, rules: Rules, service: ObjectKey): ExpectedCopy | undefined {

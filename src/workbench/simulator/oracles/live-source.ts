@@ -48,17 +48,18 @@ function isExcused(world: World, { author, plural, key, before }: Write, source:
       const ofAnother = service !== undefined && (isCopy(world, service)?.source ?? tenantService) !== tenantService;
       return service?.spec?.selector !== undefined || ofAnother;
     });
+  const { selector, requireService } = rules.settings;
+  const isLeftOut = (object: KubeObject | undefined, service: string) =>
+    !matchesSelector(selector, object?.metadata.labels) ||
+    (requireService && servicesOf(of("tenant", SERVICES, service)).some((one) => one === undefined || one.spec?.selector !== undefined));
   if (rules.kind.resource === ENDPOINT_SLICES) {
-    return of("tenant", ENDPOINT_SLICES, source).some((slice) => isSliceUnwanted(rules, slice, writtenByOthers));
+    const names = (slice: KubeObject) => `${slice.metadata.namespace}/${slice.metadata.labels?.["kubernetes.io/service-name"]}`;
+    return of("tenant", ENDPOINT_SLICES, source).some(
+      (slice) => isSliceUnwanted(rules, slice, writtenByOthers) || (slice !== undefined && isLeftOut(slice, names(slice))),
+    );
   }
   if (rules.kind.resource !== ENDPOINTS) return false;
-  const { selector, requireService } = rules.settings;
-  return (
-    writtenByOthers(key, source) ||
-    of("tenant", ENDPOINTS, source).some((object) => !matchesSelector(selector, object?.metadata.labels)) ||
-    (requireService &&
-      servicesOf(of("tenant", SERVICES, source)).some((service) => service === undefined || service.spec?.selector !== undefined))
-  );
+  return writtenByOthers(key, source) || of("tenant", ENDPOINTS, source).some((object) => isLeftOut(object, source));
 }
 
 /** It names no Service, or one whose backends others write on the host. */

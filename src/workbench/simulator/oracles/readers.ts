@@ -57,6 +57,11 @@ function slicesBeside(world: World, { namespace, name }: ObjectKey): KubeObject[
   );
 }
 
+/** Readers come by a Service. */
+function hasReaders(world: World, place: ObjectKey): boolean {
+  return world.clusters.host.objects(SERVICES).has(formatKey(place));
+}
+
 /** Our copy of the Endpoints of a Service. */
 function copyAt(world: World, service: ObjectKey, place: ObjectKey): Endpoints | undefined {
   const found = world.clusters.host.objects(ENDPOINTS).get(formatKey(place));
@@ -68,7 +73,7 @@ export function checkReaders(world: World): { readonly oracle: string; readonly 
   if (!decidesBackends(world)) return undefined;
   for (const service of world.options.names) {
     const place = translatorOf(world).toHost(service, SERVICES);
-    if (place === undefined || isExcused(world, service)) continue;
+    if (place === undefined || !hasReaders(world, place) || isExcused(world, service)) continue;
     const beside = slicesBeside(world, place);
     const copies = beside.filter((slice) => isCopy(world, slice) !== undefined);
     const source = formatKey(service);
@@ -148,7 +153,8 @@ export function readers(world: World): Oracle {
   return {
     name: "S15",
     noticed(event) {
-      if (event !== "restart") touched.clear();
+      // What was on its way when the tenant was emptied arrives nevertheless.
+      if (event === "configuration") touched.clear();
     },
     saw(write) {
       const { author, side, plural, before, after } = write;
@@ -174,7 +180,7 @@ export function readers(world: World): Oracle {
         (text) => !seen.has(text) && !text.endsWith("!"),
       );
       const decided = author.kind === "replica" ? author.since.host : (sentAwaySince.get(id) ?? Infinity);
-      if (lost.length === 0 || touched.has(id) || decided < (touchedAt.get(id) ?? 0)) return undefined;
+      if (lost.length === 0 || touched.has(id) || decided < (touchedAt.get(id) ?? 0) || !hasReaders(world, place)) return undefined;
       // What a mirror made of an earlier life of the Endpoints goes with that: the host has deleted them.
       const since = author.kind === "replica" ? author.since.host : Number(before.metadata.resourceVersion);
       const said = saidSince(place, since, sourceOf(before));

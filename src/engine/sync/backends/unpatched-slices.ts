@@ -1,0 +1,39 @@
+import type { Logger } from "../../../base/logger.ts";
+import { formatKey } from "../../../kube/object/key.ts";
+import type { ObjectKey } from "../../../kube/object/key.ts";
+import { controllerOf } from "../../kinds/slice-labels.ts";
+import { decideCopy } from "../../reconcile/predicate/should-copy.ts";
+import type { Surroundings } from "../../reconcile/rules/rules.ts";
+import type { Tracked } from "../run/reconcile.ts";
+
+/** Services that are each told of; of more than these a reader has understood. */
+const TOLD_MAX = 10;
+
+/** Tells of Services for which users have written slices, on which patches of `endpoints` do not act. */
+export interface UnpatchedSlices {
+  /** Looks at the slices of one Service. Each Service is told of once. */
+  look(service: ObjectKey, slices: readonly ObjectKey[], logger: Logger, around: () => Surroundings): void;
+}
+
+/** Nothing was told of yet. Nothing ever is where slices have patches of their own, or Endpoints have none. */
+export function createUnpatchedSlices(endpoints: Tracked, slices: Tracked): UnpatchedSlices {
+  const told = new Set<string>();
+  const isUnequal = endpoints.rules.patches.length > 0 && slices.rules.patches.length === 0;
+  return {
+    look(service, keys, logger, around) {
+      const id = formatKey(service);
+      if (!isUnequal || told.size >= TOLD_MAX || told.has(id)) return;
+      const isUsers = (key: ObjectKey) => {
+        const slice = slices.tenant.get(key);
+        if (slice === undefined || controllerOf(slice) !== undefined) return false;
+        return decideCopy(slices.rules, key, slice, around()).action === "copy";
+      };
+      if (!keys.some(isUsers)) return;
+      told.add(id);
+      logger.warn("Patches of endpoints do not act on slices that users have written for a Service", {
+        service: id,
+        hint: "Write the same rules for endpointSlices, with backends: auto in the settings",
+      });
+    },
+  };
+}
