@@ -47,7 +47,8 @@ export async function lead(world: World): Promise<void> {
       expect(annotationsOf(await host.get(resource, hostKey))).toHaveProperty("from-tenant");
     }, WAIT);
   }
-  if (rich) await leadSlices(world);
+  await leadSlices(world);
+  if (!rich) await leadMadeSlices(world, { key, hostKey });
   if (rich) await leadReferences(world);
   await host.delete(ENDPOINTS, hostKey);
   await arrives(host, ENDPOINTS, hostKey);
@@ -56,9 +57,9 @@ export async function lead(world: World): Promise<void> {
 }
 
 async function leadSlices(world: World): Promise<void> {
-  const { tenant, host, namespace } = world;
+  const { tenant, host, namespace, mapped } = world;
   const key = { namespace, name: "own" };
-  const hostKey = { namespace: "vc-blue", name: `own-x-${namespace}-x-blue` };
+  const hostKey = mapped === undefined ? { namespace: "vc-blue", name: `own-x-${namespace}-x-blue` } : { namespace: mapped, name: "own" };
   await tenant.create(ENDPOINT_SLICES, {
     ...{ apiVersion: "discovery.k8s.io/v1", kind: "EndpointSlice", addressType: "IPv4" },
     metadata: { ...key, labels: { "kubernetes.io/service-name": "a" } },
@@ -68,6 +69,17 @@ async function leadSlices(world: World): Promise<void> {
   await flowsBack(world, ENDPOINT_SLICES, { key, hostKey });
   await tenant.delete(ENDPOINT_SLICES, key);
   await goes(host, ENDPOINT_SLICES, hostKey);
+}
+
+/** Nothing mirrors Endpoints on this host: slices are made of the copy, and follow it. */
+async function leadMadeSlices({ tenant, host }: World, { key, hostKey }: { key: ObjectKey; hostKey: ObjectKey }): Promise<void> {
+  const made = async () => {
+    const { items } = await host.list(ENDPOINT_SLICES, { namespace: hostKey.namespace });
+    return items.filter(({ metadata }) => metadata.ownerReferences?.[0]?.name === hostKey.name);
+  };
+  await vi.waitFor(async () => expect(await made()).toHaveLength(1), WAIT);
+  await annotate(tenant, ENDPOINTS, key, "later");
+  await vi.waitFor(async () => expect(annotationsOf((await made())[0])).toHaveProperty("later"), WAIT);
 }
 
 async function leadReferences({ tenant, host, namespace }: World): Promise<void> {
