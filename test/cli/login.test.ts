@@ -96,9 +96,9 @@ describe("login", () => {
   test.each<[string, string[], string | undefined, number, RegExp]>([
     ["a server by plain HTTP elsewhere", ["--server", "http://platform.example"], undefined, 2, /must begin with https/],
     ["a connector that is not there", ["--connector", "corp"], undefined, 2, /has no connector "corp"/],
-    ["a context that leads elsewhere", ["--context", "other"], "elsewhere", 2, /leads to https:\/\/other\.example/],
+    ["a context that leads elsewhere", ["--context", "other"], "elsewhere", 2, /points to https:\/\/other\.example/],
     ["a file that is not a kubeconfig", [], "- a list\n", 2, /is not a kubeconfig/],
-    ["a server that is not there", ["--server", "http://127.0.0.1:1"], undefined, 1, /cannot be asked/],
+    ["a server that is not there", ["--server", "http://127.0.0.1:1"], undefined, 1, /cannot be reached/],
     ["no sign-in in time", ["--timeout", "1"], undefined, 1, /timed out/],
   ])("refuses %s", async (_, args, text, code, told) => {
     const elsewhere = withContext("", { name: "other", url: "https://other.example", token: "other-key" });

@@ -148,7 +148,7 @@ describe("permissions", () => {
     await sides.tenant.client.create(ENDPOINTS, web({ "example.com/team": "ops" }));
     for (const side of ["tenant", "host"] as const) await asJane(side, LISTS);
     const fallback =
-      /^warning API_FORBIDDEN: backends: auto copies Endpoints alone where slices may not be seen, .* cannot list resource "endpointslices"/m;
+      /^warning API_FORBIDDEN: backends: auto is treated as endpoints, because slices cannot be read: .* cannot list resource "endpointslices"/m;
     const [plan, why, audit] = [await cli("plan"), await cli("why", ["ep", "shop/web"]), await cli("audit")];
     expect(plan.stdout).toMatch(/\nPlan: 1 to create, /);
     expect([plan.code, why.code, audit.code]).toEqual([1, 0, 1]);

@@ -171,7 +171,7 @@ describe.runIf(kubectlPath !== undefined).each(OVERLAYS)("the rights of $overlay
       await until("it complains", () => sidecar.exitCode !== undefined || reviewed.test(terminal.stderr));
       if (sidecar.exitCode !== undefined) return { lines: [], lastWords: terminal.stderr };
       const text = await sidecar.readyz();
-      const warned = terminal.stderr.includes("rights on EndpointSlices are missing");
+      const warned = terminal.stderr.includes("permissions on EndpointSlices are missing");
       return { warned, lines: text!.split("\n").filter((line) => /^(missing permission|worth having): /.test(line)) };
     } finally {
       expect(await sidecar.stop()).toBe(sidecar.terminal.stderr.includes("Stopping") ? 0 : 1);

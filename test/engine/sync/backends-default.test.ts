@@ -80,7 +80,7 @@ test("a deployment that is only upgraded does exactly what it did, with one warn
   expect(upgraded.did).toEqual(before.did);
   expect(upgraded.did.requests.some((call) => call.endsWith("endpointslices"))).toBe(false);
   expect(before.told).toEqual([]);
-  expect(upgraded.told).toEqual(["backends: auto copies Endpoints alone, since rights on EndpointSlices are missing"]);
+  expect(upgraded.told).toEqual(["backends: auto copies Endpoints alone, since permissions on EndpointSlices are missing"]);
   expect(JSON.stringify(upgraded.fields)).toMatch(/grant verb .+ on resource .+endpointslices.+set backends: endpoints/);
 });
 

@@ -13,7 +13,7 @@ import type { ObjectKey } from "../../../kube/object/key.ts";
 import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../kube/object/resource.ts";
 import type { ResourceType } from "../../../kube/object/resource.ts";
 import type { Endpoints, EndpointSlice, KubeObject } from "../../../kube/object/types.ts";
-import { controllerOf, MIRROR, serviceOfSlice } from "../../kinds/slice-labels.ts";
+import { controllerOf, MIRROR, serviceOfSlice, SKIP_MIRROR } from "../../kinds/slice-labels.ts";
 import { decideCopy } from "../../reconcile/predicate/should-copy.ts";
 import type { Rules, ServedBackends } from "../../reconcile/rules/rules.ts";
 import { ourMarkers } from "../../translate/identity.ts";
@@ -107,8 +107,9 @@ class DecidedBackends implements ServiceBackends {
     const writer = tenant && isSlice ? kind.writerOf(tenant) : undefined;
     const sourceBy = ({ copiesDerived }: BackendsDecision) => writer === undefined || (copiesDerived && writer !== MIRROR);
     let known = this.#decide(service);
-    // What goes must not go by what was decided before the last change.
-    if (host !== undefined && (tenant === undefined || !sourceBy(known.decision))) known = this.#decideAgain(service, known);
+    // Nothing goes by what was decided before the last change, and no copy sends the host's mirror away by that.
+    const sendsAway = kind.resource === ENDPOINTS && skipsMirror(known, host) && host?.metadata.labels?.[SKIP_MIRROR] !== "true";
+    if (host !== undefined && (tenant === undefined || !sourceBy(known.decision) || sendsAway)) known = this.#decideAgain(service, known);
     const { decision } = known;
     const isSource = sourceBy(decision);
     const released = isSlice ? decision.releasesSlices : decision.releasesCopy;

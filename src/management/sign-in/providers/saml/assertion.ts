@@ -69,7 +69,7 @@ function nameIdOf(subject: XmlElement, { nameIdFormat: asked, issuer }: Expected
   if (qualifier !== undefined && qualifier !== issuer) throw unproven(`the NameID is one of ${quoted(qualifier)}`);
   const text = plainTextOf(element);
   if (text === "" || text.length > NAME_ID_MAX || text.trim() !== text || UNSEEN.test(text))
-    throw unproven("the NameID is no name that can be kept");
+    throw unproven("the NameID is not a name that can be kept");
   return text;
 }
 

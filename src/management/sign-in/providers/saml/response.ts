@@ -47,7 +47,7 @@ export function readResponse(field: string, checks: Checks): ReadAssertion {
 function decoded(field: string): string {
   const compact = field.replace(/[\r\n]/g, "");
   const bytes = Buffer.from(compact, "base64");
-  if (compact === "" || bytes.toString("base64") !== compact) throw unproven("SAMLResponse is no base64");
+  if (compact === "" || bytes.toString("base64") !== compact) throw unproven("SAMLResponse is not base64");
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
@@ -56,7 +56,8 @@ function decoded(field: string): string {
 }
 
 function demandResponse(outer: XmlElement): void {
-  if (outer.name !== "Response" || outer.namespace !== PROTOCOL) throw unproven(`the document is no Response, but ${quoted(outer.name)}`);
+  if (outer.name !== "Response" || outer.namespace !== PROTOCOL)
+    throw unproven(`the document is not a Response, but ${quoted(outer.name)}`);
   if (attributeOf(outer, "Version") !== "2.0") throw unproven("the response is not of SAML 2.0");
   assertedId(outer);
   const status = elementNamed(outer, PROTOCOL, "Status");

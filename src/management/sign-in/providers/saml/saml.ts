@@ -53,7 +53,7 @@ function addressIn(ssoURL: string): URL {
   const isSafe = url?.protocol === "https:" || (url?.protocol === "http:" && isLoopback(url));
   // The page's policy names the host.
   const isPlain = url !== undefined && url.username === "" && url.password === "" && /^[\w.:[\]-]+$/.test(url.host);
-  if (!isSafe || !isPlain) throw unavailable("ssoURL is no address by https");
+  if (!isSafe || !isPlain) throw unavailable("ssoURL is not an https address");
   return url;
 }
 

@@ -193,7 +193,7 @@ function demandForm(signature: XmlElement, id: string): void {
   demandAlgorithm(form, [EXCLUSIVE], false);
   demandAlgorithm(method, Object.keys(SIGNATURE_ALGORITHMS), false);
   const bytes = bytesOf(value);
-  if (bytes === 0 || bytes > SIGNATURE_BYTES_MAX) throw unproven("SignatureValue is no signature");
+  if (bytes === 0 || bytes > SIGNATURE_BYTES_MAX) throw unproven("SignatureValue is not a signature");
   demandReference(reference, id, names);
 }
 
@@ -235,6 +235,6 @@ function prefixesIn(list: XmlElement): readonly string[] {
 /** How many bytes a text in base64 stands for. */
 function bytesOf(element: XmlElement): number {
   const text = plainTextOf(element).replace(/[ \n\t]/g, "");
-  if (!BASE64.test(text)) throw unproven(`${element.name} is no base64`);
+  if (!BASE64.test(text)) throw unproven(`${element.name} is not base64`);
   return Buffer.from(text, "base64").length;
 }

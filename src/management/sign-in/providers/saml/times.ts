@@ -18,7 +18,7 @@ const INSTANT = /^([1-9]\d{3})-(\d\d)-(\d\d)T([01]\d|2[0-3]):([0-5]\d):([0-5]\d)
 export function instant(name: string, text: string): number {
   const ms = INSTANT.test(text) ? Date.parse(text.replace(/(\.\d{1,3})\d*Z$/, "$1Z")) : NaN;
   if (Number.isNaN(ms) || new Date(ms).toISOString().slice(0, 19) !== text.slice(0, 19))
-    throw unproven(`${name} is no time: ${quoted(text)}`);
+    throw unproven(`${name} is not a time: ${quoted(text)}`);
   return ms;
 }
 
