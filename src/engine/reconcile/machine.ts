@@ -158,7 +158,7 @@ export function createMachine(planner?: Planner): Machine {
           if (response.type === "failed" && !mayBelieveCache(state, response.error)) return fail(state, response.error);
           const { tenant: cached } = state.input;
           const tenant = response.type === "failed" ? cached : response.type === "object" ? response.object : undefined;
-          return yield* decide(rules, state, { ...state.input, tenant, sourceConfirmed: true });
+          return yield* decide(rules, state, { ...state.input, ...heldBackends(state.input, tenant), tenant, sourceConfirmed: true });
         }
         case "confirming-copy": {
           // No role need grant it: then the copy stays until the cache shows another one.
@@ -185,6 +185,12 @@ export function createMachine(planner?: Planner): Machine {
       }
     },
   };
+}
+
+/** Who tells readers was decided from the cached object: until the cache has the other one, its copy does not go by that. */
+function heldBackends({ backends, tenant: cached }: PlanInput, tenant: KubeObject | undefined): Pick<PlanInput, "backends"> {
+  const isAnother = tenant !== undefined && tenant.metadata.resourceVersion !== cached?.metadata.resourceVersion;
+  return backends !== undefined && isAnother ? { backends: { ...backends, mayGo: false } } : {};
 }
 
 /** State before there is a plan. */

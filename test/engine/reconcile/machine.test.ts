@@ -5,6 +5,7 @@ import { SERVICES } from "../../../src/kube/object/resource.ts";
 import { createMachine } from "../../../src/engine/reconcile/machine.ts";
 import type { Request, Response, Start, Step } from "../../../src/engine/reconcile/machine.ts";
 import type { Operation, Plan, PlanInput } from "../../../src/engine/reconcile/plan-types.ts";
+import type { KubeObject } from "../../../src/kube/object/types.ts";
 import { service, stored, tenantEndpoints, testRules } from "../../support/rules.ts";
 
 const RULES = testRules();
@@ -341,6 +342,14 @@ describe("the step machine", () => {
       { tenant: TENANT, sourceConfirmed: undefined },
       { tenant: undefined, sourceConfirmed: true },
     ]);
+  });
+
+  test("keeps the copy of another object than the one that was decided about", () => {
+    const backends = { isSource: false, mayGo: true, skipMirror: undefined };
+    const replanned = (object: KubeObject) =>
+      play({ why: "", plans: [{ state: "stale" }, {}], input: { backends }, answers: [{ type: "object", object }], requests: [] }).inputs[1]!;
+    expect(replanned(tenantEndpoints({ resourceVersion: "11" })).backends).toEqual({ ...backends, mayGo: false });
+    expect(replanned(TENANT).backends).toEqual(backends);
   });
 
   test("plans again with what the host answered of the copy, marked as confirmed", () => {
