@@ -347,7 +347,8 @@ describe("the step machine", () => {
   test("keeps the copy of another object than the one that was decided about", () => {
     const backends = { isSource: false, mayGo: true, skipMirror: undefined };
     const replanned = (object: KubeObject) =>
-      play({ why: "", plans: [{ state: "stale" }, {}], input: { backends }, answers: [{ type: "object", object }], requests: [] }).inputs[1]!;
+      play({ why: "", plans: [{ state: "stale" }, {}], input: { backends }, answers: [{ type: "object", object }], requests: [] })
+        .inputs[1]!;
     expect(replanned(tenantEndpoints({ resourceVersion: "11" })).backends).toEqual({ ...backends, mayGo: false });
     expect(replanned(TENANT).backends).toEqual(backends);
   });
