@@ -104,7 +104,7 @@ const OPAQUE_DIFFERENCES: string[][] = [
   [
     "strategic merge patches",
     "Are in the schemas",
-    "Are taken, but are not in the schemas, so that clients compute them from what they know themselves",
+    "Are taken, but are not in the schemas, so clients compute them from what they know themselves",
   ],
   [
     "bodies in protobuf",

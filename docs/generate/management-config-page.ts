@@ -80,8 +80,8 @@ ${effectsTable()}
 
 - A SAML section has one of \`caData\` (in base64), \`ca\` and \`insecureSkipSignatureValidation: true\`.
 - \`serviceAccountFilePath\` needs \`adminEmail\`.
-- Each connector has an id, and no other connector or section of \`auth\` has the same.
-- \`groupsFilters\` use RE2 syntax, without lookaround and backreferences. Matching takes time linear in the length of the name, whatever the
+- Each connector has an id that no other connector or section of \`auth\` has.
+- \`groupsFilters\` use RE2 syntax, without lookaround or backreferences. Matching takes time linear in the length of the name, whatever the
   expression; a name longer than 1,024 characters matches none.
 - A name in \`customHttpHeaders\` may occur only once, regardless of case. Headers that the server sets itself, such as \`Content-Length\`,
   are left out, with a warning.

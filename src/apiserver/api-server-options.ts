@@ -31,7 +31,7 @@ export interface ApiServerOptions {
   /** Decides what callers may do, impersonation included. Default: every known caller may do everything, but not impersonate. */
   readonly authorizer?: Authorizer;
   readonly version: VersionInfo;
-  /** Certificate and key as PEM texts; plain HTTP when left out. */
+  /** Certificate and key as PEM texts; plain HTTP when omitted. */
   readonly tls?: { readonly certPem: string; readonly keyPem: string };
   /** Default 127.0.0.1. */
   readonly host?: string;

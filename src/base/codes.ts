@@ -63,10 +63,10 @@ export const CODES = {
     meaning:
       "The copies of this virtual cluster came from another tenant cluster, tenant and host are swapped, or a different cluster answers than at the start.",
     remedy:
-      "Check that the tenant kubeconfig names the right cluster, and that tenant and host are not swapped. If the tenant cluster was rebuilt, stop the syncer of the old one and start with --adopt-cluster and its uid.",
+      "Check that the tenant kubeconfig names the right cluster, and that tenant and host are not swapped. If the tenant cluster was rebuilt, stop the syncer of the old cluster and start with --adopt-cluster and the uid of the new one.",
   },
   CONFIG_SYNTAX: {
-    meaning: "The file is not valid YAML, or uses a refused feature: duplicate keys, too many aliases, too deep nesting.",
+    meaning: "The file is not valid YAML, or uses a refused feature: duplicate keys, too many aliases, excessive nesting.",
     remedy: "Correct the file at the line and column that the message names.",
   },
   CONFIG_TYPE: {

@@ -1,5 +1,5 @@
 /**
- * Schemas in few words, for objects of clusters. Nothing of them is shown to people, so that descriptions are empty.
+ * Schemas in few words, for objects of clusters. Nothing of them is shown to people, so descriptions are empty.
  *
  * @module
  */

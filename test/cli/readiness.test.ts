@@ -91,7 +91,7 @@ describe("readiness", () => {
 
   test("says which cluster is out of sight, until it is back", () => {
     const { state, says } = createWorld();
-    state.outOfSight = ["could not reach the tenant cluster since 2026-01-01T00:00:00.000Z: connect ECONNREFUSED"];
+    state.outOfSight = ["unable to reach the tenant cluster since 2026-01-01T00:00:00.000Z: connect ECONNREFUSED"];
     expect(says()).toEqual(state.outOfSight);
     state.outOfSight = [];
     expect(says()).toEqual(["ok"]);

@@ -49,9 +49,9 @@ describe("a cluster that is asked every two seconds", () => {
     expect([seen.sight, seen.lost()]).toEqual([says === "it does not answer" ? "clear" : "unsteady", []]);
     await clock.advance(1);
     expect(seen.sight).toBe("blind");
-    expect(seen.lost()).toEqual([`could not reach the tenant cluster since 2026-01-01T00:00:04.000Z: ${says}`]);
+    expect(seen.lost()).toEqual([`unable to reach the tenant cluster since 2026-01-01T00:00:04.000Z: ${says}`]);
     await clock.advance(3_600_000);
-    expect(seen.lost()).toEqual([`could not reach the tenant cluster since 2026-01-01T00:00:04.000Z: ${says}`]);
+    expect(seen.lost()).toEqual([`unable to reach the tenant cluster since 2026-01-01T00:00:04.000Z: ${says}`]);
   });
 
   test("that answers again is unsteady and then clear, and its informers are told once", async () => {
@@ -81,7 +81,7 @@ describe("a cluster that is asked every two seconds", () => {
     expect([seen.sight, seen.lost()]).toEqual(["unsteady", []]);
     await clock.advance(5_000);
     expect(seen.sight).toBe("blind");
-    expect(seen.lost()).toEqual(["cannot follow services of the tenant cluster since 2026-01-01T00:00:04.000Z"]);
+    expect(seen.lost()).toEqual(["unable to follow services of the tenant cluster since 2026-01-01T00:00:04.000Z"]);
   });
 
   test("in whose place another one answers is not seen", async () => {

@@ -301,7 +301,7 @@ export function accessCases(setting: () => RawSetting): void {
       expect((await ask(setting().raw.send, self, spec)).code).toBe(422);
     });
 
-    test("report who the caller is, and have only the verb create", async () => {
+    test("report who the caller is, and allow only the verb create", async () => {
       const { raw } = setting();
       const reviews = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
       const { code, json } = await person("jane", "dev").send("POST", reviews, { body: {} });

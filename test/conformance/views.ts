@@ -16,7 +16,7 @@ export function viewCases(setting: () => RawSetting): void {
   const names = (table: Json) => table["columnDefinitions"]!.map((column) => String(column["name"]));
 
   describe("views", () => {
-    test.each(["v1", "v1beta1"])("a list is shown as a table if version %s of it is requested", async (version) => {
+    test.each(["v1", "v1beta1"])("a list is returned as a %s Table on request", async (version) => {
       await make("view-a");
       const { raw, path } = setting();
       const { json, code } = await raw.send("GET", `${path("configmaps")}?labelSelector=view%3Dyes`, accept("Table", version));

@@ -36,11 +36,11 @@ export interface StoreEvent {
 export interface StoreRange {
   /** Keys that start with this text; it ends in a slash. */
   readonly prefix: string;
-  /** First key that counts; the first of the prefix when left out. */
+  /** First key that counts; the first of the prefix when omitted. */
   readonly start?: string;
   /** Maximum number of objects. Default: all. */
   readonly limit?: number;
-  /** The state to read; the present one when left out. */
+  /** The state to read; the present one when omitted. */
   readonly revision?: number;
 }
 

@@ -91,7 +91,7 @@ function nothingThere(error: unknown): string {
 /**
  * The context that commands use: the one that `ENDPOINT_SYNC_CONTEXT` names, or the current one. An empty variable selects none.
  *
- * @throws USAGE when there is no context of that name, and as {@link readContexts}.
+ * @throws USAGE when no context has that name, and as {@link readContexts}.
  */
 export async function currentContext(
   terminal: Pick<Terminal, "env" | "read">,
@@ -103,7 +103,7 @@ export async function currentContext(
   return name === undefined ? undefined : { name, saved: contextNamed(name, contexts) };
 }
 
-/** One context. @throws USAGE when there is none of that name. */
+/** One context. @throws USAGE when no context has that name. */
 export function contextNamed(name: string, contexts: SavedContexts["contexts"]): SavedContext {
   const saved = Object.hasOwn(contexts, name) ? contexts[name] : undefined;
   if (saved !== undefined) return saved;

@@ -21,7 +21,7 @@ export function settingsOption(): Option {
 /** `--name` and `--namespace` of commands that need no cluster: missing names are unknown, and get placeholders. */
 export function addVclusterOptions(command: Command): Command {
   const { name, namespace } = DEFAULT_VCLUSTER;
-  return command.addOption(nameOption(`; ${name} when left out`)).addOption(namespaceOption(`; ${namespace} when left out`));
+  return command.addOption(nameOption(`; ${name} when omitted`)).addOption(namespaceOption(`; ${namespace} when omitted`));
 }
 
 /** The same for commands that work on clusters, where a name must not be guessed. */

@@ -82,11 +82,11 @@ class WatchedCluster implements ClusterSight {
     if (this.#unansweredMs !== undefined && this.#isLost(this.#unansweredMs)) {
       const sinceMs = Math.min(this.#unansweredMs, ...lost.map((kind) => kind.sinceMs));
       const why = this.#failure === undefined ? "it does not answer" : loggableMessage(this.#failure);
-      return [`could not reach the ${side} cluster since ${this.#wall(sinceMs)}: ${why}`];
+      return [`unable to reach the ${side} cluster since ${this.#wall(sinceMs)}: ${why}`];
     }
     return lost
       .filter(({ sinceMs }) => this.#isLost(sinceMs))
-      .map(({ kind, sinceMs }) => `cannot follow ${kind} of the ${side} cluster since ${this.#wall(sinceMs)}`);
+      .map(({ kind, sinceMs }) => `unable to follow ${kind} of the ${side} cluster since ${this.#wall(sinceMs)}`);
   }
 
   #isLost(sinceMs: number): boolean {

@@ -42,10 +42,10 @@ interface Difference {
 }
 
 /**
- * Runs all tests, and then again and again those that depend on what changed, until a stop signal. The sum at the end of each run
+ * Runs all tests, and then again and again those that depend on what changed, until a stop signal. The summary at the end of each run
  * counts every file as it last ran.
  *
- * @throws USAGE if a named file does not exist at the start, or the system watches no more folders.
+ * @throws USAGE if a named file does not exist at the start, or the system can watch no more folders.
  */
 export async function watchTests(options: WatchTestsOptions): Promise<void> {
   const watch = new TestWatch(options);

@@ -93,8 +93,8 @@ const PORT = described(
     description: "A port that all endpoints of a slice share.",
     fields: {
       name: "Name of the Service's port.",
-      protocol: "TCP, UDP or SCTP; TCP when left out.",
-      port: "Port number, 1 to 65535; every port when left out.",
+      protocol: "TCP, UDP or SCTP; TCP when omitted.",
+      port: "Port number, 1 to 65535; every port when omitted.",
       appProtocol: "Protocol above the transport, such as kubernetes.io/h2c.",
     },
   },

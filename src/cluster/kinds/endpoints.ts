@@ -43,7 +43,7 @@ const PORT = described(
     fields: {
       name: "Name of the Service's port; may be left out when there is only one.",
       port: "Port number, 1 to 65535.",
-      protocol: "TCP, UDP or SCTP; TCP when left out.",
+      protocol: "TCP, UDP or SCTP; TCP when omitted.",
       appProtocol: "Protocol above the transport, such as kubernetes.io/h2c.",
     },
   },

@@ -15,7 +15,7 @@ const TYPE: ResourceType = { apiVersion: "autoscaling/v1", kind: "Scale", plural
 const SPEC = described(numbered(fields({ replicas: int32 }), { replicas: 1 }), {
   name: "ScaleSpec",
   description: "Desired number of replicas.",
-  fields: { replicas: "Number of replicas; 0 when left out." },
+  fields: { replicas: "Number of replicas; 0 when omitted." },
 });
 
 const STATUS = described(numbered(fields({ replicas: always(int32), selector: text }), { replicas: 1, selector: 2 }), {

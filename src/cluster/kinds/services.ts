@@ -44,11 +44,11 @@ const PORT = described(
     description: "One port of a Service.",
     fields: {
       name: "Name of the port; may be left out when there is only one.",
-      protocol: "TCP, UDP or SCTP; TCP when left out.",
+      protocol: "TCP, UDP or SCTP; TCP when omitted.",
       appProtocol: "Protocol above the transport, such as kubernetes.io/h2c.",
       port: "Port of the Service, 1 to 65535.",
-      targetPort: "Port of the Pods, as a number or by its name there; the same as port when left out.",
-      nodePort: "Port on every node, for Services of type NodePort and LoadBalancer; chosen by the server when left out.",
+      targetPort: "Port of the Pods, as a number or by its name there; the same as port when omitted.",
+      nodePort: "Port on every node, for Services of type NodePort and LoadBalancer; chosen by the server when omitted.",
     },
   },
 );
@@ -56,7 +56,7 @@ const PORT = described(
 const CLIENT_IP_CONFIG = described(numbered(fields({ timeoutSeconds: optional(int32) }), { timeoutSeconds: 1 }), {
   name: "ClientIPConfig",
   description: "How requests from one client address are kept on the same Pod.",
-  fields: { timeoutSeconds: "Seconds after its last connection, 1 to 86400; 10800 when left out." },
+  fields: { timeoutSeconds: "Seconds after its last connection, 1 to 86400; 10800 when omitted." },
 });
 const SESSION_AFFINITY_CONFIG = described(numbered(fields({ clientIP: CLIENT_IP_CONFIG }), { clientIP: 1 }), {
   name: "SessionAffinityConfig",
@@ -117,11 +117,11 @@ const SPEC = described(
     fields: {
       ports: "The ports of the Service.",
       selector: "Labels of the Pods behind the Service. Without it, the owner of the Service writes its Endpoints.",
-      clusterIP: "The address within the cluster, chosen by the server when left out; None for a headless Service.",
+      clusterIP: "The address within the cluster, chosen by the server when omitted; None for a headless Service.",
       clusterIPs: "The address for each IP family; the first one is clusterIP.",
-      type: "ClusterIP, NodePort, LoadBalancer or ExternalName; ClusterIP when left out.",
+      type: "ClusterIP, NodePort, LoadBalancer or ExternalName; ClusterIP when omitted.",
       externalIPs: "Other addresses at which nodes accept traffic for the Service.",
-      sessionAffinity: "ClientIP keeps a client on one Pod; None when left out.",
+      sessionAffinity: "ClientIP keeps a client on one Pod; None when omitted.",
       sessionAffinityConfig: "Settings of that.",
       externalName: "DNS name that a Service of type ExternalName stands for.",
       publishNotReadyAddresses: "If true, Pods that are not ready are published too.",

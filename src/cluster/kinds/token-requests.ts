@@ -47,7 +47,7 @@ const BOUND_OBJECT = described(
       kind: "Pod or Secret.",
       apiVersion: "API version of the object.",
       name: "Name of the object.",
-      uid: "UID of the object; when left out, that of the object with this name.",
+      uid: "UID of the object; when omitted, that of the object with this name.",
     },
   },
 );
@@ -61,8 +61,8 @@ const SPEC = described(
     name: "TokenRequestSpec",
     description: "Properties of a requested token.",
     fields: {
-      audiences: "Audiences of the token; the API server when left out.",
-      expirationSeconds: "Lifetime of the token in seconds, at least 600; 3600 when left out.",
+      audiences: "Audiences of the token; the API server when omitted.",
+      expirationSeconds: "Lifetime of the token in seconds, at least 600; 3600 when omitted.",
       boundObjectRef: "An object that the token is bound to: the token becomes invalid with it.",
     },
   },

@@ -128,7 +128,7 @@ export function readKeySet(document: unknown): ReadonlyMap<string, PublicKey> {
   const found = new Map<string, PublicKey>();
   for (const jwk of listed as unknown[]) {
     if (!isRecord(jwk)) continue;
-    if (Object.hasOwn(jwk, "d")) throw unusable("there is a private key among them, which only the platform may have");
+    if (Object.hasOwn(jwk, "d")) throw unusable("one of them is a private key, which only the platform may have");
     const key = readKey(jwk);
     if (key === undefined) continue;
     const kid = jwk["kid"] as string;

@@ -15,7 +15,7 @@ export const ACCEPTED_DRIFTS = {
       list: {
         type: "literals",
         values: SYNCED_KINDS.map(({ section }) => section),
-        description: "List of patches; all lists when left out.",
+        description: "List of patches; all lists when omitted.",
       },
       path: { type: "string", required: true, minLength: 1, maxLength: 4_096, description: "Path of the patch, in any spelling." },
       reason: {

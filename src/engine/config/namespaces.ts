@@ -111,7 +111,7 @@ function checkPair([tenant, host]: [Side, Side | undefined], { report, vcluster 
 }
 
 function sideProblem({ written, text, of }: Side): string | undefined {
-  if (written === "") return `Expected a ${of} namespace, found an empty text`;
+  if (written === "") return `Expected a ${of} namespace, found an empty string`;
   if (written.split(PLACEHOLDER).length > 2) return `Found ${PLACEHOLDER} twice in ${JSON.stringify(written)}`;
   if (written.replaceAll(PLACEHOLDER, "").includes("${")) return `Expected no placeholder but ${PLACEHOLDER} in ${JSON.stringify(written)}`;
   if (!text.includes("*"))

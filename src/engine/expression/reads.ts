@@ -15,8 +15,8 @@ export type Reads = readonly (readonly string[])[] | "all";
 /**
  * The members of `context` that the nodes can read.
  *
- * A path that is called loses its last name: because a method sees the object that it is called on. A declaration of the name `context` counts as a
- * use of all of it, so that scopes need not be distinguished.
+ * A path that is called loses its last name, because a method sees the object that it is called on. A declaration of the name `context` counts as a
+ * use of all of it, so scopes need not be distinguished.
  */
 export function findReads(steps: readonly SyntaxStep[]): Reads {
   const paths: (readonly string[])[] = [];

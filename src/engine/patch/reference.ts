@@ -77,7 +77,7 @@ function readName(reference: CompiledReference, value: unknown): string | undefi
 function readText(path: Path | undefined, value: unknown): string | undefined {
   const match = path?.find(value)[0];
   if (match === undefined || match.value === null || match.value === "") return undefined;
-  if (typeof match.value !== "string") throw wrongValue(`expected a text at ${match.path}, found ${typeInWords(match.value)}`);
+  if (typeof match.value !== "string") throw wrongValue(`expected a string at ${match.path}, found ${typeInWords(match.value)}`);
   return match.value;
 }
 

@@ -232,7 +232,7 @@ class QuickJsSandbox implements Sandbox {
   #run(expression: CompiledExpression, evaluation: Evaluation): Priced | Stopped {
     const first = this.#attempt(expression, evaluation);
     if (first.kind !== "crowded") return first;
-    // Leftovers of earlier evaluations must not decide the outcome of this one. The next instance is fresh, so that its answer is final.
+    // Leftovers of earlier evaluations must not decide the outcome of this one. The next instance is fresh, so its answer is final.
     const second = this.#attempt(expression, evaluation);
     assert(second.kind !== "crowded", "a fresh instance has nothing of earlier evaluations");
     return { ...second, charged: second.charged + first.charged };
@@ -299,7 +299,7 @@ function mustHaveContext(scope: Scope): void {
   if (!isRecord(context)) throw misuse("Cannot evaluate: the scope has no context. Give it as in the documentation of EvaluationContext");
   if (!isRecord(context["vcluster"])) throw misuse("Cannot evaluate: context.vcluster is missing. It has name, namespace and config");
   if (typeof context["path"] !== "string")
-    throw misuse("Cannot evaluate: context.path is missing. It is a text, empty where there is no path");
+    throw misuse("Cannot evaluate: context.path is missing. It is a string, empty where there is no path");
 }
 
 function misuse(message: string): EngineError {

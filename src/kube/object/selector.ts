@@ -169,7 +169,7 @@ function holds({ key, operator, values }: Requirement, labels: StringMap): boole
   }
 }
 
-/** 0 when one of the two is not an integer, so that neither order holds. */
+/** 0 when one of the two is not an integer, so neither order holds. */
 function compareIntegers(left = "", right = ""): number {
   const [a, b] = [integer(left), integer(right)];
   return a === undefined || b === undefined || a === b ? 0 : a < b ? -1 : 1;

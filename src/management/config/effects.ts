@@ -21,9 +21,9 @@ const acts = (where: string): Effect => ({ acts: where });
 const shownOnly = (why: string, needs: string): Effect => ({ shownOnly: why, needs });
 
 const INTERFACE = shownOnly("the service has no user interface besides the sign-in page", "a user interface of the platform");
-const APPS = shownOnly("the service installs no charts", "an installer of charts");
+const APPS = shownOnly("the service installs no charts", "a chart installer");
 const COSTS = shownOnly("the service runs nothing that measures costs", "an operator for metrics and costs");
-const BUILDS = shownOnly("the service builds no images", "a builder of images");
+const BUILDS = shownOnly("the service builds no images", "an image builder");
 
 /**
  * Setting → its effect; `[]` is any item of a list. A setting without a row has that of its nearest parent. The settings of a connector

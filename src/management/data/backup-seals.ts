@@ -22,7 +22,7 @@ const SEAL = /^backup:([^:]+):(.*)$/s;
  * A cipher that decrypts rows of data and of any backup.
  *
  * @param id The backup to seal for. Default: seals data.
- * @throws what `cipher` throws, for a row that was sealed with another key, was changed or is in another place.
+ * @throws what `cipher` throws, for a row that was sealed with another key, changed, or moved to another place.
  */
 export function createBackupCipher(cipher: KeyedCipher, id?: string): BackupCipher {
   const { keys } = cipher;

@@ -191,7 +191,7 @@ const SPEC = described(
     fields: {
       displayName: USUAL_TEXTS.displayName,
       description: USUAL_TEXTS.description,
-      user: "User that the key acts as. Default, without team and subject: the caller who creates it.",
+      user: "User that the key acts as. Default, if neither team nor subject is set: the caller who creates it.",
       team: "Team that the key acts as.",
       subject: "Any other subject that the key acts as.",
       groups: "Further groups that the key gives.",

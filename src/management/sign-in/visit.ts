@@ -33,7 +33,7 @@ export function expectMethod({ request, response }: Visit, method: "GET" | "POST
 /**
  * The fields of a body, JSON or a form. Optional ones are "" when they are absent.
  *
- * @throws API_BAD_REQUEST when a field is missing or not a text; API_INVALID (413) when the body is too long; API_ERROR (415) when it
+ * @throws API_BAD_REQUEST when a field is missing or not a string; API_INVALID (413) when the body is too long; API_ERROR (415) when it
  * has another type.
  */
 export async function readFields<Name extends string, Optional extends string = never>(
@@ -84,7 +84,7 @@ function parsed(text: string): Record<string, unknown> {
 
 function fieldOf(body: Record<string, unknown>, name: string, mayBeEmpty = false): string {
   const value = Object.hasOwn(body, name) ? body[name] : undefined;
-  if (typeof value !== "string" || (value === "" && !mayBeEmpty)) throw badRequest(`the field ${name} is missing or not a text`);
+  if (typeof value !== "string" || (value === "" && !mayBeEmpty)) throw badRequest(`the field ${name} is missing or not a string`);
   return value;
 }
 
@@ -122,7 +122,7 @@ export function answerSeeOther({ response }: Pick<Visit, "response">, url: URL):
   response.end();
 }
 
-/** A cookie of the request; undefined when there is none of that name. */
+/** A cookie of the request; undefined when none has that name. */
 export function cookieOf({ request }: Visit, name: string): string | undefined {
   const pairs = (request.headers.cookie ?? "").split(";").map((pair) => pair.trim());
   return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1);

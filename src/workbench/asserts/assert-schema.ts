@@ -25,7 +25,7 @@ export const ASSERT = {
     notEqual: assertion("The value is different, or there is none.", { value: given("The value.") }),
     exists: assertion("There is a value, null included.", {}),
     notExists: assertion("There is no value.", {}),
-    contains: assertion("A list has this item, or a text has this part.", {
+    contains: assertion("A list has this item, or a string has this part.", {
       content: given("The item, or the part of the text."),
       count: { type: "integer", minimum: 0, description: "The list has it exactly this many times. Default: at least once." },
       any: { type: "boolean", default: false, description: "An item that is a map only needs to have the members of content." },
@@ -33,7 +33,7 @@ export const ASSERT = {
     isSubset: assertion("A map has at least these members, and so have the maps in it.", {
       content: { type: "map", required: true, values: given("The member's value."), description: "The members." },
     }),
-    matchRegex: assertion("A text has a part that matches a regular expression.", {
+    matchRegex: assertion("A string has a part that matches a regular expression.", {
       pattern: {
         type: "string",
         required: true,
@@ -46,7 +46,7 @@ export const ASSERT = {
     isType: assertion("The value is of this type.", {
       type: { type: "literals", required: true, values: VALUE_TYPES, description: "The type, as JSON names it." },
     }),
-    isNullOrEmpty: assertion("There is no value, or it is null, or an empty text, list or map.", {}),
+    isNullOrEmpty: assertion("There is no value, or it is null, or an empty string, list or map.", {}),
     unchanged: {
       type: "object",
       description: "Nothing is different from what would come out without any patch.",

@@ -88,7 +88,7 @@ function readAssert(node: MapNode, definition: AssertDefinition, { report, field
   checkPattern(valueAt(entry.value, "pattern"), { report, field: fieldPath(inner, "pattern") });
   const paths = readPaths(entry.value, { report, field: inner });
   if (name === "unchanged" && paths.some(isWhole)) {
-    const message = "The exception covers the whole object, so that the statement cannot fail";
+    const message = "The exception covers the whole object, so the statement cannot fail";
     report.error({ code: "CONFIG_VALUE", at: keyStartOf(entry), field: inner, message, hint: "Name what the patches change" });
   }
   return [{ place: keyStartOf(entry), name, definition, paths }];

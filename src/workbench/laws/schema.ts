@@ -2,18 +2,18 @@ import { SYNCED_KINDS } from "../../engine/kinds/synced-kinds.ts";
 import type { Infer, ListSchema, ObjectSchema } from "../../schema/schema.ts";
 
 const SHARED = {
-  path: { type: "string", description: "Path of the patch that must keep the law; every patch when left out." },
+  path: { type: "string", description: "Path of the patch that must keep the law; every patch when omitted." },
   list: {
     type: "literals",
     values: SYNCED_KINDS.map(({ section }) => section),
-    description: "List of patches; all lists when left out.",
+    description: "List of patches; all lists when omitted.",
   },
   domain: {
     type: "literals",
     values: ["schema", "objects"],
     default: "schema",
     description:
-      "Values to try. schema: what the kind allows, mixed with values of the objects and with texts of the expressions. objects: only values that the objects of this file have.",
+      "Values to try. schema: what the kind allows, mixed with values of the objects and with strings from the expressions. objects: only values that the objects of this file have.",
   },
   runs: { type: "integer", minimum: 1, maximum: 100_000, default: 300, description: "Values to try for each patch." },
   seed: { type: "integer", minimum: 0, maximum: 4_294_967_295, default: 1, description: "The same seed tries the same values." },
@@ -32,7 +32,7 @@ const SETTLES = {
       maximum: 100,
       default: 10,
       description:
-        "Round trips to the host and back after which a value must have stopped changing. A text that only gets shorter may take more.",
+        "Round trips to the host and back after which a value must have stopped changing. A string that only gets shorter may take more.",
     },
   },
 } as const satisfies ObjectSchema;
@@ -47,7 +47,7 @@ export const LAW = {
     idempotent: law("If the host object that a patch made is in place, the patch makes the same again: nothing is written twice."),
     total: law("No expression fails, whatever value the kind allows."),
     deterministic: law("The same value and context give the same result at the same cost."),
-    typeKept: law("A text stays a text, a number a number; null, which removes the field, is allowed."),
+    typeKept: law("A string stays a string, a number a number; null, which removes the field, is allowed."),
     settles: SETTLES,
     convergent: { ...SETTLES, description: "The same as settles." },
   },

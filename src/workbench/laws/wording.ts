@@ -41,7 +41,7 @@ export function explainJourney(journey: { before: unknown; host: unknown; back: 
   const what = `reverseExpression does not undo expression: ${shown(before)} would come back as ${after}`;
   return flows
     ? `${what}. An edit on the host to ${shown(host)} flows, and leaves the tenant with ${after}.`
-    : `${what}. An edit on the host to ${shown(host)} does not survive the way back and there again, so that the syncer undoes it (REVERSE_NOT_INVERSE).`;
+    : `${what}. An edit on the host to ${shown(host)} does not survive the way back and there again, so the syncer undoes it (REVERSE_NOT_INVERSE).`;
 }
 
 /** An edit on the host that has no place in the tenant. */

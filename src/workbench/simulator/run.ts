@@ -125,7 +125,7 @@ export async function run(options: RunOptions): Promise<Run> {
     // Most draws are in vain; these need not wait for the next microtask.
     const said = typeof saying === "object" ? await saying : saying;
     if (said === undefined) {
-      // A replay does not know of what did not happen, so that it must not take time.
+      // A replay does not know of what did not happen, so it must not take time.
       world.now -= ms;
       return false;
     }

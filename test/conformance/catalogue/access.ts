@@ -67,7 +67,7 @@ export const ACCESS_SECTIONS: readonly CatalogueSection[] = [
       "report what others may do, if the caller may ask": selfReview,
       "that ask about nothing are 422": reviewed,
       "that ask about a resource and a path at once are 422": reviewed,
-      "report who the caller is, and have only the verb create": [
+      "report who the caller is, and allow only the verb create": [
         "Authentication",
         "API access to authentication information for a client",
       ],

@@ -286,8 +286,8 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
     suite: "http",
     group: "views",
     cases: {
-      "a list is shown as a table if version v1 of it is requested": tables,
-      "a list is shown as a table if version v1beta1 of it is requested": tables,
+      "a list is returned as a v1 Table on request": tables,
+      "a list is returned as a v1beta1 Table on request": tables,
       "a table includes whole objects or none, as requested": ["upstream", "`TableOptions.includeObject`"],
       "metadata alone is available for an object and for a list": metadataOnly,
       "a watch is shown as tables, of which the first has the columns": ["upstream", "`TableOptions.NoHeaders`"],

@@ -62,7 +62,7 @@ export interface Start {
   readonly on: EmbeddedCluster;
   /** Host namespace of the virtual cluster. */
   readonly namespace: string;
-  /** `namespaces.mappings.byName`; single-namespace mode when left out. */
+  /** `namespaces.mappings.byName`; single-namespace mode when omitted. */
   readonly mapped?: Readonly<Record<string, string>> | undefined;
   /** Further sections of `sync.toHost`. */
   readonly toHost?: Readonly<Record<string, unknown>>;

@@ -79,7 +79,7 @@ test("lines that were read are not logged again, with everything that was read b
   expect(lines.length).toBeGreaterThan(0);
   for (const line of lines) {
     expect(line).not.toHaveProperty("responseObject");
-    expect(line["annotations"]).toEqual({ "management.platform/response-object": "left out: these are lines of the log" });
+    expect(line["annotations"]).toEqual({ "management.platform/response-object": "left out: these lines are already in the log" });
   }
 });
 

@@ -52,10 +52,10 @@ test("its names and numbers are those of the source", () => {
   const fields = [...Object.keys(AUDIT.fields), ...Object.keys(AUDIT_RULE.fields)];
   expect(fields.filter((field) => !PAGE.includes(`\`${field}`) && !PAGE.includes(`  ${field}:`))).toEqual([]);
   expect(PAGE).toContain(`| \`maxSize\` | ${AUDIT_SIZE_MB} |`);
-  expect(PAGE).toContain(`the database has ${AUDIT_CLOSING_MS / 1_000} seconds for what waits`);
+  expect(PAGE).toContain(`gives the database ${AUDIT_CLOSING_MS / 1_000} seconds`);
   expect(PAGE).toContain(`more than ${AUDIT_BODY_BYTES_MAX}`);
   expect(PAGE.replace(/\s+/g, " ")).toContain(`within ${(2 * CONFIG_POLL_MS) / 1_000} seconds`);
-  expect(PAGE).toContain(`| ${AUDIT_LEVEL_DEFAULT}, the default without level and policy |`);
+  expect(PAGE).toContain(`| ${AUDIT_LEVEL_DEFAULT}, the default if neither level nor policy is set |`);
   expect(PAGE).toContain(`| ${AUDIT_LEVEL_MAX} | everything, with request and response bodies |`);
 });
 
@@ -91,7 +91,7 @@ test("its numbers of the database are those of the source", () => {
   const text = PAGE.replace(/\s+/g, " ");
   expect(text).toContain(`up to ${formatted(AUDIT_PENDING_LINES_MAX)} lines (or ${AUDIT_PENDING_LENGTH_MAX / 1_048_576} MiB) wait`);
   expect(text).toContain(`${AUDIT_PAGE} by default, at most ${AUDIT_PAGE_MAX}`);
-  expect(text).toContain(`more than ${formatted(AUDIT_ROW_BYTES_MAX)} bytes the database has no bodies`);
+  expect(text).toContain(`more than ${formatted(AUDIT_ROW_BYTES_MAX)} bytes, the database leaves out its bodies`);
 });
 
 const hasTools = ["curl", "jq", "kubectl"].every((name) => spawnSync("sh", ["-c", `command -v ${name}`]).status === 0);

@@ -35,7 +35,7 @@ const remembered = new Map<string, readonly MediaRange[]>();
 /** A form of answer that a handler can give. */
 export interface Offer<T> {
   readonly type: string;
-  /** The conversion that the entry must ask for; none when left out. */
+  /** The conversion that the entry must ask for; none when omitted. */
   readonly as?: { readonly g: string; readonly v: string; readonly as: string };
   readonly value: T;
 }

@@ -48,7 +48,7 @@ export interface MapShape {
 export interface ListShape {
   readonly type: "list";
   readonly of: Shape;
-  /** How patches and appliers merge it; "atomic" when left out. */
+  /** How patches and appliers merge it; "atomic" when omitted. */
   readonly merge?: { readonly as: "set" } | KeyedMerge;
 }
 /** Items that are identified by some of their fields. */

@@ -27,7 +27,7 @@ export interface DiscoverOptions {
  * {@link TEST_FILE_SUFFIX}. Without names, the working folder is searched. `node_modules`, `dist` and folders with a dot are passed over, unless
  * they are named themselves.
  *
- * @throws USAGE when something that is named does not exist and that is refused. Finding nothing is not an error here.
+ * @throws USAGE when a named file or folder does not exist and `missing` is "refused". Finding nothing is not an error here.
  */
 export async function discoverTests(named: readonly string[], { missing = "refused" }: DiscoverOptions = {}): Promise<Discovery> {
   const found = await Promise.all((named.length === 0 ? ["."] : named).map((name) => discoverOne(name, missing)));

@@ -55,7 +55,7 @@ export function parseJsonPath(text: string): JsonPathSegment[] {
 function refuseExcess(scanner: Scanner, segments: readonly JsonPathSegment[]): void {
   const hint = "Patch a shorter path and reach deeper inside the expression";
   if (segments.length > PATH_SEGMENTS_MAX) {
-    throw syntaxError(scanner, { problem: `expected at most ${PATH_SEGMENTS_MAX} segments, found another`, hint });
+    throw syntaxError(scanner, { problem: `expected at most ${PATH_SEGMENTS_MAX} segments, found more`, hint });
   }
   if (segments.filter(({ descend }) => descend).length > DESCENTS_MAX) {
     throw unsupported(scanner, { problem: `found more than ${DESCENTS_MAX} ".."`, hint });

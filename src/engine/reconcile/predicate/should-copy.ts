@@ -146,7 +146,7 @@ function besideManaged(rules: Rules, key: ObjectKey, { tenantService, hostServic
 
 function missingService({ markerPrefix }: Translator, tenantService: Service): string {
   return isPaused(markerPrefix, tenantService)
-    ? "The Service of this name carries the pause annotation, so that it has no host Service"
+    ? "The Service of this name carries the pause annotation, so it has no host Service"
     : "The host Service does not exist yet";
 }
 

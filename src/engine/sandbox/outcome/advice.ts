@@ -65,8 +65,8 @@ const RULES: readonly Rule[] = [
     /not an object/,
     ({ input }, { value }) => (input === "not an object" ? `Check typeof value first: here it is ${kindOf(value)}` : undefined),
   ],
-  [/is not iterable/, () => "Only lists, texts, Map and Set can be spread here; write Object.entries(…) for an object"],
-  [/^invalid 'in' operand/, () => "`in` asks an object for a key; write includes for lists and texts"],
+  [/is not iterable/, () => "Only lists, strings, Map and Set can be spread here; write Object.entries(…) for an object"],
+  [/^invalid 'in' operand/, () => "`in` asks an object for a key; write includes for lists and strings"],
   [/^invalid 'instanceof'/, () => "Write typeof, or Array.isArray(…) for a list"],
   [/^cannot convert bigint/, () => "Do not mix 1n with 1; write Number(…)"],
   [/^cannot convert symbol/, () => "Write symbol.description"],
@@ -88,7 +88,7 @@ export function adviseOnThrown({ name, message }: Thrown, where: Circumstances):
     if (match !== null) return advise(match, where);
   }
   const called = name === "SyntaxError" && where.place !== undefined ? operandBefore(where.text, where.place) : undefined;
-  return called === "JSON.parse" ? "The text is not JSON; quote a plain text with JSON.stringify first, or use it as it is" : undefined;
+  return called === "JSON.parse" ? "The text is not JSON; quote plain text with JSON.stringify first, or use it as it is" : undefined;
 }
 
 function adviseOnAbsent(name: string | undefined, absent: string, { text, place }: Circumstances): string {
@@ -146,5 +146,5 @@ const RESULTS: readonly (readonly [found: string, hint: string])[] = [
 /** A hint for a result that is not a JSON value, given its kind. */
 export function adviseOnResult(found: string): string {
   const hint = RESULTS.find(([start]) => found.startsWith(start))?.[1];
-  return hint ?? "Check the operands with Number.isFinite: is a text among them, or a division by zero?";
+  return hint ?? "Check the operands with Number.isFinite: is a string among them, or a division by zero?";
 }

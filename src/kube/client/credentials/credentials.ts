@@ -202,7 +202,7 @@ class FileReader {
     this.#logger = logger;
   }
 
-  /** True once any file was read, so that there is something to read again. */
+  /** True once any file was read, so there is something to read again. */
   get used(): boolean {
     return this.#last.size > 0;
   }

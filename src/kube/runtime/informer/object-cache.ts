@@ -200,7 +200,7 @@ export class ObjectCache {
 
   /**
    * Takes a complete list of state `resourceVersion` in: objects missing from it are gone. Returns the keys that appeared, changed or
-   * vanished. With `history: "new"` the cluster was restored from a backup, so that nothing known counts as newer.
+   * vanished. With `history: "new"` the cluster was restored from a backup, so nothing known counts as newer.
    */
   replace({ items, resourceVersion, history = "same" }: Replacement): ObjectKey[] {
     const before = this.#objects;

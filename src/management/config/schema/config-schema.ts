@@ -192,7 +192,7 @@ export const MANAGEMENT_SCHEMA = {
       ...textField("Domain of the platform, without a scheme."),
       maxLength: 260,
       pattern: HOST,
-      patternHint: "a domain without scheme and path",
+      patternHint: "a domain without scheme or path",
     },
     projectNamespacePrefix: {
       ...textField("Prefix of the namespaces of projects; empty means none."),

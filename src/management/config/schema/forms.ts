@@ -46,7 +46,7 @@ const FORMS = {
   web: form(WEB, "an address such as https://example.com", URL_LENGTH_MAX),
   secureWeb: form(
     `https://${SERVER}${REST}|http://${LOOPBACK}${REST}`,
-    "an address that begins with https://, or http:// on this machine, without user and password",
+    "an address that begins with https://, or http:// on this machine, without user or password",
     URL_LENGTH_MAX,
   ),
   shown: form(`${WEB}|${OWN_PATH}`, "an address such as https://example.com, or a path that begins with /", URL_LENGTH_MAX),
@@ -62,7 +62,7 @@ const FORMS = {
   ),
   repository: form(`(?:https?|oci)://${USER}${SERVER}${REST}`, "an address that begins with https://, http:// or oci://", URL_LENGTH_MAX),
   redirect: form("[A-Za-z][A-Za-z0-9+.\\-]*:/[^\\s#]*", "an address with its scheme and without #", URL_LENGTH_MAX),
-  host: form(SERVER, "a host name without scheme and path", 260),
+  host: form(SERVER, "a host name without scheme or path", 260),
   hostOrWeb: form(`(?:https?://)?${SERVER}/?`, "a host name", 270),
   domain: form(NAME, "a domain such as example.com", 253),
   wildcardDomain: form(`(?:\\*\\.)?${NAME}`, "a domain such as *.workspace.example.com", 255),

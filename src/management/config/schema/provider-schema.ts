@@ -37,7 +37,7 @@ export const OIDC = {
     emailClaim: formField("attributeName", "Claim that holds the email address."),
     allowedExtraClaims: formList("attributeName", "Further claims that are kept."),
     usernamePrefix: formField("line", "Prefix of each username."),
-    groupsClaim: formField("attributeName", "Claim that holds the groups; its value is a text or a list of texts."),
+    groupsClaim: formField("attributeName", "Claim that holds the groups; its value is a string or a list of strings."),
     groups: texts("When not empty, only members of at least one of these groups may sign in."),
     scopes: {
       ...formList("scope", "Requested scopes. An empty list means the default."),
@@ -123,7 +123,7 @@ export const DIRECTORY_PROVIDER_B = {
     },
     groups: texts("When not empty, only members of at least one of these groups may sign in."),
     onlySecurityGroups: flag("Take security groups only, not all types of groups."),
-    useGroupsAsWhitelist: flag("Take only the groups of the list above."),
+    useGroupsAsWhitelist: flag("Take only the groups in the list above."),
   },
 } as const satisfies ObjectSchema;
 

@@ -22,17 +22,17 @@ export function admitOidc({ connector, settings }: Configured<OidcSettings>, cla
   const groupsClaim = settings.groupsClaim || "groups";
   const preferredClaim = settings.preferredUsername || "preferred_username";
   const userId = textClaim(claims, usernameClaim);
-  if (userId === undefined) return refused(`the claim ${usernameClaim}, the user's id, is missing or not a text`);
+  if (userId === undefined) return refused(`the claim ${usernameClaim}, the user's id, is missing or not a string`);
   const email = textClaim(claims, emailClaim);
   const preferredUsername = textClaim(claims, preferredClaim);
   const nameClaim = settings.platformUsernameClaim || (preferredUsername ? preferredClaim : email ? emailClaim : usernameClaim);
   const name = textClaim(claims, nameClaim);
-  if (name === undefined) return refused(`the claim ${nameClaim}, the user name, is missing or not a text`);
+  if (name === undefined) return refused(`the claim ${nameClaim}, the user name, is missing or not a string`);
   // The provider itself says that the address may belong to another user.
   const emailVerified = truthClaim(claims, "email_verified");
   if ([nameClaim, usernameClaim].includes("email") && emailVerified === false) return refused("the mail address is not verified");
   const groups = listClaim(claims, groupsClaim);
-  if (groups === undefined) return refused(`the claim ${groupsClaim} is neither a text nor a list of texts`);
+  if (groups === undefined) return refused(`the claim ${groupsClaim} is neither a string nor a list of strings`);
   if (!meets(settings.groups, groups)) return refused("you are in none of the groups that may sign in");
   return admitted({
     userId,

@@ -14,7 +14,7 @@ export interface SamlAssertion {
   readonly nameId?: string;
   /** Values by attribute name. */
   readonly attributes: Readonly<Record<string, readonly string[]>>;
-  /** Names of attributes that occur more than once, so that their value is ambiguous. */
+  /** Names of attributes that occur more than once, so their value is ambiguous. */
   readonly repeated?: readonly string[];
 }
 

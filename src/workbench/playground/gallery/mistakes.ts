@@ -114,7 +114,7 @@ export const MISTAKES: readonly Example[] = [
   {
     name: "wrong-type",
     title: "A result of the wrong type",
-    about: "Annotations are texts, so a number is refused and the annotation is left out.",
+    about: "Annotation values are strings, so a number is refused and the annotation is left out.",
     group,
     state: {
       vcluster: BLUE,

@@ -79,16 +79,16 @@ function problemOf(node: Node, data: KubeObject): ProblemInput | undefined {
 function mapProblem(metadata: Node): ProblemInput | undefined {
   const namespace = valueAt(metadata, "namespace");
   if (namespace !== undefined && (namespace.kind !== "scalar" || typeof namespace.value !== "string"))
-    return { code: "CONFIG_TYPE", at: startOf(namespace), field: "metadata.namespace", message: "Expected a text" };
+    return { code: "CONFIG_TYPE", at: startOf(namespace), field: "metadata.namespace", message: "Expected a string" };
   for (const field of ["labels", "annotations"]) {
     const map = valueAt(metadata, field);
     if (map === undefined) continue;
     if (map.kind !== "map")
-      return { code: "CONFIG_TYPE", at: startOf(map), field: `metadata.${field}`, message: "Expected a map of texts" };
+      return { code: "CONFIG_TYPE", at: startOf(map), field: `metadata.${field}`, message: "Expected a map of strings" };
     for (const [key, { value }] of map.entries) {
       if (value.kind === "scalar" && typeof value.value === "string") continue;
       const hint = "Put quotes around it";
-      return { code: "CONFIG_TYPE", at: startOf(value), field: `metadata.${field}.${key}`, message: "Expected a text", hint };
+      return { code: "CONFIG_TYPE", at: startOf(value), field: `metadata.${field}.${key}`, message: "Expected a string", hint };
     }
   }
   return undefined;

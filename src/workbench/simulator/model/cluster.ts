@@ -39,7 +39,7 @@ export interface SimulatedCluster {
   goOn(): Promise<void>;
   /** Every change of one kind since the beginning, in order. */
   changes(resource: ResourceType): readonly StoreChange[];
-  /** The objects of one kind after the first `count` changes; as they are now when left out. */
+  /** The objects of one kind after the first `count` changes; as they are now when omitted. */
   objects(resource: ResourceType, count?: number): ReadonlyMap<string, KubeObject>;
 }
 
@@ -105,7 +105,7 @@ function definitionOf(kind: SyncedKind): ResourceDefinition {
   return { type: kind.resource, singular: kind.resource.kind.toLowerCase(), shape, strategy: { nameRule: dnsSubdomain } };
 }
 
-/** Writes without a wire: what a server reads it copies anyway, so that a text in between would be made for nothing. */
+/** Writes without a wire: what a server reads it copies anyway, so a text in between would be made for nothing. */
 function createDirectWriter(registry: Registry): Writer {
   return {
     get: (resource, key) => unlessAbsent(registry.get(resource, key)),

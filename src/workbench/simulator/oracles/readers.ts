@@ -13,7 +13,7 @@ import type { World } from "../world.ts";
 import { SKIP_MIRROR_LABEL } from "./equal.ts";
 import { decidesBackends, isCopy, madeOf, mirroredFrom, translatorOf } from "./marks.ts";
 
-/** Codes of what waits or is refused, so that what readers see is not what it should be. */
+/** Codes of what waits or is refused, so what readers see is not what it should be. */
 const EXCUSES = [
   "EXCLUDED",
   "HOST_SERVICE_MISSING",

@@ -210,7 +210,7 @@ export const ATTACKS_ON_READING: readonly SamlAttack[] = [
   row(
     "80",
     "two issuers",
-    "by different issuers",
+    "have different issuers",
     signedAs((text) => text.replace("https://id.example", "https://other.example")),
   ),
   row(

@@ -231,7 +231,7 @@ interface SendOptions {
 
 interface Sending {
   readonly request: ClientRequest;
-  /** A connection was there, so that etcd may have the request. */
+  /** A connection was there, so etcd may have the request. */
   sent: boolean;
 }
 

@@ -38,7 +38,7 @@ export function readResponse(field: string, checks: Checks): ReadAssertion {
   if (issuer === undefined) throw unproven("the assertion names no issuer");
   // What is not signed is no proof, but says where it was meant for.
   const outerIssuer = issuerOf(response ?? outer);
-  if (outerIssuer !== undefined && outerIssuer !== issuer) throw unproven("response and assertion are by different issuers");
+  if (outerIssuer !== undefined && outerIssuer !== issuer) throw unproven("response and assertion have different issuers");
   demandAnswerTo(response ?? outer, checks, response !== undefined);
   return readAssertion(believed, { ...checks, issuer });
 }
