@@ -57,7 +57,7 @@ export function refusalsOf(object: KubeObject, kinds: readonly DescribedKind[] =
 /** A kind with the schema of its objects. A synced kind is one. */
 type DescribedKind = Pick<SyncedKind, "resource" | "schema">;
 
-/** Metadata are as for all kinds, and an API server adds to them. */
+/** Metadata is as for all kinds, and an API server adds to them. */
 function bodyErrors(
   { apiVersion: _apiVersion, kind: _kind, metadata: _metadata, ...body }: KubeObject,
   schema?: ObjectSchema,

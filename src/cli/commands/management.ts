@@ -15,7 +15,7 @@ export function defineManagement(command: Command, context: CommandContext): voi
   command
     .option("--data <folder>", "folder that keeps all data for the next start, encrypted (default: <name>-data)")
     .option("--memory", "keep all data in memory only, until the process ends")
-    .option("--accept-data-loss", "start even if earlier data are missing, with the remaining data or none");
+    .option("--accept-data-loss", "start even if earlier data is missing, with the remaining data or none");
   addEtcdFlags(command)
     .option("--etcd-compaction-interval <minutes>", "minimum time that etcd keeps old revisions; 0 disables compaction", parseCompaction, 5)
     .option(

@@ -34,7 +34,7 @@ export interface ManagementFolder {
   readonly keyIsBeside: boolean;
   /** How large the files of the store are, in bytes. */
   size(): number;
-  /** Remembers certificate and port, and that the data are open until the store is closed. @throws CONFIG_FILE when that fails. */
+  /** Remembers certificate and port, and that the data is open until the store is closed. @throws CONFIG_FILE when that fails. */
   keep(port: number): Promise<void>;
 }
 
@@ -58,7 +58,7 @@ const DAYS_LEFT_MIN = 30;
  * certificate and port, and `encryption.key` when no key is given. No other process can open it meanwhile.
  *
  * @throws CONFIG_FILE when the folder or a file in it cannot be used, such as data that was written with another key, or without any
- *   key beside it; CONFIG_VALUE for a text that is not a key; STORE_FAILED for a backup, a copy that is not whole, or data that are gone.
+ *   key beside it; CONFIG_VALUE for a text that is not a key; STORE_FAILED for a backup, a copy that is not whole, or data that is gone.
  */
 export async function openManagementFolder(options: ManagementFolderOptions): Promise<ManagementFolder> {
   const { path, name, acceptDataLoss = false } = options;

@@ -264,7 +264,7 @@ export const SETTINGS_SCHEMA = {
     leaderElection: {
       type: "object",
       default: {},
-      description: "Times of `--leader-elect`. All processes of one virtual cluster should have the same.",
+      description: "Times of `--leader-elect`. All processes of one virtual cluster should use the same values.",
       fields: {
         leaseDurationSeconds: count(15, 1, 3_600, "How long a standby waits after the last renewal that it saw, in seconds."),
         renewDeadlineSeconds: count(

@@ -77,7 +77,7 @@ function partOf(key: string): string {
 }
 
 function strangerFault(key: string, id: string | undefined): string {
-  return `${JSON.stringify(key)}: it is a row of ${id === undefined ? "data that are not a backup" : `another backup, ${id}`}`;
+  return `${JSON.stringify(key)}: it is a row of ${id === undefined ? "data that is not a backup" : `another backup, ${id}`}`;
 }
 
 const NONE: ManifestPart = { count: 0, digest: "" };

@@ -87,7 +87,7 @@ const SPEC = described(
       username: "Name with which the user signs in. It must differ from the username and the object name of every other user.",
       email: "Mail address of the user.",
       subject:
-        "Identity of the user, CONNECTOR/SUBJECT: the connector of the sign-in and the user's id there. No two users can have the same.",
+        "Identity of the user, CONNECTOR/SUBJECT: the connector of the sign-in and the user's id there. No two users can have the same identity.",
       linkedSubjects: "Further identities, with which the same user signs in.",
       connector:
         "Connector whose first sign-in with email as a verified address sets the subject. It lets an administrator make a user before the first sign-in.",

@@ -181,7 +181,7 @@ describe("a backup of the version 481069b", () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  test("has in it what the data have", async () => {
+  test("has in it what the data has", async () => {
     const [backup, path] = [copyOf("backup"), newFolder()];
     await run(["platform-data", "restore", backup, "--data", path, "--encryption-key-file", KEY_FILE]);
     const [restored, kept] = [await serve(path), await serve(copyOf("data"))];

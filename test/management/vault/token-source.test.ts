@@ -104,7 +104,7 @@ test.each<[string, string | undefined]>([
   ["does not contain exactly one token", "hidden-word\r\nX-Vault-Namespace: other"],
   ["does not contain exactly one token", "hidden-wörd"],
   ["does not contain exactly one token", "x".repeat(8_193)],
-])("a file that %s is told with its place, once, and the data stay until it is good", async (why, text) => {
+])("a file that %s is told with its place, once, and the data stays until it is good", async (why, text) => {
   files.set(FILE, "first");
   await begin();
   const asked = vault.asked.length;
@@ -113,7 +113,7 @@ test.each<[string, string | undefined]>([
   await pass(TOKEN_FILE_POLL_MS + 2_000);
   await pass(60_000);
   const { condition, password } = await shown();
-  expect([condition, password]).toEqual([`False Invalid: the file of vault.auth.tokenFile ${why}; the data stay as they are`, "b25l"]);
+  expect([condition, password]).toEqual([`False Invalid: the file of vault.auth.tokenFile ${why}; the data stays as it is`, "b25l"]);
   expect(told).toEqual([expect.stringMatching(`^The file of vault.auth.tokenFile ${why} .*"file":"${FILE}"`)]);
   expect([vault.asked.length, told[0]?.includes("hidden")]).toEqual([asked, false]);
   vault.kv2("secret", "db", { password: "two" });
@@ -139,7 +139,7 @@ test("a file that does not answer is left, is read once at a time, and is used w
     await settle();
   }
   expect(readings - before).toBe(1);
-  expect((await shown()).condition).toBe("False Invalid: the file of vault.auth.tokenFile cannot be read; the data stay as they are");
+  expect((await shown()).condition).toBe("False Invalid: the file of vault.auth.tokenFile cannot be read; the data stays as it is");
   expect(told).toEqual([expect.stringContaining("it did not answer within 10 s")]);
   vault.kv2("secret", "db", { password: "two" });
   answer();

@@ -83,7 +83,7 @@ export function writeLease(record: LeaseRecord, { key, present, notes = NO_NOTES
   return { apiVersion, kind, metadata, spec };
 }
 
-/** Metadata that are noted as they should be stay as they are. */
+/** Metadata that is noted as it should be stays as it is. */
 function noted(metadata: KubeObject["metadata"], { blindSince, askedBy }: LeaseNotes): KubeObject["metadata"] {
   const wanted = Object.entries({ [BLIND_SINCE]: blindSince, [ASKED_BY]: askedBy });
   if (wanted.every(([key, value]) => (metadata.annotations?.[key] ?? "") === value)) return metadata;
