@@ -156,8 +156,7 @@ export function createMachine(planner?: Planner): Machine {
       switch (state.phase) {
         case "confirming-source": {
           if (response.type === "failed" && !mayBelieveCache(state, response.error)) return fail(state, response.error);
-          const { tenant: cached } = state.input;
-          const tenant = response.type === "failed" ? cached : response.type === "object" ? response.object : undefined;
+          const tenant = response.type === "failed" ? state.input.tenant : response.type === "object" ? response.object : undefined;
           return yield* decide(rules, state, { ...state.input, ...heldBackends(state.input, tenant), tenant, sourceConfirmed: true });
         }
         case "confirming-copy": {
