@@ -153,6 +153,22 @@ describe("a server that answers", () => {
     });
   });
 
+  test("login --exec refuses a certificate from standard input before the sign-in, not behind it", async () => {
+    const running = start([...COMMANDS[1][1](), "--ca", "-", "--timeout", "1"]);
+    expect(await running.code).toBe(2);
+    expect(running.terminal.stderr).toContain("--exec needs a file for --ca");
+    expect(running.terminal.stderr).not.toContain("Sign in with a browser");
+  });
+
+  test("what fails names a way on that has to do with a sign-in, not with a kubeconfig", async () => {
+    const late = start(["login", "--server", url, "--kubeconfig", join(home, "kubeconfig"), "--timeout", "1"]);
+    expect(await late.code).toBe(1);
+    expect(late.terminal.stderr).toMatch(/Sign-in timed out.*\n {2}Run the command again/);
+    const away = start(["login", "--server", "http://127.0.0.1:1", "--kubeconfig", join(home, "kubeconfig")]);
+    expect(await away.code).toBe(1);
+    expect(away.terminal.stderr).toMatch(/cannot be reached.*\n {2}Look at --server/);
+  });
+
   test("login-token waits as long as --timeout can say", async () => {
     const running = start(["login-token", "--server", url, "--no-browser", "--timeout", "999999999"]);
     await come(running);
