@@ -94,10 +94,15 @@ function refusalOf(source: Source, error: unknown): { offset: number; message: s
   if (!(error instanceof YAMLException)) return { offset: 0, message: `Cannot parse YAML: ${messageOf(error)}`, hint: "" };
   const offset = Math.min(error.mark?.position ?? 0, source.text.length);
   if (error.reason.includes("maxDepth")) return { offset, message: TOO_DEEP, hint: "" };
-  return { offset, message: `Cannot parse YAML: ${error.reason}`, hint: syntaxHint(source, offset) || indentHint(error.reason) };
+  return {
+    offset,
+    message: `Cannot parse YAML: ${error.reason}`,
+    hint: syntaxHint(source, offset) || indentHint(error.reason, source.text.slice(offset, offset + 1)),
+  };
 }
 
-function indentHint(reason: string): string {
+function indentHint(reason: string, rest: string): string {
+  if (reason === "deficient indentation" && /^[\]}]/.test(rest)) return "Indent the closing bracket further than the key of its value";
   return reason.startsWith("bad indentation") ? "Begin the line in the same column as the fields that belong to the same map" : "";
 }
 

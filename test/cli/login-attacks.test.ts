@@ -16,9 +16,11 @@ import {
 } from "node:fs";
 import { createServer } from "node:http";
 import type { Server } from "node:http";
+import { connect } from "node:net";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { runCli } from "../../src/cli/program.ts";
 import { openKeptKeys } from "../../src/cli/management/clients/kept-keys.ts";
@@ -136,6 +138,42 @@ describe("a server that answers", () => {
       for (const { terminal } of [refused, brought, misspelt]) expect(terminal.stdout + terminal.stderr).not.toMatch(CONTROLS);
       expect(misspelt.terminal.stderr).toContain("It has \\u001b[2J");
     });
+  });
+
+  describe.each(COMMANDS)("%s", (_, args) => {
+    test("goes on waiting when another site finds its port and sends what is no address", async () => {
+      const running = start(args());
+      const asked = await askedAddress(() => running.terminal.stderr);
+      const { port } = new URL(asked.searchParams.get("redirect")!);
+      const socket = connect(Number(port), "127.0.0.1");
+      socket.end("GET // HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+      expect(await text(socket)).toMatch(/^HTTP\/1\.1 404 /);
+      await come(running);
+      expect(await running.code).toBe(0);
+    });
+  });
+
+  test("login --exec refuses a certificate from standard input before the sign-in, not behind it", async () => {
+    const running = start([...COMMANDS[1][1](), "--ca", "-", "--timeout", "1"]);
+    expect(await running.code).toBe(2);
+    expect(running.terminal.stderr).toContain("--exec needs a file for --ca");
+    expect(running.terminal.stderr).not.toContain("Sign in with a browser");
+  });
+
+  test("what fails names a way on that has to do with a sign-in, not with a kubeconfig", async () => {
+    const late = start(["login", "--server", url, "--kubeconfig", join(home, "kubeconfig"), "--timeout", "1"]);
+    expect(await late.code).toBe(1);
+    expect(late.terminal.stderr).toMatch(/Sign-in timed out.*\n {2}Run the command again/);
+    const away = start(["login", "--server", "http://127.0.0.1:1", "--kubeconfig", join(home, "kubeconfig")]);
+    expect(await away.code).toBe(1);
+    expect(away.terminal.stderr).toMatch(/cannot be reached.*\n {2}Look at --server/);
+  });
+
+  test("login-token waits as long as --timeout can say", async () => {
+    const running = start(["login-token", "--server", url, "--no-browser", "--timeout", "999999999"]);
+    await come(running);
+    expect(await running.code).toBe(0);
+    expect(running.terminal.stderr).not.toContain("INTERNAL");
   });
 
   test("a key that has ended by this machine's clock is passed on, with a word about the clock", async () => {

@@ -134,6 +134,7 @@ describe("readYaml", () => {
     { text: "  - path: *\n", hint: /^Quote the whole value/, why: "a path that begins with a star" },
     { text: 'expression: value ? "a" : "b"\n', hint: /^Quote the whole value/, why: "an expression with a colon" },
     { text: "a:\n\tb: 1\n", hint: /^Indent with spaces/, why: "a tab" },
+    { text: "a:\n  b: [\n    1\n  ]\n", hint: /^Indent the closing bracket further/, why: "a bracket below its key" },
     { text: "a: [1\n", hint: /^$/, why: "nothing that is known" },
   ])("hints at the usual cause of $why", ({ text, hint }) => {
     expect(read(text).problems[0]?.hint).toMatch(hint);

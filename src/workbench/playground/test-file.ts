@@ -24,7 +24,9 @@ import { readObjectsOfText } from "./worker/read-objects.ts";
 export function testFileOf(state: PlaygroundState, answer: PlaygroundAnswer): string | undefined {
   if (answer.tenant === undefined || answer.host === undefined) return undefined;
   const tenant = load(answer.tenant) as KubeObject;
-  const { name = "example" } = tenant.metadata;
+  const { name: own = "" } = tenant.metadata;
+  // The command may be copied: a name that is none of Kubernetes stays out of it.
+  const name = /^[a-z0-9][-a-z0-9.]*$/.test(own) ? own : "example";
   const objects = otherObjects(state, tenant);
   const file = {
     context: { vcluster: { ...(state.vcluster ?? SAMPLE_VCLUSTER) } },
@@ -101,9 +103,17 @@ function backTests({ flowed, outcomes }: ShownBack, edited: KubeObject): object[
   return [{ it, direction: "toTenant", object: edited, context, ...(result !== undefined && { result }), asserts }];
 }
 
-/** Commands for a shell that write the texts into files and render them. */
-export function commandLineOf(state: PlaygroundState): string {
-  const { config, tenant, vcluster = SAMPLE_VCLUSTER } = state;
+/** What a terminal obeys when it is pasted, or a shell leaves out; the ends of lines and tabs are none. */
+const CONTROLS = /(?![\n\t])\p{Cc}/u;
+
+/**
+ * Commands for a shell that write the texts into files and render them.
+ *
+ * @returns undefined for texts with control characters, which do not show: a terminal obeys them, and other commands could come of it
+ */
+export function commandLineOf(state: PlaygroundState): string | undefined {
+  const { config, settings: written = "", tenant, vcluster = SAMPLE_VCLUSTER } = state;
+  if ([config, written, tenant].some((text) => CONTROLS.test(text))) return undefined;
   const names = `--name ${shellWord(vcluster.name)} --namespace ${shellWord(vcluster.namespace)}`;
   const settings = hasSettings(state) ? [hereDocument("settings.yaml", state.settings)] : [];
   const files = `--config vcluster.yaml ${settings.length > 0 ? "--settings settings.yaml " : ""}-f tenant.yaml`;

@@ -25,6 +25,9 @@ describe("audit.dataStoreEndpoint", () => {
     ["sqlite:///var/lib/"],
     ["sqlite://host/audit.db"],
     ["sqlite:///a.db?mode=memory"],
+    ["sqlite::memory:"],
+    ["sqlite:file:audit.db"],
+    ["sqlite:///var/lib/.."],
     ["mysql://db.example.com/audit"],
     ["mysql://audit:pw@db.example.com"],
     ["mysql://audit:pw@db.example.com/"],
@@ -47,6 +50,16 @@ describe("audit.dataStoreEndpoint", () => {
     });
     expect(JSON.stringify(result)).not.toMatch(/banana|:pw|a@a@/);
   });
+
+  test.each(["sqlite:/var/log/audit.log", "sqlite:///var/log/./audit.log", "sqlite:///var/db/../log/audit.log"])(
+    "%s is refused where it is the audit file, which would become a database",
+    (text) => {
+      const result = parseManagementConfig(`audit:\n  enabled: true\n  path: /var/log/audit.log\n  dataStoreEndpoint: ${text}\n`, {
+        file: "a",
+      });
+      expect(result).toMatchObject({ ok: false, problems: [{ line: 4, field: "audit.dataStoreEndpoint" }] });
+    },
+  );
 
   test("without the settings that it needs has no effect, which is a warning", () => {
     expect(warnings("audit: {dataStoreTTL: 24}")).toEqual(["CONFIG_VALUE audit.dataStoreTTL: Has no effect without dataStoreEndpoint"]);

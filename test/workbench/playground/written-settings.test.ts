@@ -78,6 +78,16 @@ describe("a setting", () => {
     expect(withSetting("{ a: 1, addressPolicy: { allow: [b] } }", ["addressPolicy", "allow"], undefined)).toBe("{ a: 1 }");
   });
 
+  test.each([
+    ["{\n  # 1\n  onError: a, # 2\n  # 3\n  x: 1, # 4\n}\n", "{\n  # 1\n  # 3\n  x: 1, # 4\n}\n"],
+    ["{\n  # 1\n  x: 1, # 2\n  # 3\n  onError: a # 4\n}\n", "{\n  # 1\n  x: 1, # 2\n  # 3\n}\n"],
+    ["{\n  x: 1, # 2\n  onError: a, y: 2, # 4\n}\n", "{\n  x: 1, # 2\n  y: 2, # 4\n}\n"],
+    ["{\n  onError: a\n  , y: 2\n}\n", "{\n  y: 2\n}\n"],
+    ["{\n  onError: a, # 1\n}\n", "{\n}\n"],
+  ])("that goes from the lines of a flow map leaves the comments of others: %j", (text, after) => {
+    expect(withSetting(text, ["onError"], undefined)).toBe(after);
+  });
+
   test.each(["no", "1e3", "a b", "- x", "[", "#", "null", 'say "yes"', "::1", "*", "a: b", " ", "10.0.0.0/8 # no comment"])(
     "of %j is that text again",
     (value) => {

@@ -48,8 +48,9 @@ export async function signInByBrowser(terminal: Pick<Terminal, "err" | "stopSign
     if (opens) openBrowser(url.href);
     const waited = delay(systemClock, timeout * 1_000, AbortSignal.any([stop, ended.signal])).then(() => undefined);
     const brought = await Promise.race([listener.brought, waited]);
-    if (brought === undefined) throw new EngineError("API_UNAUTHORIZED", stop.aborted ? "Stopped before the sign-in completed" : LATE);
-    if ("error" in brought) throw new EngineError("API_UNAUTHORIZED", `Sign-in failed: ${brought.error}`);
+    if (brought === undefined)
+      throw new EngineError("API_UNAUTHORIZED", stop.aborted ? "Stopped before the sign-in completed" : LATE, AGAIN);
+    if ("error" in brought) throw new EngineError("API_UNAUTHORIZED", `Sign-in failed: ${brought.error}`, AGAIN);
     return await exchange(fetch, server, { code: brought.code, code_verifier: verifier });
   } finally {
     ended.abort();
@@ -58,6 +59,9 @@ export async function signInByBrowser(terminal: Pick<Terminal, "err" | "stopSign
 }
 
 const LATE = "Sign-in timed out; --timeout sets how long to wait";
+
+/** No kubeconfig has a part in a sign-in. */
+const AGAIN = { details: { hint: "Run the command again to sign in" } };
 
 /**
  * The address of a platform without the path of its API. A key must not be readable in transit.
@@ -98,13 +102,19 @@ async function exchange(fetch: ProviderFetch, server: string, body: object): Pro
 async function ask(fetch: ProviderFetch, url: string, request: Parameters<ProviderFetch>[1]): Promise<Readonly<Record<string, unknown>>> {
   const answer = await fetch(url, { ...request, signal: AbortSignal.timeout(ANSWER_MS) }).catch((error: unknown) => {
     const cause = error instanceof Error && error.cause !== undefined ? `: ${messageOf(error.cause)}` : "";
-    throw new EngineError("API_UNAVAILABLE", `The platform at ${url} cannot be reached: ${messageOf(error)}${cause}`);
+    throw new EngineError("API_UNAVAILABLE", `The platform at ${url} cannot be reached: ${messageOf(error)}${cause}`, {
+      details: { hint: "Look at --server, at --ca if it is a certificate that fails, and at the network" },
+    });
   });
   const document: unknown = await answer.json().catch(() => undefined);
   if (answer.ok && isRecord(document)) return document;
   const message = isRecord(document) && typeof document["message"] === "string" ? document["message"] : undefined;
   if (answer.ok || message === undefined) throw strange(url);
-  throw new EngineError(answer.status === 401 ? "API_UNAUTHORIZED" : "API_UNAVAILABLE", `The platform refused: ${message.slice(0, 500)}`);
+  throw new EngineError(
+    answer.status === 401 ? "API_UNAUTHORIZED" : "API_UNAVAILABLE",
+    `The platform refused: ${message.slice(0, 500)}`,
+    AGAIN,
+  );
 }
 
 /**

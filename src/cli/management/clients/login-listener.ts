@@ -29,9 +29,10 @@ export async function listenForLogin(secret: string): Promise<LoginListener> {
   const path = `/login/${secret}`;
   const server = createServer((request, response) => {
     const { port } = server.address() as AddressInfo;
-    const url = new URL(request.url ?? "", "http://127.0.0.1");
-    const isOurs = request.method === "GET" && request.headers.host === `127.0.0.1:${port}` && url.pathname === path;
-    if (!isOurs) return answer(response, 404, "Not found.");
+    // What is sent may be no address, as "//" is.
+    const url = URL.parse(request.url ?? "", "http://127.0.0.1");
+    const isForUs = request.method === "GET" && request.headers.host === `127.0.0.1:${port}`;
+    if (!isForUs || url?.pathname !== path) return answer(response, 404, "Not found.");
     const code = url.searchParams.get("code");
     if (code === null) {
       const error = url.searchParams.get("error_description") ?? url.searchParams.get("error") ?? "the platform returned no code";

@@ -37,6 +37,7 @@ export async function runLogin({ terminal }: CommandContext, flags: LoginFlags):
   const { connector, timeout } = flags;
   const server = platformAddress(flags.server);
   const path = flags.kubeconfig ?? `${flags.context}.kubeconfig`;
+  const ca = flags.ca === undefined || flags.exec !== true ? undefined : caPath(flags.ca);
   const caPem = flags.ca === undefined ? undefined : await terminal.read(flags.ca);
   const context = { name: flags.context, url: `${server}${BASE_PATH}`, ...(caPem !== undefined && { caPem }) };
   await checkContext(path, context);
@@ -50,7 +51,7 @@ export async function runLogin({ terminal }: CommandContext, flags: LoginFlags):
     await keys.write(key);
     await writeContext(path, {
       ...context,
-      exec: execEntry({ ...flags, server, ...(flags.ca !== undefined && { ca: caPath(flags.ca) }) }),
+      exec: execEntry({ ...flags, server, ...(ca !== undefined && { ca }) }),
     });
   }
   terminal.out(`Signed in${key.expiresAt === undefined ? "" : ` until ${key.expiresAt}`}; the key is ${key.name}\n`);

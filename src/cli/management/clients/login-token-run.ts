@@ -52,8 +52,11 @@ export async function runLoginToken({ terminal }: CommandContext, flags: LoginTo
   const why = await works(kept);
   if (kept !== undefined && why === undefined) return print(kept);
   if (!(info?.interactive ?? terminal.ask !== undefined)) throw unattended(`${server}: ${why!}`, { ...flags, server });
-  const signal = AbortSignal.any([terminal.stopSignal(), AbortSignal.timeout(timeout * 1_000)]);
-  const key = await keys.alone(
+  // Not the platform's own signal, which takes no more than 49 days.
+  const late = new AbortController();
+  const timer = systemClock.schedule(timeout * 1_000, () => late.abort(new DOMException("Too late", "TimeoutError")));
+  const signal = AbortSignal.any([terminal.stopSignal(), late.signal]);
+  const signIn = keys.alone(
     async () => {
       const now = await readOrWarn(keys, () => undefined);
       if (now !== undefined && now.accessKey !== kept?.accessKey && (await works(now)) === undefined) return now;
@@ -67,7 +70,7 @@ export async function runLoginToken({ terminal }: CommandContext, flags: LoginTo
     },
     { signal, waits: () => terminal.err("Another process is signing in: waiting for it") },
   );
-  print(key);
+  print(await signIn.finally(() => timer.cancel()));
 }
 
 /** Why a key cannot be used for long, by this machine's clock; undefined if it can. */

@@ -52,7 +52,9 @@ export function dataStoreEndpoint(text: string): DataStoreEndpoint | undefined {
 function sqlite(text: string): DataStoreEndpoint | undefined {
   const path = text.replace(/^\/\/(?=\/)/, "");
   const isPath = !path.startsWith("//") && !/[?#\p{Cc}]/u.test(path) && /[^/\s]$/.test(path) && path.length <= 4_096;
-  return isPath ? { kind: "sqlite", path } : undefined;
+  // SQLite takes ":memory:" and "file:" for other things than files of these names, and a folder is no file.
+  const isFile = isPath && !/^(?::|file:)|(?:^|\/)\.{1,2}$/i.test(path);
+  return isFile ? { kind: "sqlite", path } : undefined;
 }
 
 function decoded(text: string): string | undefined {

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { resolve } from "node:path";
 import { toJson } from "../../../schema/node.ts";
 import type { Node } from "../../../schema/node.ts";
 import type { Report } from "../../../schema/problem.ts";
@@ -46,7 +47,11 @@ function checkAudit(audit: Spot): void {
 function checkDataStore(audit: Spot): void {
   const [endpoint, ttl] = [spotBelow(audit, "dataStoreEndpoint"), spotBelow(audit, "dataStoreTTL")];
   const text = writtenText(endpoint);
-  if (text !== undefined && dataStoreEndpoint(text) === undefined) {
+  const store = text === undefined ? undefined : dataStoreEndpoint(text);
+  const file = writtenText(spotBelow(audit, "path"));
+  if (store?.kind === "sqlite" && file !== undefined && resolve(store.path) === resolve(file))
+    refuseAt(endpoint, { message: "Found the audit file's own path", hint: "Give the database a file of its own" });
+  if (text !== undefined && store === undefined) {
     const hint =
       "Write sqlite:///PATH, mysql://USER:PASSWORD@HOST:PORT/DATABASE or mysql://USER:PASSWORD@tcp(HOST:PORT)/DATABASE; with ?tls=true, HOST is a name";
     refuseAt(endpoint, { message: "Expected the address of a database", hint });

@@ -50,6 +50,7 @@ export interface TextsOptions {
 
 /** Empty editors. */
 export function createTexts({ onEdit, onCursor }: TextsOptions): Texts {
+  let isOpen = false;
   let edited = false;
   /** What the syncer wrote last, and the tenant object beside it. */
   let written: { readonly host: string; readonly tenant: string } | undefined;
@@ -106,14 +107,16 @@ export function createTexts({ onEdit, onCursor }: TextsOptions): Texts {
     edited: () => edited,
     state: stateNow,
     open(state) {
-      config.setText(state.config);
-      settings.setText(state.settings ?? "");
+      const put = isOpen ? "setText" : "begin";
+      isOpen = true;
+      config[put](state.config);
+      settings[put](state.settings ?? "");
       form.show(state.settings ?? "");
-      tenant.setText(state.tenant);
+      tenant[put](state.tenant);
       vcluster.set(state.vcluster ?? SAMPLE_VCLUSTER);
       edited = state.host !== undefined;
       written = undefined;
-      host.setText(state.host ?? "");
+      host[put](state.host ?? "");
       back.setText("");
     },
     discardEdits() {

@@ -3,7 +3,7 @@ import { yaml } from "@codemirror/lang-yaml";
 import { bracketMatching, indentOnInput } from "@codemirror/language";
 import { lintGutter, lintKeymap, setDiagnostics } from "@codemirror/lint";
 import type { Diagnostic } from "@codemirror/lint";
-import { Annotation, EditorState } from "@codemirror/state";
+import { Annotation, EditorState, Transaction } from "@codemirror/state";
 import { drawSelection, EditorView, highlightActiveLine, highlightActiveLineGutter, keymap, lineNumbers } from "@codemirror/view";
 import { acceptCompletion } from "@codemirror/autocomplete";
 import { completing, isCompleting } from "./editor-completion.ts";
@@ -33,6 +33,8 @@ export interface Editor {
   text(): string;
   /** Puts in another text, keeping what is the same and where the cursor is. Does nothing when it is the same. */
   setText(text: string): void;
+  /** The same for what the page begins with: undoing does not go back behind it. */
+  begin(text: string): void;
   /** Compares with another text; undefined with none. */
   compare(original: string | undefined): void;
   /** Underlines problems. */
@@ -99,7 +101,8 @@ export function createEditor({ label, onEdit, onCursor, complete }: EditorOption
   return {
     element,
     text: () => view.state.doc.toString(),
-    setText: (text) => putIn(view, text),
+    setText: (text) => putIn(view, text, true),
+    begin: (text) => putIn(view, text, false),
     compare: (original) => diff.compare(view, original),
     setDiagnostics: (diagnostics) => view.dispatch(setDiagnostics(view.state, [...diagnostics])),
     mark: (spans, reveal = false) => markSpans(view, spans, reveal),
@@ -161,7 +164,7 @@ function leaveByEscape() {
 }
 
 /** Replaces only what lies between the common beginning and the common end. */
-function putIn(view: EditorView, text: string): void {
+function putIn(view: EditorView, text: string, canUndo: boolean): void {
   const old = view.state.doc.toString();
   if (old === text) return;
   let from = 0;
@@ -170,6 +173,6 @@ function putIn(view: EditorView, text: string): void {
   while (same < old.length - from && same < text.length - from && old[old.length - 1 - same] === text[text.length - 1 - same]) same += 1;
   view.dispatch({
     changes: { from, to: old.length - same, insert: text.slice(from, text.length - same) },
-    annotations: PUT_IN.of(true),
+    annotations: [PUT_IN.of(true), Transaction.addToHistory.of(canUndo)],
   });
 }

@@ -80,6 +80,8 @@ interface ShownField {
   complain(problems: readonly Problem[]): void;
 }
 
+const CLOSED = "This field cannot change how the text says it. Change it in the text.";
+
 function createField(field: SettingField, change: (value: SettingValue | undefined) => boolean): ShownField {
   const id = `setting-${field.name.replaceAll(".", "-")}`;
   const help = h("p", { class: "setting-help", id: `${id}-help` });
@@ -87,10 +89,18 @@ function createField(field: SettingField, change: (value: SettingValue | undefin
   let shown: unknown;
   const explain = (value: unknown) => void (help.textContent = field.help(typeof value === "string" ? value : undefined));
   const control = createControl(field, { id, describedBy: `${help.id} ${wrong.id}` }, (value) => {
-    if (!change(value)) return control.show(shown);
+    if (!change(value)) {
+      control.show(shown);
+      return tell("warning", CLOSED);
+    }
     shown = value;
     explain(value);
   });
+  const tell = (tone: "error" | "warning", text: string): void => {
+    wrong.dataset["tone"] = tone;
+    wrong.hidden = text === "";
+    wrong.textContent = text;
+  };
   return {
     element: h("div", { class: "setting" }, h("label", { for: id }, field.name), control.element, help, wrong),
     show(value) {
@@ -101,9 +111,8 @@ function createField(field: SettingField, change: (value: SettingValue | undefin
     complain(problems) {
       const isError = problems.some(({ severity }) => severity === "error");
       control.element.setAttribute("aria-invalid", String(isError));
-      wrong.dataset["tone"] = isError ? "error" : "warning";
-      wrong.hidden = problems.length === 0;
-      wrong.textContent = problems.map(({ message, hint }) => (hint === "" ? `${message}.` : `${message}. ${hint}.`)).join(" ");
+      const texts = problems.map(({ message, hint }) => (hint === "" ? `${message}.` : `${message}. ${hint}.`));
+      tell(isError ? "error" : "warning", texts.join(" "));
     },
   };
 }

@@ -128,6 +128,8 @@ function relisted(list: SyntaxNode, values: readonly string[], text: string): Ch
 /** Without a pair: its lines, or its part of a line. */
 function without(pair: SyntaxNode, pairs: readonly SyntaxNode[], text: string): Change {
   if (pair.parent?.name.startsWith("Flow")) {
+    const lines = flowLines(pair, text);
+    if (lines !== undefined) return lines;
     const at = pairs.findIndex(({ from }) => from === pair.from);
     const next = pairs[at + 1];
     if (next !== undefined) return { from: pair.from, to: next.from, insert: "" };
@@ -135,6 +137,16 @@ function without(pair: SyntaxNode, pairs: readonly SyntaxNode[], text: string): 
   }
   const end = lineEnd(pair.to, text);
   return { from: lineStart(pair.from, text), to: Math.min(end + 1, text.length), insert: "" };
+}
+
+/** The lines of a pair of a flow map that has them for itself: comments of its neighbours stay. */
+function flowLines(pair: SyntaxNode, text: string): Change | undefined {
+  let next = pair.nextSibling;
+  while (next?.name === "Comment") next = next.nextSibling;
+  const [from, to] = [lineStart(pair.from, text), next?.name === "," ? next.to : pair.to];
+  const end = lineEnd(to, text);
+  const isAlone = text.slice(from, pair.from).trim() === "" && /^[ \t]*(?:#.*)?$/.test(text.slice(to, end));
+  return isAlone ? { from, to: Math.min(end + 1, text.length), insert: "" } : undefined;
 }
 
 function added(

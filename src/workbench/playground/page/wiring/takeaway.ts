@@ -27,6 +27,9 @@ export interface Takeaway {
   copyModule(): void;
 }
 
+const NOTHING_YET = "There is nothing to copy yet: the results say why";
+const UNSAFE = "Not copied: the texts hold control characters, which a terminal would obey";
+
 /** The actions behind the page's menu. */
 export function createTakeaway({ texts, answer, announcer }: TakeawayOptions): Takeaway {
   async function share(): Promise<void> {
@@ -38,8 +41,8 @@ export function createTakeaway({ texts, answer, announcer }: TakeawayOptions): T
     announcer.toast(copied ? `Link copied: ${size}, everything is in it` : "The link is in the address bar now");
   }
 
-  async function copy(text: string | undefined, done: string): Promise<void> {
-    if (text === undefined) return announcer.toast("There is nothing to copy yet: the results say why");
+  async function copy(text: string | undefined, done: string, nothing = NOTHING_YET): Promise<void> {
+    if (text === undefined) return announcer.toast(nothing);
     announcer.toast((await copyText(text)) ? done : "The browser did not let the page copy");
   }
 
@@ -52,7 +55,7 @@ export function createTakeaway({ texts, answer, announcer }: TakeawayOptions): T
   return {
     share: () => void share(),
     copyTest: () => void copy(ofAnswer(testFileOf), "Test file copied. Its first line says how to run it."),
-    copyCommands: () => void copy(commandLineOf(texts.state()), "Commands copied. They write the files and render them."),
+    copyCommands: () => void copy(commandLineOf(texts.state()), "Commands copied. They write the files and render them.", UNSAFE),
     copyModule: () => void copy(ofAnswer(typeScriptOf), "TypeScript copied."),
   };
 }
