@@ -110,7 +110,7 @@ export function checkReload(before: EngineOptions, after: EngineOptions): void {
   const changed: string[] = READ_ONCE.filter((field) => !jsonEqual(settings[field], (after.settings ?? DEFAULT_SETTINGS)[field]));
   const modes = [before, after].map(modeOf);
   // With slices alone, Endpoints are neither cached nor allowed to be.
-  if (modes[0] !== modes[1] && modes.includes("slices")) changed.unshift("backends");
+  if (modes[0] !== modes[1] && modes.includes("slices")) changed.unshift("backends to or from slices");
   if (before.config.namespaces.enabled !== after.config.namespaces.enabled) changed.push("sync.toHost.namespaces.enabled");
   if (changed.length === 0) return;
   throw new EngineError("CONFIG_VALUE", `Cannot change ${changed.join(", ")} while the syncer runs`, {

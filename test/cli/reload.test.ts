@@ -1,5 +1,6 @@
 /** Files that change while a syncer runs. */
 import { expect, test } from "vitest";
+import { EngineError } from "../../src/base/errors.ts";
 import { createLineLogger } from "../../src/base/logger.ts";
 import { createMetrics } from "../../src/base/metrics.ts";
 import { createProblemTeller } from "../../src/cli/run/problem-teller.ts";
@@ -133,6 +134,16 @@ test("what the syncer refuses counts as a failure too", async () => {
   await clock.advance(10_000);
   expect(failures()).toBe(1);
   expect(terminal.stderr).toContain("Cannot change workers");
+  await stop();
+});
+
+test("a refusal of the syncer is logged with what helps", async () => {
+  const files = { "vcluster.yaml": "", "settings.yaml": "" };
+  const { clock, refuse, stop, terminal } = await watching(files);
+  refuse(new EngineError("CONFIG_VALUE", "Cannot change backends", { details: { hint: "Restart the syncer" } }));
+  files["settings.yaml"] = "backends: slices";
+  await clock.advance(10_000);
+  expect(terminal.stderr).toMatch(/code=CONFIG_VALUE error="Cannot change backends" hint="Restart the syncer"/);
   await stop();
 });
 

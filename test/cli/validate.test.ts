@@ -233,4 +233,11 @@ testCommand("validate", [
     out: /with 2 warnings\.\n$/,
     err: /warning ADDRESS_REFUSED sync\.toHost\.endpoints\.patches: Endpoints shop\/web: no address is left on the host\n/,
   },
+  {
+    why: "does not try patches of Endpoints where slices alone are written, and says that they do nothing",
+    argv: ["validate", "moved.yaml", "--settings", "slices.yaml", "--laws"],
+    files: { "slices.yaml": "{backends: slices, addressPolicy: {allow: [10.0.0.0/8]}}" },
+    out: /Found 1 patch on endpoints\.\n[^]*The configuration is valid, with 1 warning\.\n$/,
+    err: /^[^\n]*warning CONFIG_VALUE sync\.toHost\.endpoints\.patches: These patches do nothing: with backends: slices /,
+  },
 ]);

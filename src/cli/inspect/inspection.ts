@@ -91,7 +91,7 @@ export async function inspect(asked: InspectionOptions): Promise<Inspection> {
   }
 }
 
-/** If slices may not be read, `backends: auto` acts as `endpoints`: a syncer treats it the same way. */
+/** If slices may not be read, or an API server does not know them, `backends: auto` acts as `endpoints`: a syncer treats it the same way. */
 async function withSeenSlices(options: InspectionOptions): Promise<{ options: InspectionOptions; fallback: string | undefined }> {
   const { settings = DEFAULT_SETTINGS } = options;
   if (effectiveBackends(settings.backends, options.config) !== "auto" || !options.config.endpoints.enabled)
@@ -104,8 +104,8 @@ async function withSeenSlices(options: InspectionOptions): Promise<{ options: In
     await Promise.all(sides.map(([client, scope]) => client.list(ENDPOINT_SLICES, { ...scope, limit: 1 })));
     return { options, fallback: undefined };
   } catch (error) {
-    if (!isEngineError(error, "API_FORBIDDEN")) throw error;
-    const fallback = `backends: auto is treated as endpoints, because slices cannot be read: ${error.message}`;
+    if (!isEngineError(error, "API_FORBIDDEN", "API_NOT_FOUND")) throw error;
+    const fallback = `${error.code}: backends: auto is treated as endpoints, because slices cannot be read: ${error.message}`;
     return { options: { ...options, settings: { ...settings, backends: "endpoints" } }, fallback };
   }
 }

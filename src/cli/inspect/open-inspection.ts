@@ -67,7 +67,7 @@ export async function withInspection(
   const look = async (options: InspectionOptions, first: boolean) => {
     const inspection = await inspect(options);
     try {
-      if (first && inspection.fallback !== undefined) tellWarning(terminal, `API_FORBIDDEN: ${inspection.fallback}`);
+      if (first && inspection.fallback !== undefined) tellWarning(terminal, inspection.fallback);
       return await use(inspection);
     } finally {
       inspection.dispose();

@@ -103,12 +103,18 @@ class ConfigurationWatch {
       const result = await apply(loaded);
       if (!this.#stopped) logger.info(result === "changed" ? "Configuration reloaded" : "The configuration has not changed");
     } catch (error) {
-      this.#failed(messageOf(error), isEngineError(error) ? error.code : "INTERNAL");
+      if (!isEngineError(error)) return this.#failed(messageOf(error), "INTERNAL");
+      const { hint } = error.details;
+      this.#failed(error.message, error.code, typeof hint === "string" ? hint : undefined);
     }
   }
 
-  #failed(error: string, code = "CONFIG_VALUE"): void {
+  #failed(error: string, code = "CONFIG_VALUE", hint?: string): void {
     this.#options.metrics.count("endpoint_sync_config_reload_failures_total");
-    this.#options.logger.error("Configuration reload failed; keeping the previous configuration", { code, error });
+    this.#options.logger.error("Configuration reload failed; keeping the previous configuration", {
+      code,
+      error,
+      ...(hint !== undefined && { hint }),
+    });
   }
 }

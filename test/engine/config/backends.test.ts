@@ -127,8 +127,8 @@ describe("where the setting is left out", () => {
     const withMode = (backends: BackendsMode) => ({ ...options, settings: { ...DEFAULT_SETTINGS, backends } });
     for (const after of [withMode("endpoints"), withMode("both"), { ...options, config: configOf(true, "enabled: true") }])
       expect(() => checkReload(options, after)).not.toThrow();
-    expect(() => checkReload(options, withMode("slices"))).toThrow(/Cannot change backends while/);
-    expect(() => checkReload(withMode("slices"), options)).toThrow(/Cannot change backends while/);
+    expect(() => checkReload(options, withMode("slices"))).toThrow(/Cannot change backends to or from slices while/);
+    expect(() => checkReload(withMode("slices"), options)).toThrow(/Cannot change backends to or from slices while/);
   });
 });
 
@@ -169,7 +169,7 @@ describe("what contradicts itself", () => {
   test("slices alone need a restart", () => {
     const options = { config: configOf(true, "absent"), settings: DEFAULT_SETTINGS, vcluster: VCLUSTER };
     expect(() => checkReload(options, { ...options, settings: { ...DEFAULT_SETTINGS, backends: "slices" } })).toThrow(
-      /Cannot change backends while/,
+      /Cannot change backends to or from slices while/,
     );
   });
 });

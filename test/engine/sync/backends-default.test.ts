@@ -108,6 +108,35 @@ test("rights are not taken for granted while a cluster does not answer", async (
   await Promise.all([syncer.stop(), tenant.stop(), host.stop()]);
 });
 
+test.each(["tenant", "host"] as const)("beside a %s cluster that does not know EndpointSlices, Endpoints are copied alone", async (old) => {
+  const sides = await sidesWith(true, true);
+  await fill(sides.tenant, "shop", ["web"]);
+  const requests: string[] = [];
+  const through = (client: ClusterClient, side: string) => {
+    if (side !== old) return client;
+    return new Proxy(client, {
+      get(target, name) {
+        const value: unknown = Reflect.get(target, name);
+        if (typeof value !== "function") return value;
+        return (resource: { plural: string }, ...rest: unknown[]) => {
+          if (resource?.plural !== "endpointslices") return (value as (...args: unknown[]) => unknown).call(target, resource, ...rest);
+          requests.push(String(name));
+          throw new EngineError("API_NOT_FOUND", "404 page not found");
+        };
+      },
+    });
+  };
+  const { told, fields, logger } = listening();
+  const syncer = await start({ ...sides, through, logger });
+  await write(sides.tenant, [{ addresses: ips(2), ports: [{ port: 80 }] }]);
+  await clock.advance(60_000);
+  expect([syncer.backends, (await copyIn(sides.on)) !== undefined]).toEqual(["endpoints", true]);
+  expect(told).toEqual(["backends: auto copies Endpoints alone, since EndpointSlices are not known to an API server"]);
+  expect(fields).toMatchObject([{ clusters: [old] }]);
+  // It is asked once, not followed.
+  expect(requests).toEqual(["list"]);
+});
+
 test("what a reload writes about slices takes effect, and its end too", async () => {
   const sides = await sidesWith(true, false);
   await fill(sides.tenant, "shop", ["web"]);

@@ -1,4 +1,5 @@
 import { isEngineError } from "../../../base/errors.ts";
+import { readKinds } from "../../../engine/config/backends.ts";
 import { syncOf } from "../../../engine/config/config.ts";
 import type { Config } from "../../../engine/config/config.ts";
 import type { PatchDefinition } from "../../../engine/patch/patch-definition.ts";
@@ -22,8 +23,15 @@ export interface SampleObject {
 }
 
 /** The lists that have patches and are synced, each with the sample of its kind. */
-export function samplesFor({ config, kinds }: Pick<LoadedConfiguration, "config" | "kinds">): readonly SampleObject[] {
+export function samplesFor({
+  config,
+  kinds,
+  settings,
+}: Pick<LoadedConfiguration, "config" | "kinds" | "settings">): readonly SampleObject[] {
+  const read = readKinds({ kinds, backends: settings.backends, config, services: "managed" });
   return kinds.flatMap((kind) => {
+    // Patches of a kind that the setting leaves out have no effect.
+    if (read.every((one) => one.kind !== kind)) return [];
     const { enabled, patches } = syncOf(config, kind);
     if (!enabled || patches.length === 0) return [];
     return [{ kind, list: kind.section, patches, object: inSyncedNamespace(kind.sample, config) }];

@@ -28,8 +28,9 @@ export interface ReachingEngine extends PermissionOptions {
 }
 
 /**
- * The engine as it works on these clusters: `backends: auto` decides nothing without the permissions on EndpointSlices or without caches of
- * them, which an embedder may not have. Endpoints alone are copied then, and what is missing is reported once.
+ * The engine as it works on these clusters: `backends: auto` decides nothing without the permissions on EndpointSlices, without caches of
+ * them, which an embedder may not have, or where an API server does not know the kind. Endpoints alone are copied then, and what is missing is
+ * reported once.
  *
  * @throws API_… when a cluster does not answer now.
  */
@@ -38,7 +39,9 @@ export async function withinReach<Given extends ReachingEngine>(
   options: Omit<SliceRightsOptions, "needed">,
 ): Promise<Given> {
   if (!decidesSources(engine)) return engine;
-  if ((await hasSliceRights({ ...options, needed: engine })) && hasSliceCaches(options)) return engine;
+  const asked = { ...options, needed: engine };
+  // A cache of a kind that the API server does not know would ask for it again and again.
+  if ((await hasSliceRights(asked)) && (await servesSlices(asked)) && hasSliceCaches(options)) return engine;
   return withoutSlices(engine);
 }
 
@@ -57,6 +60,36 @@ function hasSliceCaches({ tenant, host, logger }: Omit<SliceRightsOptions, "need
   if ([tenant, host].every(hasSource)) return true;
   logger.warn(COPIES_ENDPOINTS_ALONE + "there are no caches of EndpointSlices", {
     hint: "Give caches of them for both clusters, or set backends: endpoints in the settings",
+  });
+  return false;
+}
+
+/**
+ * An API server older than Kubernetes 1.21 answers 404, also to a user who may do everything: the first list would never be complete. Other
+ * errors are left to the caches.
+ *
+ * @throws API_UNAVAILABLE, API_TOO_MANY_REQUESTS when a cluster does not answer now.
+ */
+async function servesSlices({ needed, logger, ...clusters }: SliceRightsOptions): Promise<boolean> {
+  const lists = requiredPermissions(needed).filter(({ resource, verb }) => resource === ENDPOINT_SLICES && verb === "list");
+  const answers = await Promise.all(
+    (["tenant", "host"] as const).map(async (side) => {
+      const namespace = lists.find((permission) => permission.side === side)?.namespace;
+      const scope = { ...(namespace && { namespace }), fieldSelector: "metadata.name=kubernetes" };
+      try {
+        await clusters[side].list?.(ENDPOINT_SLICES, scope);
+      } catch (error) {
+        if (isEngineError(error, "API_UNAVAILABLE", "API_TOO_MANY_REQUESTS")) throw error;
+        if (isEngineError(error, "API_NOT_FOUND")) return [side];
+      }
+      return [];
+    }),
+  );
+  const without = answers.flat();
+  if (without.length === 0) return true;
+  logger.warn(COPIES_ENDPOINTS_ALONE + "EndpointSlices are not known to an API server", {
+    clusters: without,
+    hint: "They need Kubernetes 1.21 or newer; or set backends: endpoints in the settings",
   });
   return false;
 }
