@@ -41,8 +41,7 @@ export const COMMAND_EXIT_CODES: Readonly<Record<string, readonly ExitMeaning[]>
   why: [
     {
       code: EXIT_FAILED,
-      meaning:
-        "neither side has such an object; after `--wait`, a write is still pending; a cluster refused",
+      meaning: "neither side has such an object; after `--wait`, a write is still pending; a cluster refused",
     },
   ],
   audit: [

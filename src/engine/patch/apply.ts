@@ -236,7 +236,10 @@ function evaluate(expression: CompiledExpression, { value, path }: { value: unkn
   spend(evaluated);
   const length = lengthOf(evaluated.value);
   if (run.resultLength + length > resultMax)
-    throw new EngineError("EXPRESSION_RESULT", `Cannot use the result: the results of this object have over ${resultMax} characters together`);
+    throw new EngineError(
+      "EXPRESSION_RESULT",
+      `Cannot use the result: the results of this object have over ${resultMax} characters together`,
+    );
   run.resultLength += length;
   return evaluated.value;
 }

@@ -58,7 +58,11 @@ describe("a credential plugin", () => {
   test.each([
     { exec: sh("echo secret-token"), message: /answered no JSON$/, why: "answers no JSON" },
     { exec: sh(answer({})), message: /did not return an ExecCredential/, why: "answers no credential" },
-    { exec: sh(answer({ clientCertificateData: "C" })), message: /did not return an ExecCredential/, why: "answers a certificate without a key" },
+    {
+      exec: sh(answer({ clientCertificateData: "C" })),
+      message: /did not return an ExecCredential/,
+      why: "answers a certificate without a key",
+    },
     { exec: sh("echo null"), message: /did not return an ExecCredential/, why: "answers null" },
     { exec: sh("echo 'please log in' >&2; exit 3"), message: /"sh": exit code 3, "please log in"/, why: "fails" },
     { exec: sh("kill -9 $$"), message: /exit code null/, why: "is killed" },

@@ -87,7 +87,9 @@ describe("toward the host", () => {
     const { outcomes } = await answerTo({ config: CONFIG.replace("annotations.fixed", "annotation.fixed") });
     expect(outcomes[1]).toMatchObject({
       outcome: "noMatch",
-      hint: expect.stringMatching(/^metadata exists, but the rest of the path does not.*Did you mean metadata\.annotations\.fixed\?$/) as string,
+      hint: expect.stringMatching(
+        /^metadata exists, but the rest of the path does not.*Did you mean metadata\.annotations\.fixed\?$/,
+      ) as string,
     });
   });
 
