@@ -263,7 +263,7 @@ class QuickJsSandbox implements Sandbox {
       if (reason === "memory" && !isFresh) return { kind: "crowded", charged: price.charged };
       if (reason === "memory") expression.needsMemory = true;
       const fuel = reason === "fuel" ? evaluation.fuel : reason === "input" ? 0 : instance.engine.taken.fuel;
-      return { kind: "stopped", reason, cause, fuel, inputLength, charged: price.charged };
+      return { kind: "stopped", reason, cause, fuel, inputLength, attempted: price.charged, charged: price.charged };
     } finally {
       this.#busy = false;
     }

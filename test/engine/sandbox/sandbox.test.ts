@@ -142,6 +142,19 @@ describe("a sandbox", () => {
     }
   });
 
+  test("names the same fuel for what runs out of memory, whatever it evaluated before", async () => {
+    const details = async (before: readonly string[]) => {
+      const other = await createTestSandbox();
+      for (const text of before) answer(other, text);
+      const { details: told } = failureOf(other, HUGE);
+      other.dispose();
+      return told;
+    };
+    const [fresh, used] = [await details([]), await details(["value"])];
+    expect(used["fuel"]).toBe(fresh["fuel"]);
+    expect(used["charged"]).toBeGreaterThan(Number(fresh["charged"]));
+  });
+
   test("shares nothing with another one", async () => {
     const other = await createTestSandbox({ limits: { fuel: 20_000 } });
     expect(answer(other, ENDLESS)).toEqual({ code: "EXPRESSION_FUEL" });

@@ -85,7 +85,7 @@ function failureOfResult(text: string, outcome: Extract<Failed, { kind: "noJson"
 }
 
 function failureOfStop(text: string, stopped: Stopped, conditions: Conditions): EngineError {
-  const { reason, cause, charged } = stopped;
+  const { reason, cause, attempted, charged } = stopped;
   const { limits } = conditions;
   switch (reason) {
     case "fuel":
@@ -105,14 +105,14 @@ function failureOfStop(text: string, stopped: Stopped, conditions: Conditions): 
         what: `needed more than ${limits.memoryBytes} bytes of memory (limits.memoryBytes)`,
         hint: "Make fewer or shorter values at a time",
       };
-      return failure("EXPRESSION_MEMORY", text, words, { fuel: charged, charged, limit: limits.memoryBytes });
+      return failure("EXPRESSION_MEMORY", text, words, { fuel: attempted, charged, limit: limits.memoryBytes });
     }
     case "stack": {
       const words = { what: "recursed too deep", hint: "The value or the context nests too deeply" };
-      return failure("EXPRESSION_STACK", text, words, { fuel: charged, charged, limit: limits.stackBytes });
+      return failure("EXPRESSION_STACK", text, words, { fuel: attempted, charged, limit: limits.stackBytes });
     }
     case "fault":
-      return failure("EXPRESSION_ERROR", text, { what: "broke the engine", hint: undefined }, { fuel: charged, charged }, { cause });
+      return failure("EXPRESSION_ERROR", text, { what: "broke the engine", hint: undefined }, { fuel: attempted, charged }, { cause });
   }
 }
 

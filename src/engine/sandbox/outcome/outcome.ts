@@ -33,7 +33,9 @@ export interface Stopped {
   /** "input": its value or context could not be brought in for a fair price. */
   readonly reason: TrapReason | "input";
   readonly fuel: number;
-  /** Its total cost, with the price of what it broke. */
+  /** Its cost in a fresh engine, with the price of what it broke: the same whatever was evaluated before. */
+  readonly attempted: number;
+  /** Its total cost, with an attempt in a used engine that had not enough memory left. */
   readonly charged: number;
   /** JSON length of the input, in code units. */
   readonly inputLength: number;
