@@ -5,7 +5,7 @@ import { guardRigs, startRig, type Rig } from "./rig.ts";
 
 guardRigs();
 
-const ofEndpoints = ({ url }: Passing) => url.includes("/endpoints");
+const ofEndpoints = ({ url }: Passing) => /\/endpoints(?:\?|$)/.test(url);
 const watchesEndpoints = (passing: Passing) => isWatch(passing) && ofEndpoints(passing);
 const listsEndpoints = (passing: Passing) => isList(passing) && ofEndpoints(passing);
 const lists = ({ tenant, host }: Rig) => [...tenant.proxy.passed, ...host.proxy.passed].filter(isList).length;
