@@ -153,7 +153,16 @@ class Proxy implements FaultProxy {
     const { method = "", url = "", headers } = request;
     const watch = url.includes("watch=true");
     const { authorization = "" } = headers;
-    const passing = { method, url, watch, write: method !== "GET" && !isReview(url), body, authorization, atMs: this.#clock.monotonic(), status: 0 };
+    const passing = {
+      method,
+      url,
+      watch,
+      write: method !== "GET" && !isReview(url),
+      body,
+      authorization,
+      atMs: this.#clock.monotonic(),
+      status: 0,
+    };
     this.passed.push(passing);
     await this.#thawed;
     if (this.#isDead(response)) return;
