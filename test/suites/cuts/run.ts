@@ -118,7 +118,7 @@ async function saysWhatItLacks(member: Member, lacks: readonly Side[]): Promise<
     async () => {
       said = await member.readyz();
       const named = BOTH.filter((side) =>
-        new RegExp(`^(?:503 )?cannot (?:reach|follow) .*the ${side} cluster since 20\\d\\d-`, "m").test(said),
+        new RegExp(`^(?:503 )?unable to (?:reach|follow) .*the ${side} cluster since 20\\d\\d-`, "m").test(said),
       );
       return named.join() === BOTH.filter((side) => lacks.includes(side)).join() && said.startsWith(lacks.length === 0 ? "200 ok" : "503 ");
     },
