@@ -1,8 +1,8 @@
 /**
  * A cluster's API over HTTP(S), see the guarantees of ClusterClient.
  *
- * Connections are shared by everything that uses one client: at most `connectionsMax` for calls, and one for each watch. They
- * stay open between calls.
+ * Connections are shared by everything that uses one client: at most `connectionsMax` for calls, 16 for lists of one object each,
+ * and one for each watch. They stay open between calls.
  *
  * @module
  */
