@@ -44,9 +44,9 @@ export function isMarkedBySyncer({ metadata: { annotations = {} } }: KubeObject)
 
 const KIND_KEY = /^[^/]+\/object-kind$/;
 
-/** Tells whether a marker of any syncer names this kind, such as `v1/Endpoints`, whatever became of the others. */
-export function isMarkedAs(kind: string, { metadata: { annotations = {} } }: KubeObject): boolean {
-  return Object.entries(annotations).some(([key, value]) => value === kind && KIND_KEY.test(key));
+/** Tells whether a marker of any syncer names another kind than this one, whatever became of the others. */
+export function isMarkedAsOther({ kind }: Pick<ResourceType, "kind">, { metadata: { annotations = {} } }: KubeObject): boolean {
+  return Object.entries(annotations).some(([key, value]) => KIND_KEY.test(key) && !value.endsWith(kind));
 }
 
 /** Tells whether an object carries at least one marker that names another virtual cluster than this one. */

@@ -48,7 +48,10 @@ describe("slices of another syncer", () => {
     for (const view of views) expect(view).toEqual(expect.arrayContaining(["10.0.0.1", "10.0.0.2"]));
   });
 
-  test("are not what was made of Endpoints, although it has lost the marker of its virtual cluster", async () => {
+  test.each([
+    ["was made of Endpoints", "v1/Endpoints"],
+    ["has taken over the markers of a Service", "v1/Service"],
+  ])("are not what %s, although it has lost the marker of its virtual cluster", async (_what, kind) => {
     const sides = await made();
     const { on } = sides;
     await stopAll();
@@ -56,7 +59,10 @@ describe("slices of another syncer", () => {
     await on.client.patch(ENDPOINTS, { namespace: "vc", name: NAME }, "merge", { metadata: { labels: { [SKIP]: null } } });
     for (const name of await names(on)) await on.client.delete(ENDPOINT_SLICES, { namespace: "vc", name: name! });
     const old = theirs(["10.0.0.1"]);
-    await on.client.create(ENDPOINT_SLICES, { ...old, metadata: { ...old.metadata, annotations } });
+    await on.client.create(ENDPOINT_SLICES, {
+      ...old,
+      metadata: { ...old.metadata, annotations: { ...annotations, "sync.platform/object-kind": kind } },
+    });
     await start({ ...sides, namespace: "vc", settings: AUTO });
     await clock.advance(20_000);
     expect((await seen(on)).addresses).toEqual(["10.0.0.1", "10.0.0.2"]);

@@ -4,11 +4,11 @@
  */
 import { expect, test } from "vitest";
 import type { ClusterClient } from "../../../src/kube/object/cluster-client.ts";
-import { ENDPOINTS } from "../../../src/kube/object/resource.ts";
+import { ENDPOINT_SLICES, ENDPOINTS } from "../../../src/kube/object/resource.ts";
 import type { ResourceType } from "../../../src/kube/object/resource.ts";
 import type { Endpoints, KubeObject } from "../../../src/kube/object/types.ts";
 import { clock, cluster, fill, start, useRunningSyncers } from "./running-syncers.ts";
-import { seen } from "./seen-backends.ts";
+import { AUTO, ips, ownSlice, seen, sidesWith, slicesIn, write } from "./seen-backends.ts";
 
 useRunningSyncers();
 
@@ -16,13 +16,13 @@ const COPY = { namespace: "vc", name: "web-x-shop-x-blue" };
 const SOURCE = { namespace: "shop", name: "web" };
 const subsets = (ip: string) => [{ addresses: [{ ip }], ports: [{ port: 80 }] }];
 
-/** Writes of Endpoints that are only said to take place, while `lying` names their verb; counted. */
-function liar(client: ClusterClient) {
+/** Writes of a kind that are only said to take place, while `lying` names their verb; counted. */
+function liar(client: ClusterClient, about: ResourceType = ENDPOINTS) {
   const state = { lying: "", lies: 0 };
-  const lies = (verb: string, resource: ResourceType) => resource === ENDPOINTS && state.lying === verb && (state.lies += 1) > 0;
+  const lies = (verb: string, resource: ResourceType) => resource === about && state.lying === verb && (state.lies += 1) > 0;
   /** As the next version would be. */
   async function stored(object: KubeObject): Promise<KubeObject> {
-    const { resourceVersion } = await client.list(ENDPOINTS, {});
+    const { resourceVersion } = await client.list(about, {});
     const uid = object.metadata.uid ?? "11111111-1111-4111-8111-111111111111";
     return { ...object, metadata: { ...object.metadata, uid, resourceVersion: String(Number(resourceVersion) + 1) } };
   }
@@ -85,4 +85,27 @@ test("a copy that was never deleted is deleted", async () => {
   await goOn();
   expect(state.lies).toBe(1);
   expect(await host.client.get(ENDPOINTS, COPY)).toBeUndefined();
+});
+
+test("a slice that was made goes once the host shows what takes its place, whatever it answered", async () => {
+  const { tenant, on } = await sidesWith(false, false);
+  const { client, state } = liar(on.client, ENDPOINT_SLICES);
+  await fill(tenant, "shop", ["web"]);
+  await write(tenant, [{ addresses: ips(2), ports: [{ port: 80 }] }]);
+  await start({ tenant, on, namespace: "vc", settings: AUTO, through: (own, side) => (side === "host" ? client : own) });
+  await clock.advance(5_000);
+  state.lying = "create";
+  await write(tenant, [{ addresses: ips(2), ports: [{ port: 81 }] }]);
+  await clock.advance(2_000);
+  expect(state.lies).toBe(1);
+  expect((await seen(on)).addresses).toEqual(ips(2).map(({ ip }) => ip));
+  state.lying = "";
+  // The cluster comes past the version of the lie.
+  for (const name of ["other", "another"]) {
+    await on.client.create(ENDPOINT_SLICES, { ...ownSlice(name, []), metadata: { namespace: "vc", name } });
+    await clock.advance(60_000);
+  }
+  for (const name of ["other", "another"]) await on.client.delete(ENDPOINT_SLICES, { namespace: "vc", name });
+  await clock.advance(60_000);
+  expect((await slicesIn(on)).flatMap(({ ports }) => ports?.map(({ port }) => port))).toEqual([81]);
 });

@@ -2,7 +2,7 @@ import { viewOfEndpoints, viewOfSlices } from "../../../kube/object/endpoints/re
 import type { ReaderView } from "../../../kube/object/endpoints/reader-view.ts";
 import { keyOf, sameKey } from "../../../kube/object/key.ts";
 import type { ObjectKey } from "../../../kube/object/key.ts";
-import { ENDPOINT_SLICES, ENDPOINTS } from "../../../kube/object/resource.ts";
+import { ENDPOINT_SLICES } from "../../../kube/object/resource.ts";
 import type { Endpoints, EndpointSlice, KubeObject, Service } from "../../../kube/object/types.ts";
 import { copyNameIn, endpointsBehind, madeFrom, slicesOfCopy } from "../../kinds/made-slices.ts";
 import { controllerOf, MIRROR, serviceOfSlice, SKIP_MIRROR, SLICE_MANAGER } from "../../kinds/slice-labels.ts";
@@ -10,9 +10,8 @@ import { isCopyOf } from "../../reconcile/copy/ownership.ts";
 import { decideCopy } from "../../reconcile/predicate/should-copy.ts";
 import type { Rules, Surroundings } from "../../reconcile/rules/rules.ts";
 import { remembered } from "../../reconcile/rules/remembered.ts";
-import { isMarkedAs, isMarkedBySyncer } from "../../translate/foreign-markers.ts";
+import { isMarkedAsOther, isMarkedBySyncer } from "../../translate/foreign-markers.ts";
 import { ourMarkers, whose } from "../../translate/identity.ts";
-import { formatKind } from "../../translate/markers.ts";
 import type { CopySource } from "../../translate/markers.ts";
 import type { Tracked } from "../run/reconcile.ts";
 import type { BackendsSeen, Completeness, CountedSlices } from "./decide-backends.ts";
@@ -216,12 +215,12 @@ function isMirrored({ service, slices: { rules } }: KnownBackends, slice: Endpoi
   return told !== undefined && sameKey(told, { namespace: source.hostNamespace, name: source.hostName });
 }
 
-/** Another syncer of this host has written the slice. What a mirror made of Endpoints is none, also where markers were taken from these. */
+/** Another syncer of this host has written the slice. One with the markers of another kind, taken over from Endpoints for example, is none. */
 function isAnothers({ slices, hostService }: KnownBackends, slice: EndpointSlice): boolean {
   const service = serviceOfSlice(slice);
   if (hostService === undefined || service === undefined || !sameKey(service, hostService)) return false;
   if (controllerOf(slice) !== undefined || !isMarkedBySyncer(slice)) return false;
-  return ourMarkers(slices.rules, slice, ENDPOINT_SLICES) === undefined && !isMarkedAs(formatKind(ENDPOINTS), slice);
+  return ourMarkers(slices.rules, slice, ENDPOINT_SLICES) === undefined && !isMarkedAsOther(ENDPOINT_SLICES, slice);
 }
 
 /** Readers need not see from them what takes no traffic. */

@@ -18,14 +18,19 @@ export interface MadeSlicesInput {
   readonly made: readonly EndpointSlice[];
   /** What should stand there; one without an entry goes. */
   readonly desired: readonly EndpointSlice[];
+  /** All that should stand there is shown by the host itself: an answer to a write can be false. */
+  readonly shown: boolean;
   /** What a mirror has left behind. */
   readonly left: readonly EndpointSlice[];
   /** The copy of Endpoints as the plan takes it for, and where it is to be read before anything is deleted. */
   readonly confirms: { readonly key: ObjectKey; readonly copy: KubeObject | undefined } | undefined;
 }
 
-/** The writes that bring what was made to what should be: what is new or changed first, so that no reader ever sees fewer backends. */
-export function planMadeSlices({ rules, made, desired, left, confirms }: MadeSlicesInput): MadeWrites {
+/**
+ * The writes that bring what was made to what should be: what is new or changed first, and what it takes the place of once the host shows it,
+ * so that no reader ever sees fewer backends.
+ */
+export function planMadeSlices({ rules, made, desired, shown, left, confirms }: MadeSlicesInput): MadeWrites {
   const idOf = (slice: EndpointSlice) => formatKey(keyOf(slice));
   const there = new Map(made.map((slice) => [idOf(slice), slice]));
   const wanted = new Set(desired.map(idOf));
@@ -37,7 +42,7 @@ export function planMadeSlices({ rules, made, desired, left, confirms }: MadeSli
     const object = withMade(rules, before, slice);
     return [{ action: "update", side: "host", object, reason: "The slice does not say what the copy of Endpoints says" }];
   });
-  const gone = made.filter((slice) => !wanted.has(idOf(slice)) && !slice.metadata.deletionTimestamp);
+  const gone = !shown ? [] : made.filter((slice) => !wanted.has(idOf(slice)) && !slice.metadata.deletionTimestamp);
   const deletions = [
     ...gone.map((slice) => deletion(slice, "What it says is told by others, or not at all", "none")),
     ...left.map((slice) => deletion(slice, "A mirror has left it behind that does not work any more", "none")),

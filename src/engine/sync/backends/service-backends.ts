@@ -341,10 +341,12 @@ class DecidedBackends implements ServiceBackends {
     const left = decision.dropsMirrored;
     known.leftSince = left ? (known.leftSince ?? this.#options.clock.monotonic()) : undefined;
     const { copy, made, mirrored, hostKey } = collected;
+    const makes = decision.makes && copy !== undefined;
     return planMadeSlices({
       rules,
       made,
-      desired: decision.makes && copy !== undefined ? collected.desired() : decision.dropsMade ? [] : made,
+      desired: makes ? collected.desired() : decision.dropsMade ? [] : made,
+      shown: !makes || collected.seen.madeShown,
       left: this.#isOver(known.leftSince, MIRROR_WAIT_MS) ? mirrored : [],
       confirms: hostKey && { key: hostKey, copy },
     });

@@ -19,6 +19,7 @@ function eventFault(
     perform(world, random) {
       const found = drawCache(world, random, fits);
       const done = found && how(found.cache, random);
+      if (INCOMPLETE.has(name) && done !== undefined) world.notice("incomplete list");
       if (done === undefined) return undefined;
       const what =
         typeof done === "string" ? done : `${done.type} ${formatKey(keyOf(done.object))}@${done.object.metadata.resourceVersion}`;
@@ -26,6 +27,8 @@ function eventFault(
     },
   };
 }
+
+const INCOMPLETE = new Set(["relist misses an object", "relist of nothing"]);
 
 const hasSome = ({ idle }: SimulatedCache) => !idle;
 const hasSeveral = ({ pending }: SimulatedCache) => pending > 1;

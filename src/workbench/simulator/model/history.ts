@@ -39,8 +39,11 @@ export interface Violation {
   readonly step: number;
 }
 
-/** Something that is not a write. `emptied`: the tenant cluster has lost everything, and every list says so. */
-export type Happening = "restart" | "configuration" | "emptied";
+/**
+ * Something that is not a write. `incomplete list`: a cache was given a list that lacks what its cluster has. `emptied`: the tenant cluster
+ * has lost everything, and every list says so.
+ */
+export type Happening = "restart" | "configuration" | "incomplete list" | "emptied";
 
 /** Looks at one write after the other and says what is wrong with it, if anything. Knows what it has seen, and nothing else. */
 export interface Oracle {
@@ -48,6 +51,6 @@ export interface Oracle {
   /** Of which kinds it wants to see writes: of those that are synced, only referred to, or both. Default "synced". */
   readonly about?: "synced" | "referenced" | "both";
   saw(write: Write): string | undefined;
-  /** Something happened that is not a write: a replica started, or the configuration changed. */
+  /** Something happened that is not a write: a replica started, for example, or the configuration changed. */
   noticed?(event: Happening): void;
 }

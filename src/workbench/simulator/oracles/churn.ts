@@ -8,8 +8,11 @@ import type { World } from "../world.ts";
 const PER_WRITE = 4;
 /** Writes that one new configuration may cause per object and replica. */
 const PER_CONFIGURATION = 2;
-/** Writes that one start may cause per object: a late list shows what is gone, and then the watch takes it back. */
-const PER_START = 2;
+/**
+ * Writes that one start, or one list that lacks something, may cause per object: it shows what is gone or hides what is there, and then
+ * the watch takes that back.
+ */
+const PER_LIST = 2;
 
 /** Writes of slices that are made of one copy of Endpoints, and of those that they take the place of. */
 const PER_COPY_MADE_OF = 4;
@@ -26,7 +29,7 @@ export function churn(world: World): Oracle {
     noticed(event) {
       const objects = world.resources.length * world.options.names.length;
       if (event === "configuration") allowed += objects * world.options.replicas * PER_CONFIGURATION;
-      if (event === "restart") allowed += objects * PER_START;
+      if (event === "restart" || event === "incomplete list") allowed += objects * PER_LIST;
     },
     saw({ author }) {
       if (author.kind !== "replica") allowed += perWrite;
