@@ -7,9 +7,8 @@ import { spawn, spawnSync } from "node:child_process";
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
+import { readShell } from "./shell-output.ts";
 
-/** No expectation: a block may build and install, on a machine that is slow and busy. */
-const PASTE_MS = 900_000;
 /** 128 and the number of SIGINT: a shell's exit code for a command that Ctrl-C ended. */
 const INTERRUPTED = 130;
 
@@ -65,35 +64,12 @@ export function openPastedShell({ folder, shims = {}, node = process.execPath }:
   const { npm_config_loglevel: _silent, ...inherited } = process.env;
   const env = { ...inherited, PATH: [bin, dirname(node), process.env["PATH"]].join(delimiter) };
   const shell = spawn("bash", ["-c", READ_AND_RUN], { cwd: folder, env, stdio: ["pipe", "pipe", "inherit"] });
-  const ended = new Promise<void>((done) => shell.once("exit", () => done()));
-  let printed = "";
-  const readers = new Set<() => void>();
-  shell.stdout.on("data", (chunk: Buffer) => {
-    printed += chunk.toString("utf8");
-    for (const read of readers) read();
-  });
-  const until = async (wanted: RegExp): Promise<string> => {
-    let limit: NodeJS.Timeout | undefined;
-    let read: (() => void) | undefined;
-    try {
-      return await new Promise<string>((resolve, reject) => {
-        const fail = (why: string) => reject(new Error(`${why}, while waiting for ${wanted}:\n${printed}`));
-        read = () => void (wanted.test(printed) && resolve(printed));
-        readers.add(read);
-        limit = setTimeout(() => fail(`Nothing for ${PASTE_MS / 1000} s`), PASTE_MS);
-        void ended.then(() => fail("The shell ended"));
-        read();
-      });
-    } finally {
-      clearTimeout(limit);
-      readers.delete(read!);
-    }
-  };
+  const { until, forget, ended } = readShell(shell);
   let pastes = 0;
   const paste = async (block: string): Promise<string> => {
     pastes += 1;
     const mark = `-- pasted ${pastes}`;
-    printed = "";
+    forget();
     shell.stdin.write(`${block}\0`);
     const text = await until(new RegExp(`${mark}: \\d+\n`));
     const [, before = "", code] = new RegExp(`^([^]*)\n${mark}: (\\d+)\n`).exec(text)!;

@@ -7,6 +7,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { delimiter } from "node:path";
 import type { PastedShell } from "./pasted-shell.ts";
+import { readShell } from "./shell-output.ts";
 
 /** How each shell is started without files of the user, and without an editor for its lines, which would draw over what is printed. */
 const STARTS = {
@@ -18,8 +19,6 @@ const STARTS = {
 /** A shell that can be tried. */
 export type ShellName = keyof typeof STARTS;
 
-/** No expectation: a machine may be slow and busy. */
-const PASTE_MS = 600_000;
 /** A terminal takes so many bytes ahead of the shell. */
 const PASTE_BYTES_MAX = 4_000;
 /** No block starts as many in the background. */
@@ -39,35 +38,12 @@ export async function openTypedShell(
 ): Promise<PastedShell> {
   const env = { ...process.env, TERM: "dumb", PATH: [bin, process.env["PATH"]].join(delimiter) };
   const shell = spawn("script", ["-qfec", STARTS[name], "/dev/null"], { cwd: folder, env, stdio: ["pipe", "pipe", "inherit"] });
-  const ended = new Promise<void>((done) => shell.once("exit", () => done()));
-  let printed = "";
-  const readers = new Set<() => void>();
-  shell.stdout.on("data", (chunk: Buffer) => {
-    printed += chunk.toString("utf8").replaceAll("\r", "");
-    for (const read of readers) read();
-  });
-  const until = async (wanted: RegExp): Promise<string> => {
-    let limit: NodeJS.Timeout | undefined;
-    let read: (() => void) | undefined;
-    try {
-      return await new Promise<string>((resolve, reject) => {
-        const fail = (why: string) => reject(new Error(`${why}, while waiting for ${wanted}:\n${printed}`));
-        read = () => void (wanted.test(printed) && resolve(printed));
-        readers.add(read);
-        limit = setTimeout(() => fail(`Nothing for ${PASTE_MS / 1000} s`), PASTE_MS);
-        void ended.then(() => fail("The shell ended"));
-        read();
-      });
-    } finally {
-      clearTimeout(limit);
-      readers.delete(read!);
-    }
-  };
+  const { until, forget, ended } = readShell(shell);
   let pastes = 0;
   const type = (text: string) => {
     const typed = text.endsWith("\n") ? text : `${text}\n`;
     if (typed.length > PASTE_BYTES_MAX) throw new Error("The block is longer than a terminal takes ahead");
-    printed = "";
+    forget();
     shell.stdin.write(typed);
   };
   /** The code of the last command, once the shell takes further ones. */
