@@ -1,4 +1,5 @@
-import { parseSyncId } from "../../../engine/sync/state/sync-id.ts";
+import { BACKENDS, parseSyncId } from "../../../engine/sync/state/sync-id.ts";
+import { formatKey } from "../../../kube/object/key.ts";
 import type { Oracle, Write } from "../model/history.ts";
 import type { World } from "../world.ts";
 import { marksOf } from "./marks.ts";
@@ -15,23 +16,24 @@ interface Written {
 
 /** S12: one replica writes one object only so often for one version of its source, even where writing makes the next write needed. */
 export function boundedWrites(world: World): Oracle {
-  /** Replica and id → writes that nothing asked for. */
+  /** Replica, id and slice → writes that nothing asked for. */
   const all = new Map<string, Written>();
   return {
     name: "S12",
     noticed: () => all.clear(),
     saw(write) {
-      const { author, at, plural } = write;
+      const { author, at, plural, key } = write;
       if (author.kind !== "replica" || author.unheard) return undefined;
-      const id = `${author.index} ${author.id}`;
+      const unit = parseSyncId(author.id);
+      // One reconcile of the backends of a Service writes each slice that it makes of a copy.
+      const id = `${author.index} ${author.id} ${unit.plural === BACKENDS ? key : ""}`;
       const known = all.get(id) ?? { version: undefined, times: [] };
       all.set(id, known);
       const version = versionOf(world, write) ?? known.version;
       if (version !== known.version) return void (known.version = version);
       known.times = [...known.times.filter((time) => at - time < WINDOW_MS), at];
       if (known.times.length <= UNASKED_MAX) return undefined;
-      const source = parseSyncId(author.id).key;
-      return `${plural} of ${source.namespace}/${source.name} was written ${known.times.length} times within a minute for version ${version} of it`;
+      return `${plural} of ${formatKey(unit.key)} was written ${known.times.length} times within a minute for version ${version} of it`;
     },
   };
 }
