@@ -42,7 +42,7 @@ export type { SimulatedConfiguration } from "./workbench/simulator/configuration
 export type { Violation } from "./workbench/simulator/model/history.ts";
 export type { Decision, Run } from "./workbench/simulator/run.ts";
 export type { CreateCore } from "./workbench/simulator/model/replica.ts";
-export type { Planner } from "./engine/reconcile/machine.ts";
+export type { Planner } from "./engine/reconcile/plan.ts";
 export { ADOPTING } from "./workbench/simulator/configurations.ts";
 export { ACTS } from "./workbench/simulator/swarm.ts";
 

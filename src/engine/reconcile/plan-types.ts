@@ -1,5 +1,6 @@
 import type { Code } from "../../base/codes.ts";
 import type { DeletePreconditions } from "../../kube/object/cluster-client.ts";
+import { keyOf } from "../../kube/object/key.ts";
 import type { ObjectKey } from "../../kube/object/key.ts";
 import type { KubeObject, OwnerReference } from "../../kube/object/types.ts";
 import type { FoundReference, Outcome } from "../patch/types.ts";
@@ -119,4 +120,24 @@ export function deletion(host: KubeObject, reason: string, confirm: Confirm): Op
 /** Deletes a copy that cannot be changed into the desired one. */
 export function recreation(host: KubeObject): Operation {
   return deletion(host, "A field that cannot be changed differs; the copy is recreated", "unchanged");
+}
+
+/** Key of the object that an operation writes. */
+export function writtenKey(operation: Operation): ObjectKey {
+  return operation.action === "delete" ? operation.key : keyOf(operation.object);
+}
+
+/** Tells whether an operation creates the copy. */
+export function isCopying({ action, side }: Operation): boolean {
+  return action === "create" && side === "host";
+}
+
+/** Tells whether an operation only undoes an edit of the copy. */
+export function isRestoration(operation: Operation): boolean {
+  return operation.action === "update" && operation.restores === true;
+}
+
+/** Identity of a state of the source, as text. */
+export function sourceVersion(source: KubeObject | undefined): string {
+  return `${source?.metadata.uid}/${source?.metadata.resourceVersion}`;
 }

@@ -14,8 +14,10 @@ import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../kube/object/resource
 import type { KubeObject, OwnerReference } from "../../kube/object/types.ts";
 import { DEFAULT_DELETE_BRAKE_LIMITS } from "../reconcile/delete-brake-limits.ts";
 import type { DeleteBrakeLimits } from "../reconcile/delete-brake-limits.ts";
-import { CONTRADICTIONS_TOLD, createMachine, sourceVersion } from "../reconcile/machine.ts";
-import type { Planner } from "../reconcile/machine.ts";
+import { CONTRADICTIONS_TOLD, createMachine } from "../reconcile/machine.ts";
+import { objectStrategy } from "../reconcile/object-strategy.ts";
+import type { Planner } from "../reconcile/plan.ts";
+import { sourceVersion } from "../reconcile/plan-types.ts";
 import type { Note } from "../reconcile/plan-types.ts";
 import type { ReferenceKind, ReferenceRules } from "../reconcile/references/reference-rules.ts";
 import type { Rules } from "../reconcile/rules/rules.ts";
@@ -37,9 +39,11 @@ import type { SyncRecord } from "./state/status-records.ts";
 import { createReferenceCopies } from "./references/reference-copies.ts";
 import { createMissingNamespaces } from "./state/missing-namespaces.ts";
 import { BACKENDS, parseSyncId, syncId } from "./state/sync-id.ts";
-import type { FormerUser } from "./references/reference-reconcile.ts";
-import { beginReconcile } from "./run/reconcile.ts";
-import type { SharedState, SyncHooks, Tracked, ReconcileRun } from "./run/reconcile.ts";
+import type { FormerUser } from "../reconcile/references/reference-strategy.ts";
+import { beginObjectReconcile } from "./run/object-reconcile.ts";
+import type { SharedState } from "./run/object-reconcile.ts";
+import { createNoticeReconcile } from "./run/reconcile.ts";
+import type { SyncHooks, Tracked, ReconcileRun } from "./run/reconcile.ts";
 import { createWriteLimiter } from "./guards/write-limiter.ts";
 
 /** Options of the syncer's core. */
@@ -145,7 +149,7 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
     ownsHostService: hooks.ownsHostService?.bind(hooks),
     backends: backends ?? handBack,
   });
-  const machine = createMachine(options.planner);
+  const machines = new Map(rules.map((rule) => [rule, createMachine(objectStrategy(rule, options.planner))]));
 
   function sideOf(plural: string): Tracked | undefined {
     return tracked.find((entry) => entry.rules.kind.resource.plural === plural);
@@ -200,15 +204,14 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
     const input = vanished ? { ...seen, vanished } : seen;
     if (records.settled(id, input)) {
       shared.outdated.delete(id);
-      const requeueAfterMs = writeLimiter.rests(id);
-      const request = { type: "done", ending: { result: "settled", ...(requeueAfterMs !== undefined && { requeueAfterMs }) } } as const;
-      return { resource: side.rules.kind.resource, request, *answer() {} };
+      return createNoticeReconcile({ resource: side.rules.kind.resource, requeueAfterMs: writeLimiter.rests(id) });
     }
     router.claim(side.rules, key);
     const fights = { stoppedAt: guard.stoppedAt(id), recreationWaitMs: guard.recreationWaitMs(id, version) };
     const limits = { ...fights, ...writeLimiter.restraint(id, version) };
     const start = { input, ...limits, outdatedTimes: shared.outdated.get(id) ?? 0 };
-    return yield* beginReconcile({ id, tracked: side, start, machine, shared, hooks, metrics, logger: labelled });
+    const machine = machines.get(side.rules)!;
+    return yield* beginObjectReconcile({ id, tracked: side, start, machine, shared, hooks, metrics, logger: labelled });
   }
 
   return {

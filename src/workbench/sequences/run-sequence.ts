@@ -4,7 +4,7 @@
  * @module
  */
 import { isEngineError } from "../../base/errors.ts";
-import type { Planner } from "../../engine/reconcile/machine.ts";
+import type { Planner } from "../../engine/reconcile/plan.ts";
 import type { SyncEngine } from "../../engine/sync/reconciler.ts";
 import { needsMatcher } from "../asserts/asserts.ts";
 import type { RegexMatcher } from "../asserts/regex.ts";

@@ -1,4 +1,4 @@
-import type { Planner } from "../../engine/reconcile/machine.ts";
+import type { Planner } from "../../engine/reconcile/plan.ts";
 import type { SyncHooks } from "../../engine/sync/run/reconcile.ts";
 import type { Act } from "./act.ts";
 import { ADOPTION_USERS } from "./users/adoption-users.ts";

@@ -5,8 +5,9 @@ import { ENDPOINTS } from "../../kube/object/resource.ts";
 import type { ResourceType } from "../../kube/object/resource.ts";
 import type { Request, Response } from "../../engine/reconcile/machine.ts";
 import { responseTo, send } from "../../engine/sync/run/apply.ts";
-import type { Planner } from "../../engine/reconcile/machine.ts";
+import type { Planner } from "../../engine/reconcile/plan.ts";
 import { plan } from "../../engine/reconcile/plan.ts";
+import { writtenKey } from "../../engine/reconcile/plan-types.ts";
 import type { Plan } from "../../engine/reconcile/plan-types.ts";
 import type { Rules } from "../../engine/reconcile/rules/rules.ts";
 import type { SyncHooks } from "../../engine/sync/run/reconcile.ts";
@@ -233,8 +234,7 @@ export function describeRequest(request: Request, plural: string): string {
       return `get ${request.side} ${request.resource?.plural ?? plural} ${formatKey(request.key)}`;
     case "write": {
       const { operation } = request;
-      const key = operation.action === "delete" ? operation.key : keyOf(operation.object);
-      return `${operation.action} ${operation.side} ${plural} ${formatKey(key)}`;
+      return `${operation.action} ${operation.side} ${plural} ${formatKey(writtenKey(operation))}`;
     }
     case "report":
       return `report ${request.notes.map(({ code }) => code).join(", ")}`;

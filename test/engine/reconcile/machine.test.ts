@@ -3,6 +3,7 @@ import { EngineError } from "../../../src/base/errors.ts";
 import { finish } from "../../../src/base/finish.ts";
 import { SERVICES } from "../../../src/kube/object/resource.ts";
 import { createMachine } from "../../../src/engine/reconcile/machine.ts";
+import { objectStrategy } from "../../../src/engine/reconcile/object-strategy.ts";
 import type { Request, Response, Start, Step } from "../../../src/engine/reconcile/machine.ts";
 import type { Operation, Plan, PlanInput } from "../../../src/engine/reconcile/plan-types.ts";
 import type { KubeObject } from "../../../src/kube/object/types.ts";
@@ -315,16 +316,14 @@ const CASES: readonly Case[] = [
 /** Plays a reconcile; between any two steps it goes through JSON, as it would through a crash. */
 function play({ plans = [{}], operations, start = {}, input = {}, answers }: Case): { steps: Step[]; inputs: PlanInput[] } {
   const inputs: PlanInput[] = [];
-  const machine = createMachine((_rules, seen) => {
-    inputs.push(seen);
-    const empty: Plan = { state: "copied", hostKey: HOST_KEY, operations: [], notes: [], outcomes: [], references: [] };
-    return { ...empty, ...plans[inputs.length - 1], ...(operations && { operations }) };
-  });
-  let step = finish(machine.begin(RULES, { outdatedTimes: 0, ...start, input: { key: KEY, tenant: TENANT, host: HOST, ...input } }));
+  const empty: Plan = { state: "copied", hostKey: HOST_KEY, operations: [], notes: [], outcomes: [], references: [] };
+  const made = (seen: PlanInput): Plan => ({ ...empty, ...plans[inputs.push(seen) - 1], ...(operations && { operations }) });
+  const machine = createMachine(objectStrategy(RULES, (_rules, seen) => made(seen)));
+  let step = finish(machine.begin({ outdatedTimes: 0, ...start, input: { key: KEY, tenant: TENANT, host: HOST, ...input } }));
   const steps = [step];
   for (const answer of answers) {
     if (step.request.type === "done") break;
-    step = finish(machine.next(RULES, structuredClone(step.state), answer));
+    step = finish(machine.next(structuredClone(step.state), answer));
     steps.push(step);
   }
   return { steps, inputs };
@@ -395,6 +394,6 @@ describe("the step machine", () => {
 
   test("has no step after the last one", () => {
     const { state } = play({ why: "", answers: [], requests: [] }).steps[0]!;
-    expect(() => finish(createMachine().next(RULES, state, ABSENT))).toThrow("Broken invariant");
+    expect(() => finish(createMachine(objectStrategy(RULES)).next(state, ABSENT))).toThrow("Broken invariant");
   });
 });

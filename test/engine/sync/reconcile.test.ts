@@ -6,12 +6,14 @@ import type { ObjectSource } from "../../../src/kube/object/object-source.ts";
 import { SERVICES } from "../../../src/kube/object/resource.ts";
 import { createMachine } from "../../../src/engine/reconcile/machine.ts";
 import type { Response } from "../../../src/engine/reconcile/machine.ts";
+import { objectStrategy } from "../../../src/engine/reconcile/object-strategy.ts";
 import { plan } from "../../../src/engine/reconcile/plan.ts";
+import type { Planner } from "../../../src/engine/reconcile/plan.ts";
 import { addEventHandlers } from "../../../src/engine/sync/run/event-handlers.ts";
 import { createExpectations } from "../../../src/engine/sync/state/expectations.ts";
 import { createLoopGuard } from "../../../src/engine/sync/guards/loop-guard.ts";
 import { createStatusRecords } from "../../../src/engine/sync/state/status-records.ts";
-import { beginReconcile } from "../../../src/engine/sync/run/reconcile.ts";
+import { beginObjectReconcile } from "../../../src/engine/sync/run/object-reconcile.ts";
 import { createMissingNamespaces } from "../../../src/engine/sync/state/missing-namespaces.ts";
 import { createWriteLimiter } from "../../../src/engine/sync/guards/write-limiter.ts";
 import { createFakeClock } from "../../support/fake-clock.ts";
@@ -22,13 +24,13 @@ const EMPTY: ObjectSource = { get: () => undefined, list: () => [], onChange: ()
 const WITH_SELECTOR = service("vc", "web-x-shop-x-blue", { selector: { app: "web" } });
 
 /** A reconcile that makes a copy where its cache knows of no host Service; the references that it records, by state. */
-function begin(machine = createMachine()) {
+function begin(planner?: Planner) {
   const [clock, rules, caches, noted] = [createFakeClock(), testRules(), { source: () => EMPTY }, [] as string[]];
-  const starting = beginReconcile({
+  const starting = beginObjectReconcile({
     id: "endpoints|shop/web",
     tracked: { rules, tenant: createExpectations(EMPTY), host: createExpectations(EMPTY) },
     start: { input: { key: KEY, tenant: tenantEndpoints(), host: undefined }, outdatedTimes: 0 },
-    machine,
+    machine: createMachine(objectStrategy(rules, planner)),
     shared: {
       guard: createLoopGuard(clock, { restorations: 5, minutes: 10 }),
       missingNamespaces: createMissingNamespaces(() => {}),
@@ -56,7 +58,7 @@ test.each(answers)("what an object refers to is noted once its host Service was 
 });
 
 test("what an object refers to is noted once it was read, where only a late cache has told of it", () => {
-  const late = createMachine((rules, input) => ({ ...plan(rules, input), ...(input.sourceConfirmed !== true && { state: "stale" }) }));
+  const late: Planner = (rules, input) => ({ ...plan(rules, input), ...(input.sourceConfirmed !== true && { state: "stale" }) });
   const { reconcile, noted } = begin(late);
   expect([reconcile.request, noted]).toEqual([{ type: "get", side: "tenant", key: KEY }, []]);
   finish(reconcile.answer({ type: "absent" }));

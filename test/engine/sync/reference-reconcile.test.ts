@@ -6,16 +6,16 @@ import { noMetrics } from "../../../src/base/metrics.ts";
 import type { ObjectSource } from "../../../src/kube/object/object-source.ts";
 import { ENDPOINTS, SECRETS } from "../../../src/kube/object/resource.ts";
 import type { KubeObject } from "../../../src/kube/object/types.ts";
+import { createMachine, READERS_MAX } from "../../../src/engine/reconcile/machine.ts";
+import type { Start } from "../../../src/engine/reconcile/machine.ts";
 import type { Note, Operation } from "../../../src/engine/reconcile/plan-types.ts";
 import { planReferenceCopy } from "../../../src/engine/reconcile/references/reference-copy.ts";
-import type { ReferencePlan } from "../../../src/engine/reconcile/references/reference-copy.ts";
+import type { ReferenceInput } from "../../../src/engine/reconcile/references/reference-rules.ts";
+import { referenceStrategy } from "../../../src/engine/reconcile/references/reference-strategy.ts";
+import type { ReferenceUsers } from "../../../src/engine/reconcile/references/reference-strategy.ts";
+import { beginReconcile, createNoticeReconcile } from "../../../src/engine/sync/run/reconcile.ts";
+import type { SyncHooks } from "../../../src/engine/sync/run/reconcile.ts";
 import { createExpectations } from "../../../src/engine/sync/state/expectations.ts";
-import {
-  createNoticeReconcile,
-  createReferenceReconcile,
-  USERS_TOLD_MAX,
-} from "../../../src/engine/sync/references/reference-reconcile.ts";
-import type { ReferenceReconcileOptions } from "../../../src/engine/sync/references/reference-reconcile.ts";
 import { referenceInput, secret, SECRETS_TO_TENANT, testReferenceRules } from "../../support/references.ts";
 import { stored, tenantEndpoints } from "../../support/rules.ts";
 
@@ -27,28 +27,24 @@ const COPY = stored(
 );
 const EMPTY: ObjectSource = { get: () => undefined, list: () => [], onChange: () => () => {}, synced: true, current: true };
 
-function begin(options: Partial<ReferenceReconcileOptions> = {}) {
-  const settled: { plan: ReferencePlan; notes: readonly Note[] }[] = [];
+type Options = Partial<Start<ReferenceInput> & ReferenceUsers> & { readonly hooks?: SyncHooks };
+
+/** Between any two steps the reconcile goes through JSON, as it would through a crash. */
+function begin({ users = [tenantEndpoints()], formerUser, hooks = {}, ...start }: Options = {}) {
+  const settled: (readonly Note[])[] = [];
   const wrote: Operation[] = [];
-  const reconcile = createReferenceReconcile({
-    id: "secrets|shop/db",
-    rules,
-    input: referenceInput({ source: SOURCE }),
-    target: createExpectations(EMPTY),
-    users: [tenantEndpoints()],
-    formerUser: undefined,
-    outdatedTimes: 0,
-    hooks: {},
-    logger: silentLogger,
-    metrics: noMetrics,
-    wrote: (operation) => wrote.push(operation),
-    mayRestore: () => true,
-    recreationWaitMs: () => 0,
-    restraint: () => ({ writeWaitMs: 0 }),
-    settled: (plan, notes) => void settled.push({ plan, notes }),
-    ...options,
+  const machine = createMachine(referenceStrategy(rules, { users, formerUser }));
+  const starting = beginReconcile({
+    ...{ id: "secrets|shop/db", resource: SECRETS, hooks, logger: silentLogger, metrics: noMetrics },
+    machine: { ...machine, next: (state, response) => machine.next(structuredClone(state), response) },
+    start: { input: referenceInput({ source: SOURCE }), outdatedTimes: 0, ...start },
+    known: { host: createExpectations(EMPTY) },
+    observer: {
+      answered: (operation, { type }) => void (["object", "absent"].includes(type) && wrote.push(operation)),
+      ended: ({ result }, { notes }) => void (result === "settled" && settled.push(notes)),
+    },
   });
-  return { reconcile, settled, wrote };
+  return { reconcile: finish(starting), settled, wrote };
 }
 
 const done = (ending: object) => ({ type: "done", ending });
@@ -114,9 +110,9 @@ describe("a reconcile of a referenced object", () => {
     ];
     test.each(cases)("and $why: $request", ({ known, live, request }) => {
       const { reconcile } = begin({ input, formerUser: { resource: ENDPOINTS, key, object: known } });
-      expect([reconcile.request, reconcile.resource]).toEqual([{ type: "get", side: "tenant", key }, ENDPOINTS]);
+      expect(reconcile.request).toEqual({ type: "get", side: "tenant", key, resource: ENDPOINTS });
       finish(reconcile.answer(live === undefined ? { type: "absent" } : { type: "object", object: live }));
-      expect([reconcile.request.type, reconcile.resource]).toEqual([request, SECRETS]);
+      expect(reconcile.request.type).toBe(request);
     });
 
     test("and the last reference is unknown, the copy is deleted", () => {
@@ -134,16 +130,16 @@ describe("a reconcile of a referenced object", () => {
     const { reconcile } = begin({ input: referenceInput(), users });
     let told = 0;
     for (; reconcile.request.type === "report"; told++) finish(reconcile.answer({ type: "absent" }));
-    expect([told, reconcile.request]).toEqual([USERS_TOLD_MAX, done({ result: "settled" })]);
+    expect([told, reconcile.request]).toEqual([READERS_MAX, done({ result: "settled" })]);
     const notice = createNoticeReconcile({ resource: SECRETS, users, notes: [{ code: "REFERENCE_LIMIT", message: "Too many" }] });
     for (told = 0; notice.request.type === "report"; told++) finish(notice.answer({ type: "absent" }));
-    expect(told).toBe(USERS_TOLD_MAX);
+    expect(told).toBe(READERS_MAX);
   });
 
   test("leaves an edited copy alone once it may not be restored any more", () => {
     const edited = { ...COPY, data: { password: "ZWRpdA==" } };
     const input = referenceInput({ source: SOURCE, target: edited, writtenFrom: "uid-shop/10" });
-    const { reconcile } = begin({ input, mayRestore: () => false });
+    const { reconcile } = begin({ input, stoppedAt: "uid-shop/10" });
     expect(reconcile.request).toMatchObject({ type: "report", notes: [{ code: "LOOP_STOPPED" }] });
     expect(begin({ input }).reconcile.request.type).toBe("write");
   });
@@ -172,12 +168,12 @@ describe("a reconcile of a referenced object", () => {
     });
 
     test("comes back later, and says so, when that happens again and again", () => {
-      const { reconcile, wrote, settled } = begin({ input: { ...input, sourceConfirmed: true }, recreationWaitMs: () => 90_000 });
+      const { reconcile, wrote, settled } = begin({ input: { ...input, sourceConfirmed: true }, recreationWaitMs: 90_000 });
       expect(reconcile.request).toMatchObject({ type: "report", notes: [{ code: "LOOP_STOPPED" }] });
       finish(reconcile.answer({ type: "absent" }));
       expect([reconcile.request, wrote, settled.length]).toEqual([done({ result: "settled", requeueAfterMs: 90_000 }), [], 1]);
       // The first copy was not deleted.
-      expect(begin({ recreationWaitMs: () => 90_000 }).reconcile.request.type).toBe("write");
+      expect(begin({ recreationWaitMs: 90_000 }).reconcile.request.type).toBe("write");
     });
   });
 

@@ -4,9 +4,9 @@
  * ```yaml
  * - id: deletes-without-a-live-read                   # unique
  *   why: The source is not read live before a delete  # what is wrong, in a sentence
- *   file: src/engine/reconcile/machine.ts
- *   find: operation.confirm !== "none"                # must occur exactly once in the file
- *   replace: "false"
+ *   file: src/engine/reconcile/object-strategy.ts
+ *   find: operation.confirm === "none"                # must occur exactly once in the file
+ *   replace: "true"
  *   also: [{ file: …, find: …, replace: … }]          # more replacements, where it takes several
  *   test: test/engine/sync/a.test.ts > title                 # the named test that kills it, if no seed does; a title may be a part of one
  *   unseen: There are no EndpointSlices in it         # why the simulation is not asked; left out, it is

@@ -1,7 +1,7 @@
 /** Runs of one sequence: each like the other, and red when the syncer is wrong. */
 import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
-import type { Planner } from "../../../src/engine/reconcile/machine.ts";
+import type { Planner } from "../../../src/engine/reconcile/plan.ts";
 import type { Operation } from "../../../src/engine/reconcile/plan-types.ts";
 import { plan } from "../../../src/engine/reconcile/plan.ts";
 import { createSyncCore } from "../../../src/engine/sync/core.ts";

@@ -12,10 +12,11 @@ import type { KubeObject } from "../../../kube/object/types.ts";
 import { ourMarkers, whose } from "../../translate/identity.ts";
 import { formatKind, readMarkers } from "../../translate/markers.ts";
 import { isMappedElsewhere } from "../predicate/mapped-elsewhere.ts";
+import { sourceVersion } from "../plan-types.ts";
 import type { Note, Operation, Plan } from "../plan-types.ts";
 import { bodyOf, desiredCopy, differsFrom, newCopy, refreshedCopy } from "./reference-body.ts";
 import type { CopyPlace, ReferenceInput, ReferenceRules, SourcedInput } from "./reference-rules.ts";
-import { whyNotImported } from "./reference-source.ts";
+import { namesakes, whyNotImported } from "./reference-source.ts";
 
 /** The result of {@link planReferenceCopy}. */
 export interface ReferencePlan extends Plan {
@@ -23,6 +24,8 @@ export interface ReferencePlan extends Plan {
   readonly againInMs?: number;
   /** True when the copy may be deleted only if it is still not referenced. */
   readonly confirmUnused?: boolean;
+  /** Of an import: nothing can be planned before it is known which of these tenant namespaces exist. */
+  readonly restsOnNamespaces?: readonly string[];
   /** Of a stale plan: the cached state of the source suffices while its cluster cannot be reached. */
   readonly cacheSuffices?: boolean;
 }
@@ -42,6 +45,8 @@ const FOREIGN_AGAIN_MS = 60_000;
 export function planReferenceCopy(rules: ReferenceRules, input: ReferenceInput): ReferencePlan {
   const { source, unusedMs } = input;
   if (unusedMs !== undefined) return planUnused(rules, { ...input, unusedMs });
+  const restsOnNamespaces = source === undefined ? [] : (input.namesakes ?? namesakes(rules, { ...input, source }));
+  if (restsOnNamespaces.length > 0) return { ...answer(input, "waiting"), restsOnNamespaces };
   // A copy must not be taken for a source: it is from before the configuration reversed the direction.
   if (source !== undefined && isReferenceCopy(rules, input, source)) return planTurned(input, source);
   if (source === undefined) return planMissing(rules, input);
@@ -51,11 +56,6 @@ export function planReferenceCopy(rules: ReferenceRules, input: ReferenceInput):
   // Namespaces come and go unseen.
   if (foreign !== undefined) return { ...planRefused(rules, input, `is not copied: ${foreign}`), againInMs: FOREIGN_AGAIN_MS };
   return planWanted(rules, { ...input, source });
-}
-
-/** uid and version of an object, as text. */
-export function versionText(object: KubeObject): string {
-  return `${object.metadata.uid}/${object.metadata.resourceVersion}`;
 }
 
 function planUnused(rules: ReferenceRules, input: ReferenceInput & { readonly unusedMs: number }): ReferencePlan {
@@ -115,7 +115,7 @@ function planWanted(rules: ReferenceRules, input: SourcedInput): ReferencePlan {
     });
   }
   if (difference === "none") return answer(input, "copied");
-  const restores = input.writtenFrom === versionText(input.source);
+  const restores = input.writtenFrom === sourceVersion(input.source);
   const reason = restores ? "Edits of the copy are undone" : "The source changed";
   const object = refreshedCopy(rules, input, { target, desired });
   return answer(input, "copied", { operations: [{ action: "update", side, object, reason, ...(restores && { restores }) }] });

@@ -46,7 +46,9 @@ export interface ReferenceInput {
   readonly owner?: OwnerReference | undefined;
   /** True when a live read said that the source is no newer than this one. */
   readonly sourceConfirmed?: boolean;
-  /** Of an import: another tenant namespace exists in which an object may be meant by the same host name; undefined before that is known. */
+  /** Of an import: tenant namespaces to ask for, in which an object may be meant by the same host name; undefined before any was. */
+  readonly namesakes?: readonly string[];
+  /** True when one of them exists. */
   readonly namesakeExists?: boolean;
   /** The copy as it was written or seen last, unless we have deleted it since: if it is missing, a list may have left it out. */
   readonly known?: KubeObject | undefined;

@@ -8,18 +8,21 @@ import { formatKey, sameKey } from "../../../kube/object/key.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import { isMarkedBySyncer, namesAnotherCluster, readForeignMarkers } from "../../translate/foreign-markers.ts";
 import { STANDS_FOR } from "../../translate/markers.ts";
-import type { CopyPlace, ReferenceRules, SourcedInput } from "./reference-rules.ts";
+import type { ReferenceRules, SourcedInput } from "./reference-rules.ts";
 
 /** Stands between the parts of a shared host name, and may stand within each of them. */
 const JOINT = "-x-";
 
 /**
- * Other tenant namespaces in which an object may be meant by the same host name, whether they exist or not.
+ * Other tenant namespaces in which an import may be meant by the same host name, whether they exist or not. None where the host operator has
+ * said what is meant.
  *
  * @example
- * namesakes(rules, { kind, key: { namespace: "a", name: "db-x-shop" }, hostKey }); // ["shop-x-a"]
+ * namesakes(rules, { kind, key: { namespace: "a", name: "db-x-shop" }, hostKey, source }); // ["shop-x-a"]
  */
-export function namesakes({ translator }: ReferenceRules, { kind, key, hostKey }: CopyPlace): readonly string[] {
+export function namesakes(rules: ReferenceRules, { kind, key, hostKey, source }: SourcedInput): readonly string[] {
+  const { translator } = rules;
+  if (kind.direction === "toHost" || wordOf(rules, { key }, source) !== undefined) return [];
   const joined = `${key.name}${JOINT}${key.namespace}`;
   const found = new Set<string>();
   for (let at = joined.indexOf(JOINT); at >= 0; at = joined.indexOf(JOINT, at + 1)) {
@@ -31,7 +34,11 @@ export function namesakes({ translator }: ReferenceRules, { kind, key, hostKey }
 }
 
 /** The host operator's statement about an object: that it stands for this tenant object, or for another one. */
-export function wordOf({ translator }: ReferenceRules, { key }: CopyPlace, { metadata }: KubeObject): "this" | "another" | undefined {
+function wordOf(
+  { translator }: ReferenceRules,
+  { key }: Pick<SourcedInput, "key">,
+  { metadata }: KubeObject,
+): "this" | "another" | undefined {
   const said = metadata.annotations?.[translator.markerPrefix + STANDS_FOR];
   return said === undefined ? undefined : said === formatKey(key) ? "this" : "another";
 }

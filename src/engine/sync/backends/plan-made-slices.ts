@@ -2,13 +2,15 @@ import { canonicalJson } from "../../../base/json.ts";
 import { sliceFingerprint } from "../../../kube/object/endpoints/slices.ts";
 import { formatKey, keyOf } from "../../../kube/object/key.ts";
 import type { ObjectKey } from "../../../kube/object/key.ts";
+import { ENDPOINTS } from "../../../kube/object/resource.ts";
 import type { EndpointSlice, KubeObject, StringMap } from "../../../kube/object/types.ts";
+import { UNSEEN_RETRY_MS } from "../../reconcile/machine.ts";
+import type { PlannedSteps, ReconcileStrategy } from "../../reconcile/machine.ts";
 import { deletion } from "../../reconcile/plan-types.ts";
 import type { Operation } from "../../reconcile/plan-types.ts";
 import { remembered } from "../../reconcile/rules/remembered.ts";
 import type { Rules } from "../../reconcile/rules/rules.ts";
 import { isMarkerKey } from "../../translate/markers.ts";
-import type { MadeWrites } from "./backends-reconcile.ts";
 
 /** What is compared. */
 export interface MadeSlicesInput {
@@ -24,6 +26,39 @@ export interface MadeSlicesInput {
   readonly left: readonly EndpointSlice[];
   /** The copy of Endpoints as the plan takes it for, and where it is to be read before anything is deleted. */
   readonly confirms: { readonly key: ObjectKey; readonly copy: KubeObject | undefined } | undefined;
+}
+
+/** What is to be written, in order, and what people hear once all is written. */
+export interface MadeWrites extends PlannedSteps {
+  /** The copy of Endpoints as it was taken for. */
+  readonly confirms: MadeSlicesInput["confirms"];
+}
+
+/** What is known of the Service beside its slices. */
+export interface MadeSlicesContext {
+  /** People hear of edits by Events on it. */
+  readonly reader: KubeObject | undefined;
+  /** Tells whether what a live read has found is the copy that was planned from. */
+  isStill(found: KubeObject | undefined): boolean;
+}
+
+/**
+ * The strategy for the slices that are made of a copy of Endpoints. What is new is written at once. Before anything changes or goes, the copy is
+ * read live: only a cache has said what it says, or that it is not there, and another cache tells of the slices.
+ */
+export function madeSlicesStrategy({ reader, isStill }: MadeSlicesContext): ReconcileStrategy<MadeWrites, MadeWrites> {
+  return {
+    *plan(writes) {
+      return writes;
+    },
+    check({ planned: { operations, confirms }, index }, { action }) {
+      const wasRead = operations.slice(0, index).some((earlier) => earlier.action !== "create");
+      if (action === "create" || wasRead || confirms === undefined) return undefined;
+      return { read: { side: "host", key: confirms.key, resource: ENDPOINTS }, isAsPlanned: isStill };
+    },
+    refusal: () => ({ requeueAfterMs: UNSEEN_RETRY_MS }),
+    readers: ({ planned, index }) => (reader !== undefined && index === planned.operations.length ? [reader] : []),
+  };
 }
 
 /**
@@ -47,7 +82,7 @@ export function planMadeSlices({ rules, made, desired, shown, left, confirms }: 
     ...gone.map((slice) => deletion(slice, "What it says is told by others, or not at all", "none")),
     ...left.map((slice) => deletion(slice, "A mirror has left it behind that does not work any more", "none")),
   ];
-  return { operations: [...written, ...deletions], confirms };
+  return { operations: [...written, ...deletions], notes: [], confirms };
 }
 
 /** Tells whether a slice on the host is what should stand there. What excluded keys say is others' business. */

@@ -6,6 +6,7 @@
  * @module
  */
 import type { Clock } from "../../../base/clock.ts";
+import { finish } from "../../../base/finish.ts";
 import type { Logger } from "../../../base/logger.ts";
 import type { Metrics } from "../../../base/metrics.ts";
 import { formatKey, sameKey } from "../../../kube/object/key.ts";
@@ -15,17 +16,18 @@ import type { ResourceType } from "../../../kube/object/resource.ts";
 import type { Endpoints, EndpointSlice, KubeObject } from "../../../kube/object/types.ts";
 import { controllerOf, MIRROR, serviceOfSlice, SKIP_MIRROR } from "../../kinds/slice-labels.ts";
 import { decideCopy } from "../../reconcile/predicate/should-copy.ts";
+import { createMachine } from "../../reconcile/machine.ts";
+import { writtenKey } from "../../reconcile/plan-types.ts";
+import type { Note } from "../../reconcile/plan-types.ts";
 import type { Rules, ServedBackends } from "../../reconcile/rules/rules.ts";
 import { ourMarkers } from "../../translate/identity.ts";
 import type { WriteLimiter } from "../guards/write-limiter.ts";
 import type { EventHandlers } from "../run/event-handlers.ts";
 import type { BackendsObserver, PlannedObject } from "../run/gather.ts";
+import { beginReconcile, createNoticeReconcile } from "../run/reconcile.ts";
 import type { ReconcileRun, SyncHooks, Tracked } from "../run/reconcile.ts";
 import { BACKENDS, syncId } from "../state/sync-id.ts";
 import { EVENT_SILENCE_MS } from "../report/events.ts";
-import { createNoticeReconcile } from "../references/reference-reconcile.ts";
-import { createBackendsReconcile } from "./backends-reconcile.ts";
-import type { BackendsReport, MadeWrites } from "./backends-reconcile.ts";
 import { aroundOf, collectBackends } from "./collect-backends.ts";
 import type { CollectedBackends, KnownBackends } from "./collect-backends.ts";
 import { awaitsOthers } from "./moved-endpoints.ts";
@@ -44,7 +46,8 @@ import {
   undoneEdits,
 } from "./remembered-service.ts";
 import type { RememberedService } from "./remembered-service.ts";
-import { planMadeSlices } from "./plan-made-slices.ts";
+import { madeSlicesStrategy, planMadeSlices } from "./plan-made-slices.ts";
+import type { MadeWrites } from "./plan-made-slices.ts";
 import { createUnpatchedSlices } from "./unpatched-slices.ts";
 import type { UnpatchedSlices } from "./unpatched-slices.ts";
 
@@ -60,6 +63,12 @@ const CONTRADICTIONS_MIN = 4;
 export interface ServiceBackends extends BackendsObserver {
   /** Begins a reconcile of the unit of one Service. */
   begin(service: ObjectKey, logger: Logger): ReconcileRun;
+}
+
+/** Edits that are undone, and whom to tell. */
+interface Undone {
+  readonly object: KubeObject;
+  readonly notes: readonly Note[];
 }
 
 /** What the units work with. */
@@ -263,34 +272,40 @@ class DecidedBackends implements ServiceBackends {
     const shared = syncId(ENDPOINTS.plural, service);
     if (writes.operations.length === 0) known.outdatedTimes = 0;
     const { writeWaitMs } = writes.operations.length === 0 ? { writeWaitMs: 0 } : writeLimiter.restraint(shared, version, "made");
-    const planned = writeWaitMs > 0 ? { ...writes, operations: [] } : writes;
-    return createBackendsReconcile({
-      ...{ id, hooks, logger, metrics },
-      target: this.#slices.host,
-      writes: planned,
-      report: this.#undone(service, known, undoneEdits(this.#slices.rules, known, collected, planned.operations)),
-      outdatedTimes: known.outdatedTimes,
-      isStill: (found) => isSameCopy(collected.copy, found, this.#endpoints.rules, service),
-      wrote: (key, stored) => {
-        if (stored) known.made.set(formatKey(key), key);
-        if (stored) this.#options.router.backends!.expect(key, service);
-        else known.made.delete(formatKey(key));
-      },
-      refused: (key, note) => tellRefusal(logger, known, { slice: formatKey(key), ...note }),
-      outdated: (key) => this.#contradicted(known, key, collected.hostKey),
-      settled: (count) => {
-        known.outdatedTimes = 0;
-        if (writes.operations.length === count) known.refusal = undefined;
-        if (count > 0) writeLimiter.wrote(shared, version, "made");
-        if (writeWaitMs > 0) writeLimiter.held(shared, "made");
-        if (count > 0) this.#lookAndTell(service);
-        return this.#againInMs(service, known, writeWaitMs);
+    const operations = writeWaitMs > 0 ? [] : writes.operations;
+    const undone = this.#undone(service, known, undoneEdits(this.#slices.rules, known, collected, operations));
+    const isStill = (found: KubeObject | undefined) => isSameCopy(collected.copy, found, this.#endpoints.rules, service);
+    const reconcile = beginReconcile({
+      ...{ id, hooks, logger, metrics, resource: ENDPOINT_SLICES },
+      machine: createMachine(madeSlicesStrategy({ reader: undone?.object, isStill })),
+      start: { input: { ...writes, operations, notes: undone?.notes ?? [] }, outdatedTimes: known.outdatedTimes },
+      known: { host: this.#slices.host },
+      observer: {
+        answered: (operation, response) => {
+          const key = writtenKey(operation);
+          if (response.type === "refused") tellRefusal(logger, known, { slice: formatKey(key), ...response.note });
+          if (response.type === "absent") known.made.delete(formatKey(key));
+          if (response.type !== "object") return;
+          known.made.set(formatKey(key), key);
+          router.backends!.expect(key, service);
+        },
+        ended: (ending, { index }) => {
+          if (ending.result === "outdated") this.#contradicted(known, writtenKey(operations[index]!), collected.hostKey);
+          if (ending.result !== "settled" || index < operations.length) return undefined;
+          known.outdatedTimes = 0;
+          if (writes.operations.length === index) known.refusal = undefined;
+          if (index > 0) writeLimiter.wrote(shared, version, "made");
+          if (writeWaitMs > 0) writeLimiter.held(shared, "made");
+          if (index > 0) this.#lookAndTell(service);
+          return this.#againInMs(service, known, writeWaitMs);
+        },
       },
     });
+    return finish(reconcile);
   }
 
   /** What to tell people of edits that are undone: once, however often they come, until there was none for a while. */
-  #undone(service: ObjectKey, known: RememberedService, edits: readonly ObjectKey[]): BackendsReport | undefined {
+  #undone(service: ObjectKey, known: RememberedService, edits: readonly ObjectKey[]): Undone | undefined {
     if (edits.length === 0) return undefined;
     const now = this.#options.clock.monotonic();
     const isNews = known.editedAt === undefined || now - known.editedAt >= EVENT_SILENCE_MS;

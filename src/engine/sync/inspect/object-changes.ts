@@ -1,8 +1,9 @@
-import { formatKey, keyOf } from "../../../kube/object/key.ts";
+import { formatKey } from "../../../kube/object/key.ts";
 import type { ObjectKey } from "../../../kube/object/key.ts";
 import { qualifiedPlural } from "../../../kube/object/resource.ts";
 import type { ResourceType } from "../../../kube/object/resource.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
+import { writtenKey } from "../../reconcile/plan-types.ts";
 import type { ClusterView } from "./cluster-view.ts";
 import type { PlannedWrite } from "./preview.ts";
 
@@ -35,7 +36,7 @@ export function objectChanges(writes: readonly PlannedWrite[], views: WrittenVie
   const groups = new Map<string, PlannedWrite[]>();
   for (const write of writes) {
     const { resource, operation } = write;
-    const place = [operation.side, qualifiedPlural(resource), formatKey(placeOf(operation))].join(" ");
+    const place = [operation.side, qualifiedPlural(resource), formatKey(writtenKey(operation))].join(" ");
     groups.set(place, [...(groups.get(place) ?? []), write]);
   }
   return [...groups.values()].map((group) => changeOf(group, views));
@@ -44,11 +45,7 @@ export function objectChanges(writes: readonly PlannedWrite[], views: WrittenVie
 function changeOf(writes: readonly PlannedWrite[], views: WrittenViews): ObjectChange {
   const { id, resource, operation } = writes[0]!;
   const { side } = operation;
-  const key = placeOf(operation);
+  const key = writtenKey(operation);
   const reasons = writes.map((write) => write.operation.reason);
   return { id, side, resource, key, reasons, before: views[side].before(resource, key), after: views[side].now(resource, key) };
-}
-
-function placeOf(operation: PlannedWrite["operation"]): ObjectKey {
-  return operation.action === "delete" ? operation.key : keyOf(operation.object);
 }

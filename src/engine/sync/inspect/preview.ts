@@ -7,10 +7,11 @@
 import type { Clock } from "../../../base/clock.ts";
 import { silentLogger } from "../../../base/logger.ts";
 import { noMetrics } from "../../../base/metrics.ts";
-import { formatKey, keyOf } from "../../../kube/object/key.ts";
+import { formatKey } from "../../../kube/object/key.ts";
 import { EVENTS } from "../../../kube/object/resource.ts";
 import type { ResourceType } from "../../../kube/object/resource.ts";
 import { plan } from "../../reconcile/plan.ts";
+import { writtenKey } from "../../reconcile/plan-types.ts";
 import type { Operation, Plan, PlanInput } from "../../reconcile/plan-types.ts";
 import type { Rules } from "../../reconcile/rules/rules.ts";
 import type { Writer } from "../cluster/access.ts";
@@ -202,5 +203,5 @@ class PreviewRun {
 /** Many slices can be made for one Service: each is an object of its own. */
 function placeOf(id: string, operation: Operation): string {
   if (parseSyncId(id).plural !== BACKENDS) return id;
-  return `${id} ${formatKey(operation.action === "delete" ? operation.key : keyOf(operation.object))}`;
+  return `${id} ${formatKey(writtenKey(operation))}`;
 }

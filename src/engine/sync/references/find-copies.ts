@@ -5,9 +5,9 @@ import { qualifiedPlural } from "../../../kube/object/resource.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import { targetSide } from "../../reconcile/references/reference-copy.ts";
 import type { ReferenceKind, ReferenceRules } from "../../reconcile/references/reference-rules.ts";
+import { withoutWords } from "../../reconcile/references/reference-strategy.ts";
 import { managedByValue, MANAGED_BY } from "../../translate/markers.ts";
 import type { ClusterAccess } from "../cluster/access.ts";
-import { withoutWords } from "./reference-reconcile.ts";
 
 /** Queue id of the search for copies of earlier processes. */
 export const FIND_COPIES = "reference-copies|";

@@ -5,6 +5,7 @@
  * @module
  */
 import type { Clock } from "../../../base/clock.ts";
+import { finish } from "../../../base/finish.ts";
 import type { Logger } from "../../../base/logger.ts";
 import type { Metrics } from "../../../base/metrics.ts";
 import { formatKey, sameKey } from "../../../kube/object/key.ts";
@@ -12,10 +13,15 @@ import type { ObjectKey } from "../../../kube/object/key.ts";
 import { qualifiedPlural } from "../../../kube/object/resource.ts";
 import type { KubeObject, OwnerReference } from "../../../kube/object/types.ts";
 import type { FoundReference } from "../../patch/types.ts";
+import { createMachine } from "../../reconcile/machine.ts";
+import type { Ending, ReconcileState } from "../../reconcile/machine.ts";
+import { isRestoration, sourceVersion } from "../../reconcile/plan-types.ts";
 import type { Note, Plan, PlanInput } from "../../reconcile/plan-types.ts";
-import { isReferenceCopy, sourceSide, targetSide, versionText } from "../../reconcile/references/reference-copy.ts";
+import { isReferenceCopy, sourceSide, targetSide } from "../../reconcile/references/reference-copy.ts";
 import type { ReferencePlan } from "../../reconcile/references/reference-copy.ts";
 import type { ReferenceInput, ReferenceKind, ReferenceRules } from "../../reconcile/references/reference-rules.ts";
+import { isRecreation, referenceStrategy } from "../../reconcile/references/reference-strategy.ts";
+import type { FormerUser } from "../../reconcile/references/reference-strategy.ts";
 import { referencesInUse } from "../../reconcile/references/references-in-use.ts";
 import type { Rules } from "../../reconcile/rules/rules.ts";
 import { readMarkers } from "../../translate/markers.ts";
@@ -24,13 +30,14 @@ import { createExpectations } from "../state/expectations.ts";
 import type { Expectations } from "../state/expectations.ts";
 import type { LoopGuard } from "../guards/loop-guard.ts";
 import type { SyncRecord } from "../state/status-records.ts";
-import { createNoticeReconcile, createReferenceReconcile, isRecreation } from "./reference-reconcile.ts";
-import type { FormerUser } from "./reference-reconcile.ts";
 import { createReferencePlaces } from "./reference-places.ts";
 import type { ReferencePlaces } from "./reference-places.ts";
 import { createReferences } from "./references.ts";
 import { namespaceOfId, parseSyncId, syncId } from "../state/sync-id.ts";
-import type { ReferenceObserver, SyncHooks, ReconcileRun } from "../run/reconcile.ts";
+import { countNotes } from "../report/plan-metrics.ts";
+import type { ReferenceObserver } from "../run/object-reconcile.ts";
+import { beginReconcile, createNoticeReconcile, showPlan } from "../run/reconcile.ts";
+import type { SyncHooks, ReconcileRun } from "../run/reconcile.ts";
 import type { WriteLimiter } from "../guards/write-limiter.ts";
 
 /** See the module comment. */
@@ -83,12 +90,8 @@ interface Entry {
   known: KubeObject | undefined;
 }
 
-/** How a reconcile ended. */
-interface Settled {
-  readonly plan: ReferencePlan;
-  readonly notes: readonly Note[];
-  readonly input: ReferenceInput;
-}
+type ReferenceState = ReconcileState<ReferenceInput, ReferencePlan>;
+type Settled = Extract<Ending, { result: "settled" }>;
 
 /** First delay before a newly opened cache is checked again, in milliseconds; it doubles each time. */
 const WAIT_MS = 20;
@@ -239,7 +242,7 @@ class FollowedReferences implements ReferenceCopies {
     const { kind, key, hostKey, source, latest, unusedSince, lastUser, writtenFrom } = entry;
     const [sourceKey, targetKey] = kind.direction === "toHost" ? [key, hostKey] : [hostKey, key];
     const from = source.get(sourceKey);
-    const version = from && versionText(from);
+    const version = sourceVersion(from);
     const target = latest.get(targetKey);
     if (target !== undefined && isReferenceCopy(rules, entry, target)) entry.known = target;
     const input: ReferenceInput = {
@@ -249,35 +252,46 @@ class FollowedReferences implements ReferenceCopies {
       owner: this.#options.owner(),
       known: entry.known,
     };
+    // A write to the tenant cluster makes a copy there, too: it is no edit that flows back.
+    const { writeWaitMs, slowed } = writeLimiter.restraint(id, version);
+    const limits = { writeWaitMs, flowWaitMs: writeWaitMs, ...(slowed && { slowed }) };
+    const fights = { stoppedAt: guard.stoppedAt(id), recreationWaitMs: guard.recreationWaitMs(id, version) };
     entry.outdatedTimes += 1;
-    return createReferenceReconcile({
-      ...{ id, rules, input, hooks, logger, metrics, target: latest },
-      users: this.#objectsOf(users),
-      formerUser: lastUser === undefined ? undefined : user(lastUser),
-      outdatedTimes: entry.outdatedTimes - 1,
-      mayRestore: () => guard.stoppedAt(id) !== version,
-      recreationWaitMs: () => (version === undefined ? 0 : guard.recreationWaitMs(id, version)),
-      restraint: () => writeLimiter.restraint(id, String(version)),
-      wrote: (operation, stored) => {
-        writeLimiter.wrote(id, String(version));
-        if (operation.action === "update" && operation.restores) guard.restored(id, version!);
-        if (isRecreation(input, operation)) guard.recreated(id, version!);
-        entry.writtenFrom = operation.action === "delete" ? undefined : version;
-        if (operation.side === targetSide(entry)) entry.known = stored;
+    const formerUser = lastUser === undefined ? undefined : user(lastUser);
+    const reconcile = beginReconcile({
+      ...{ id, hooks, logger, metrics, resource: kind.resource },
+      machine: createMachine(referenceStrategy(rules, { users: this.#objectsOf(users), formerUser })),
+      start: { input, ...limits, ...fights, outdatedTimes: entry.outdatedTimes - 1 },
+      known: { [targetSide(entry)]: latest },
+      observer: {
+        planned: ({ planned }) => {
+          if (planned.restsOnNamespaces === undefined) showPlan(this.#options, kind.resource, key, planned);
+        },
+        answered: (operation, response) => {
+          if (response.type !== "object" && response.type !== "absent") return;
+          writeLimiter.wrote(id, version);
+          if (isRestoration(operation)) guard.restored(id, version);
+          if (isRecreation(input, operation)) guard.recreated(id, version);
+          entry.writtenFrom = operation.action === "delete" ? undefined : version;
+          if (operation.side === targetSide(entry)) entry.known = response.type === "object" ? response.object : undefined;
+        },
+        ended: (ending, state) => (ending.result === "settled" ? this.#settled(id, entry, state, ending) : undefined),
       },
-      settled: (plan, notes) => this.#settled(id, entry, { plan, notes, input }),
     });
+    return finish(reconcile);
   }
 
-  #settled(id: string, entry: Entry, settled: Settled): number | undefined {
-    const { writeLimiter } = this.#options;
-    this.#record(id, entry, settled);
-    if (!settled.notes.some(({ code }) => code === "WRITES_SLOWED")) return writeLimiter.rests(id);
-    writeLimiter.held(id);
-    return undefined;
+  #settled(id: string, entry: Entry, state: ReferenceState, { requeueAfterMs }: Settled): number | undefined {
+    const { metrics, writeLimiter } = this.#options;
+    countNotes(metrics, entry.kind.resource, state.notes);
+    this.#record(id, entry, state);
+    const isSlowed = state.notes.some(({ code }) => code === "WRITES_SLOWED");
+    if (isSlowed) writeLimiter.held(id);
+    const restMs = isSlowed ? undefined : writeLimiter.rests(id);
+    return requeueAfterMs ?? restMs;
   }
 
-  #record(id: string, entry: Entry, { plan, notes, input }: Settled): void {
+  #record(id: string, entry: Entry, { planned: plan, notes, start: { input } }: ReferenceState): void {
     if (this.#entries.get(id) !== entry) return;
     entry.outdatedTimes = 0;
     this.#records.set(id, recordOf(entry, { state: plan.state, hostKey: plan.hostKey, notes, input }));

@@ -1,24 +1,18 @@
-import { isEngineError } from "../../../base/errors.ts";
 import { finish } from "../../../base/finish.ts";
 import type { Logger } from "../../../base/logger.ts";
 import type { Metrics } from "../../../base/metrics.ts";
 import { keyOf } from "../../../kube/object/key.ts";
 import type { ObjectKey } from "../../../kube/object/key.ts";
-import { qualifiedPlural } from "../../../kube/object/resource.ts";
 import type { ResourceType } from "../../../kube/object/resource.ts";
-import { CONTRADICTIONS_TOLD, isCopying, isRestoration, sourceVersion } from "../../reconcile/machine.ts";
-import type { Ending, Machine, ReconcileState, Request, Response, Start, Step } from "../../reconcile/machine.ts";
-import type { Operation, Plan, PlanInput } from "../../reconcile/plan-types.ts";
+import type { KubeObject } from "../../../kube/object/types.ts";
 import type { Outcome } from "../../patch/types.ts";
+import { READERS_MAX } from "../../reconcile/machine.ts";
+import type { Ending, Machine, ReconcileState, Request, Response, Start, Step, PlannedSteps } from "../../reconcile/machine.ts";
+import type { Note, Operation, Plan } from "../../reconcile/plan-types.ts";
 import type { Rules } from "../../reconcile/rules/rules.ts";
+import { countPlan } from "../report/plan-metrics.ts";
 import type { ToldEvent } from "../report/events.ts";
-import type { EventHandlers } from "./event-handlers.ts";
 import type { Expectations } from "../state/expectations.ts";
-import { countNotes, countPlan } from "../report/plan-metrics.ts";
-import type { LoopGuard } from "../guards/loop-guard.ts";
-import type { MissingNamespaces } from "../state/missing-namespaces.ts";
-import type { StatusRecords } from "../state/status-records.ts";
-import type { WriteLimiter } from "../guards/write-limiter.ts";
 
 /** Hooks by which an embedder can observe, change or stop the sync. */
 export interface SyncHooks {
@@ -45,24 +39,6 @@ export interface Tracked {
   readonly host: Expectations;
 }
 
-/** Called with the plan of an object that may refer to others. */
-export interface ReferenceObserver {
-  planned(id: string, rules: Rules, input: PlanInput, plan: Plan): void;
-}
-
-/** State kept from one reconcile to the next. */
-export interface SharedState {
-  readonly guard: LoopGuard;
-  readonly writeLimiter: WriteLimiter;
-  readonly missingNamespaces: MissingNamespaces;
-  readonly records: StatusRecords;
-  readonly router: EventHandlers;
-  /** Per id the reconciles in a row that met a changed world. */
-  readonly outdated: Map<string, number>;
-  /** Copies of objects that reference patches name; undefined while none are made. */
-  readonly references?: ReferenceObserver | undefined;
-}
-
 /** One reconcile under way. */
 export interface ReconcileRun {
   readonly resource: ResourceType;
@@ -72,48 +48,57 @@ export interface ReconcileRun {
   answer(response: Response): Generator<undefined, void>;
 }
 
+/** Keeps what a reconcile shows. */
+export interface ReconcileObserver<Input, Planned extends PlannedSteps> {
+  /** Sees every plan. */
+  planned?(state: ReconcileState<Input, Planned>): void;
+  /** Sees a plan that does not rest on a cache alone any more, before its first operation. */
+  trusted?(state: ReconcileState<Input, Planned>): void;
+  /** Sees the answer to a write. */
+  answered(operation: Operation, response: Response, state: ReconcileState<Input, Planned>): void;
+  /** Sees how it ends, before that is reported. Returns the delay of the next look, in milliseconds, if it is not that of the ending. */
+  ended(ending: Ending, state: ReconcileState<Input, Planned>): number | undefined;
+}
+
 /** Dependencies of a reconcile. */
-export interface ReconcileOptions {
+export interface ReconcileOptions<Input, Planned extends PlannedSteps> {
   readonly id: string;
-  readonly tracked: Tracked;
-  readonly start: Start;
-  readonly machine: Machine;
-  readonly shared: SharedState;
+  readonly resource: ResourceType;
+  readonly machine: Machine<Input, Planned>;
+  readonly start: Start<Input>;
+  /** The newest that is known of the objects that are written. */
+  readonly known: { readonly tenant?: Expectations; readonly host?: Expectations };
+  readonly observer: ReconcileObserver<Input, Planned>;
   readonly hooks: SyncHooks;
   readonly logger: Logger;
   readonly metrics: Metrics;
 }
 
-/** Begins a reconcile: the step machine, with a record of its requests and answers. Stops as the machine does. */
-export function* beginReconcile(options: ReconcileOptions): Generator<undefined, ReconcileRun> {
-  const { machine, tracked, start } = options;
-  return new RunningTurn(options, yield* machine.begin(tracked.rules, start));
+/**
+ * Begins a reconcile: the step machine, with a record of its requests and answers. Every write is shown to the embedder, announced to what
+ * is known of its object, counted and logged. Stops as the machine does.
+ */
+export function* beginReconcile<Input, Planned extends PlannedSteps>(
+  options: ReconcileOptions<Input, Planned>,
+): Generator<undefined, ReconcileRun> {
+  return new RunningReconcile(options, yield* options.machine.begin(options.start));
 }
 
-/** Number of outdated reconciles in a row, about a third of a second, after which the caches are listed again. */
-const CONTRADICTIONS_MIN = 4;
-const SETTLED: Ending = { result: "settled" };
-
-class RunningTurn implements ReconcileRun {
-  readonly #options: ReconcileOptions;
-  #state: ReconcileState;
+class RunningReconcile<Input, Planned extends PlannedSteps> implements ReconcileRun {
+  readonly resource: ResourceType;
+  readonly #options: ReconcileOptions<Input, Planned>;
+  #state!: ReconcileState<Input, Planned>;
   #request!: Request;
   /** Records the answer to a write before the machine sees it. */
   #noteAnswer: ((response: Response) => void) | undefined;
-  /** After how long it is tried again, should it wait for its host namespace. */
-  #waitMs: { readonly ms: number | undefined } | undefined;
-  /** The plan whose references were noted last. */
-  #noted: Plan | undefined;
+  #planned: Planned | undefined;
+  #trusted: Planned | undefined;
+  #ending: Ending | undefined;
 
-  constructor(options: ReconcileOptions, step: Step) {
+  constructor(options: ReconcileOptions<Input, Planned>, step: Step<Input, Planned>) {
     this.#options = options;
-    this.#state = step.state;
-    this.#planned(step.state.planned);
+    this.resource = options.resource;
     this.#take(step);
-  }
-
-  get resource(): ResourceType {
-    return this.#options.tracked.rules.kind.resource;
   }
 
   get request(): Request {
@@ -122,150 +107,95 @@ class RunningTurn implements ReconcileRun {
 
   *answer(response: Response): Generator<undefined, void> {
     this.#noteAnswer?.(response);
-    const { machine, tracked } = this.#options;
-    const step = yield* machine.next(tracked.rules, this.#state, response);
-    if (step.state.planned !== this.#state.planned) this.#planned(step.state.planned);
-    this.#take(step);
+    this.#take(yield* this.#options.machine.next(this.#state, response));
   }
 
-  #take({ state, request }: Step): void {
-    const wasReported = this.#state.phase === "reporting";
+  #take({ state, request }: Step<Input, Planned>): void {
+    const { observer } = this.#options;
     this.#state = state;
     this.#request = request;
     this.#noteAnswer = undefined;
-    this.#noteReferences();
+    const { phase, planned, ending } = state;
+    if (this.#planned !== planned) observer.planned?.(state);
+    this.#planned = planned;
+    // A plan whose live reads failed may never be carried out.
+    const isTrusted = phase !== "asking" && !(phase === "done" && ending?.result === "failed");
+    if (isTrusted && this.#trusted !== planned) observer.trusted?.(state);
+    if (isTrusted) this.#trusted = planned;
     if (request.type === "write") return this.#prepareWrite(request.operation);
-    if (request.type === "report" || (request.type === "done" && !wasReported)) this.#close(request);
-    if (request.type === "done") this.#request = { type: "done", ending: this.#withRest(request.ending) };
-  }
-
-  #planned(planned: Plan): void {
-    const { hooks, metrics } = this.#options;
-    hooks.onPlan?.(this.#state.input.key, this.resource.plural, planned);
-    for (const outcome of planned.outcomes) hooks.onOutcome?.(outcome, this.#state.input.key, this.resource.plural);
-    countPlan(metrics, this.resource, planned);
-  }
-
-  /** A plan that rests on a cache alone may never be carried out, and its references never be needed. */
-  #noteReferences(): void {
-    const { id, tracked, shared } = this.#options;
-    const { phase, planned, input } = this.#state;
-    const failed = this.#request.type === "done" && this.#request.ending.result === "failed";
-    const unsure = phase === "confirming-source" || phase === "confirming-copy" || phase === "confirming-services";
-    if (unsure || failed || this.#noted === planned) return;
-    this.#noted = planned;
-    shared.references?.planned(id, tracked.rules, input, planned);
+    if (ending !== undefined) this.#ending ??= withDelay(ending, observer.ended(ending, state));
+    if (request.type === "done") this.#request = { type: "done", ending: this.#ending! };
   }
 
   #prepareWrite(planned: Operation): void {
-    const operation = this.#options.hooks.beforeWrite?.(planned) ?? planned;
+    const { hooks, known } = this.#options;
+    const operation = hooks.beforeWrite?.(planned) ?? planned;
     if (operation === "refuse") return finish(this.answer({ type: "refused" }));
     this.#request = { type: "write", operation };
     // Announced, so that its answer counts before the caches have it.
-    const latest = this.#options.tracked[operation.side];
-    const stored = operation.action === "delete" ? undefined : latest.writing(keyOf(operation.object));
-    const before = operation.action === "delete" ? latest.get(operation.key) : undefined;
+    const latest = known[operation.side];
+    const stored = operation.action === "delete" ? undefined : latest?.writing(keyOf(operation.object));
+    const before = operation.action === "delete" ? latest?.get(operation.key) : undefined;
     this.#noteAnswer = (response) => {
       stored?.(response.type === "object" ? response.object : undefined);
-      if (response.type === "absent" && before !== undefined) latest.removed(before);
+      if (response.type === "absent" && before !== undefined) latest?.removed(before);
       this.#noteWrite(operation, response);
     };
   }
 
   #noteWrite(operation: Operation, response: Response): void {
-    if (isCopying(operation)) this.#noteNamespace(operation, response);
-    if (response.type === "failed") return;
-    const { id, shared, logger, metrics } = this.#options;
+    const { id, observer, logger, metrics } = this.#options;
     const { side, action, reason } = operation;
-    const result = response.type === "object" ? "written" : response.type === "absent" ? "deleted" : response.type;
-    metrics.count("endpoint_sync_writes_total", { cluster: side, action, result });
-    logger.debug("Applied", { id, action, side, reason, result });
-    if (result !== "written" && result !== "deleted") return;
-    const { tenant, vanished } = this.#state.input;
-    const made = response.type === "object" && side === "tenant" ? response.object : undefined;
-    if (made === undefined) shared.writeLimiter.wrote(id, sourceVersion(this.#state.written.tenant));
-    else shared.writeLimiter.flowed(id, sourceVersion(made));
-    if (isRestoration(operation)) shared.guard.restored(id, sourceVersion(tenant));
-    if (isCopying(operation) && vanished === true) shared.guard.recreated(id, sourceVersion(tenant));
+    if (response.type !== "failed") {
+      const result = response.type === "object" ? "written" : response.type === "absent" ? "deleted" : response.type;
+      metrics.count("endpoint_sync_writes_total", { cluster: side, action, result });
+      logger.debug("Applied", { id, action, side, reason, result });
+    }
+    observer.answered(operation, response, this.#state);
   }
+}
 
-  /** A right may be missing because the namespace that gave it is. */
-  #noteNamespace(operation: Operation, response: Response): void {
-    const { id, shared } = this.#options;
-    const namespace = this.#state.planned.hostKey?.namespace;
-    if (namespace === undefined || operation.action === "delete") return;
-    const isMissing = response.type === "refused" && response.note?.code === "HOST_NAMESPACE_MISSING";
-    const isForbidden = response.type === "failed" && isEngineError(response.error, "API_FORBIDDEN");
-    if (isMissing || isForbidden) this.#waitMs = { ms: shared.missingNamespaces.waits(id, namespace) };
-    if (response.type === "object") shared.missingNamespaces.isThere(namespace);
-  }
+function withDelay(ending: Ending, requeueAfterMs: number | undefined): Ending {
+  return ending.result === "settled" && requeueAfterMs !== undefined ? { ...ending, requeueAfterMs } : ending;
+}
 
-  /** A slowed object is processed again when it may have rested, and one that waits for its namespace soon. */
-  #withRest(ending: Ending): Ending {
-    const { id, shared } = this.#options;
-    if (this.#waitMs === undefined) shared.missingNamespaces.leaves(id);
-    if (ending.result !== "settled") return ending;
-    if (this.#waitMs?.ms !== undefined) return { ...ending, requeueAfterMs: this.#waitMs.ms };
-    if (this.#state.notes.some(({ code }) => code === "WRITES_SLOWED")) shared.writeLimiter.held(id);
-    if (ending.requeueAfterMs !== undefined) return ending;
-    const restMs = shared.writeLimiter.rests(id);
-    return restMs === undefined ? ending : { ...ending, requeueAfterMs: restMs };
-  }
+/** Shows a plan to the embedder, and counts it. */
+export function showPlan(
+  { hooks, metrics }: { readonly hooks: SyncHooks; readonly metrics: Metrics },
+  resource: ResourceType,
+  key: ObjectKey,
+  plan: Plan,
+): void {
+  hooks.onPlan?.(key, resource.plural, plan);
+  for (const outcome of plan.outcomes) hooks.onOutcome?.(outcome, key, resource.plural);
+  countPlan(metrics, resource, plan);
+}
 
-  /** Writes down how the reconcile ended. */
-  #close(request: Request): void {
-    const { id, shared } = this.#options;
-    const { ending, refused } = this.#state;
-    const { result } = request.type === "done" ? request.ending : (ending ?? refused?.ending ?? SETTLED);
-    if (result === "outdated") this.#noteContradiction();
-    if (request.type === "done" && request.ending.result === "failed") this.#recordRefusal(request.ending.error);
-    // Its references were recorded with the plan, and must be recorded again if everything returns to the earlier state.
-    if (result !== "settled") return shared.records.unsettle(id);
-    shared.outdated.delete(id);
-    // A copy that the brake holds is reported although its object is deleted.
-    if (this.#state.input.tenant !== undefined || this.#state.notes.length > 0) return this.#record();
-    // The cache still has an object that is gone from its cluster. The cluster was asked because there was a copy, and will be again.
-    if (this.#options.start.input.tenant !== undefined) shared.records.unsettle(id);
-    else this.#forget();
-  }
+/**
+ * A reconcile that writes nothing: it tells `users` about `notes`, if there are any.
+ *
+ * @example
+ * createNoticeReconcile({ resource: SECRETS, requeueAfterMs: 20 }).request.type; // "done"
+ */
+export function createNoticeReconcile({ resource, users = [], notes = [], requeueAfterMs }: NoticeOptions): ReconcileRun {
+  const reports = users.slice(0, READERS_MAX).map((object): Request => ({ type: "report", object, notes }));
+  const ending = withDelay({ result: "settled" }, requeueAfterMs);
+  const requests: readonly Request[] = [...reports, { type: "done", ending }];
+  let index = 0;
+  return {
+    resource,
+    get request() {
+      return requests[index]!;
+    },
+    *answer() {
+      index += 1;
+    },
+  };
+}
 
-  /** A cache that lags catches up within moments. One that still says otherwise than its cluster has missed something. */
-  #noteContradiction(): void {
-    const { id, tracked, shared, logger, metrics } = this.#options;
-    const times = (shared.outdated.get(id) ?? 0) + 1;
-    shared.outdated.set(id, times);
-    if (times < CONTRADICTIONS_MIN) return;
-    const { key } = this.#state.input;
-    const hostKey = this.#state.planned.hostKey;
-    metrics.count("endpoint_sync_contradictions_total", { resource: qualifiedPlural(this.resource) });
-    if (times === CONTRADICTIONS_TOLD) logger.warn("A cache contradicts its cluster", { id, times });
-    tracked.tenant.doubt(key);
-    if (hostKey !== undefined) tracked.host.doubt(hostKey);
-  }
-
-  /** A missing permission is no passing fault: users who ask why there is no copy should see it. */
-  #recordRefusal(error: unknown): void {
-    if (!isEngineError(error, "API_FORBIDDEN") || this.#state.input.tenant === undefined) return;
-    const { id, shared } = this.#options;
-    const { written, planned, notes } = this.#state;
-    const refused = { ...planned, state: "refused" } as const;
-    const told = [...notes, { code: error.code, message: error.message }];
-    const facts = { resource: this.resource.plural, input: written, planned: refused, notes: told };
-    shared.records.record(id, { ...facts, complete: false, failed: true });
-  }
-
-  #forget(): void {
-    const { id, shared, tracked } = this.#options;
-    shared.records.forget(id);
-    shared.guard.forget(id);
-    shared.router.release(tracked.rules, this.#state.input.key);
-  }
-
-  #record(): void {
-    const { id, shared, metrics } = this.#options;
-    const { written, planned, notes, complete } = this.#state;
-    countNotes(metrics, this.resource, notes);
-    const lagMs = shared.records.record(id, { resource: this.resource.plural, input: written, planned, notes, complete });
-    if (lagMs !== undefined) metrics.observe("endpoint_sync_lag_seconds", lagMs / 1000, { resource: qualifiedPlural(this.resource) });
-  }
+interface NoticeOptions {
+  readonly resource: ResourceType;
+  readonly users?: readonly KubeObject[];
+  readonly notes?: readonly Note[];
+  readonly requeueAfterMs?: number | undefined;
 }

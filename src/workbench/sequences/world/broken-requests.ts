@@ -1,9 +1,10 @@
 import { EngineError } from "../../../base/errors.ts";
 import type { Code } from "../../../base/codes.ts";
 import type { ObjectKey } from "../../../kube/object/key.ts";
-import { keyOf, sameKey } from "../../../kube/object/key.ts";
+import { sameKey } from "../../../kube/object/key.ts";
 import type { ResourceType } from "../../../kube/object/resource.ts";
 import type { Request } from "../../../engine/reconcile/machine.ts";
+import { writtenKey } from "../../../engine/reconcile/plan-types.ts";
 import type { Side } from "../../simulator/model/cluster.ts";
 import type { AnsweredStatus, Fault } from "../sequence.ts";
 
@@ -81,6 +82,5 @@ function fits({ fault, target }: Waiting, request: SentRequest, resource: Resour
 function isWriteOf(request: SentRequest, resource: ResourceType, target: RivalTarget): boolean {
   if (request.type !== "write" || request.operation.side !== "host" || request.operation.action === "create") return false;
   const { operation } = request;
-  const key = operation.action === "delete" ? operation.key : keyOf(operation.object);
-  return resource.plural === target.resource.plural && sameKey(key, target.key);
+  return resource.plural === target.resource.plural && sameKey(writtenKey(operation), target.key);
 }

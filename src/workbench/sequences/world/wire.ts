@@ -1,6 +1,6 @@
-import { keyOf } from "../../../kube/object/key.ts";
 import type { ResourceType } from "../../../kube/object/resource.ts";
 import type { Response } from "../../../engine/reconcile/machine.ts";
+import { writtenKey } from "../../../engine/reconcile/plan-types.ts";
 import { responseTo, send } from "../../../engine/sync/run/apply.ts";
 import type { Side } from "../../simulator/model/cluster.ts";
 import { describeRequest, simulatedOutage } from "../../simulator/world.ts";
@@ -90,7 +90,7 @@ export class Wire {
     if (request.type !== "write") return;
     const { ledger } = this.#options;
     const { operation } = request;
-    const key = operation.action === "delete" ? operation.key : keyOf(operation.object);
+    const key = writtenKey(operation);
     const { writer } = ledger.clusters[operation.side];
     const object = await writer.get(resource, key);
     if (object === undefined) return;

@@ -1,4 +1,4 @@
-import type { Planner } from "../../../engine/reconcile/machine.ts";
+import type { Planner } from "../../../engine/reconcile/plan.ts";
 import type { Plan, PlanInput } from "../../../engine/reconcile/plan-types.ts";
 import type { Rules } from "../../../engine/reconcile/rules/rules.ts";
 

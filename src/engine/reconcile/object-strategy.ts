@@ -1,0 +1,139 @@
+/**
+ * The reconcile of a synced object. Its source is read live if the cache is behind the copy or the plan rests on the cached source, then
+ * the copy and the Services on which the plan rests; and the source once more before a delete in which it has a say.
+ *
+ * @module
+ */
+import { isEngineError } from "../../base/errors.ts";
+import { keyOf, sameKey } from "../../kube/object/key.ts";
+import { SERVICES } from "../../kube/object/resource.ts";
+import type { KubeObject } from "../../kube/object/types.ts";
+import { isStoredAsPlanned, isUnchanged } from "./copy/as-planned.ts";
+import { operationOf, slowedMs, UNSEEN_RETRY_MS } from "./machine.ts";
+import type { PlanQuestion, ReconcileState, Response, ReconcileStrategy } from "./machine.ts";
+import { planInPieces } from "./plan.ts";
+import type { Planner } from "./plan.ts";
+import { isCopying, sourceVersion } from "./plan-types.ts";
+import type { Note, Plan, PlanInput } from "./plan-types.ts";
+import type { Rules } from "./rules/rules.ts";
+
+/** Notes of what may end without a change that any cache would tell. */
+const LOOKED_AT_AGAIN: ReadonlySet<Note["code"]> = new Set(["HOST_NAMESPACE_MISSING", "API_INVALID", "DELETE_BRAKE"]);
+/** Delay before a write that was not stored is repeated, in milliseconds; the write limiter slows further repetitions. */
+const UNSTORED_RETRY_MS = 1_000;
+
+/** The strategy for the objects of one kind. */
+export function objectStrategy(rules: Rules, planner?: Planner): ReconcileStrategy<PlanInput, Plan> {
+  return {
+    *plan(input) {
+      return planner === undefined ? yield* planInPieces(rules, input) : planner(rules, input);
+    },
+    question(state) {
+      const { planned, input } = state;
+      // The cache is older than the copy. Either it lags, or the cluster went back in time: only the cluster knows.
+      if (planned.state === "stale" || restsOnSource(state)) return { name: "source", side: "tenant", key: input.key };
+      // The copy is older than the edits of it that the tenant has. The same is true of it.
+      if (planned.restsOnCopy === true && input.copyConfirmed === undefined) return { name: "copy", side: "host", key: planned.hostKey! };
+      return serviceQuestion(rules, state);
+    },
+    learn({ asked, planned, input }, response) {
+      const name = asked.at(-1);
+      const found = response.type === "object" ? response.object : undefined;
+      if (name === "source") {
+        if (response.type === "failed" && !mayBelieveCache(planned, response.error)) return undefined;
+        const tenant = response.type === "failed" ? input.tenant : found;
+        return { ...input, ...heldBackends(input, tenant), tenant, sourceConfirmed: true };
+      }
+      // No role need grant it: then the copy stays until the cache shows another one.
+      if (name === "copy" && response.type === "failed" && isEngineError(response.error, "API_FORBIDDEN"))
+        return { ...input, copyConfirmed: false };
+      if (response.type === "failed") return undefined;
+      if (name === "copy") return { ...input, host: found, copyConfirmed: true };
+      return { ...input, [SERVICE_OF[name as keyof typeof SERVICE_OF]]: found };
+    },
+    check({ input }, operation) {
+      if (operation.action !== "delete" || operation.confirm === "none") return undefined;
+      const wanted = operation.confirm === "absent" ? undefined : input.tenant;
+      const isAsPlanned = (found: KubeObject | undefined) => sourceVersion(found) === sourceVersion(wanted);
+      return { read: { side: "tenant", key: input.key }, isAsPlanned };
+    },
+    fights: {
+      sourceOf: ({ tenant }) => tenant,
+      recreates: (_input, operation) => isCopying(operation),
+      restorationStopped: "Host edits keep coming back; the object is left alone until it changes in the tenant cluster",
+      recreationSlowed: "The copy keeps being deleted; it is recreated only rarely until the object changes in the tenant cluster",
+    },
+    // The host's copy is kept up to date whatever a tenant cluster says of edits: they wait, and it ends as if nothing else were to do.
+    without(state, response) {
+      if (!isRefusedFlow(state, response)) return undefined;
+      const notes = response.type === "refused" && response.note !== undefined ? [response.note] : [];
+      const ending = response.type === "failed" ? ({ result: "failed", error: response.error } as const) : undefined;
+      return { input: { ...state.input, editsWait: true }, refused: { notes, ending } };
+    },
+    written(state, response) {
+      const { written } = state;
+      const operation = operationOf(state);
+      if (response.type === "object")
+        return isUnchanged(operation, response.object)
+          ? { requeueAfterMs: UNSTORED_RETRY_MS }
+          : { input: { ...written, [operation.side]: response.object } };
+      const isHost = operation.action === "delete" && written.host !== undefined && sameKey(operation.key, keyOf(written.host));
+      return { input: isHost ? { ...written, host: undefined } : written };
+    },
+    readers: ({ input: { tenant } }) => (tenant === undefined ? [] : [tenant]),
+    againInMs(state) {
+      if (slowedMs(state) > 0) return slowedMs(state);
+      const refused = state.notes.some(({ code }) => LOOKED_AT_AGAIN.has(code));
+      const { start, input, asked } = state;
+      // A cache reports no deletion of a Service that it has never had; a list may have left it out.
+      const unseen = SIDES.some((side) => asked.includes(side) && start.input[SERVICE_OF[side]] === undefined && input[SERVICE_OF[side]]);
+      return refused || unseen ? UNSEEN_RETRY_MS : undefined;
+    },
+  };
+}
+
+/** Tells that a plan of what is written now would have no operations. */
+export function isComplete(rules: Rules, { planned, index, written, refused }: ReconcileState): boolean {
+  if (refused !== undefined) return false;
+  if (planned.operations.length === 0) return true;
+  return index === 1 && written.host !== undefined && isStoredAsPlanned(rules, planned, written.host);
+}
+
+/** Who tells readers was decided from the cached object: until the cache has the other one, its copy does not go by that. */
+function heldBackends({ backends, tenant: cached }: PlanInput, tenant: KubeObject | undefined): Pick<PlanInput, "backends"> {
+  const isAnother = tenant !== undefined && tenant.metadata.resourceVersion !== cached?.metadata.resourceVersion;
+  return backends !== undefined && isAnother ? { backends: { ...backends, mayGo: false } } : {};
+}
+
+/** Tells that host edits did not reach the tenant, so that what else there is to do must not wait for them. */
+function isRefusedFlow(state: ReconcileState, response: Response): boolean {
+  const operation = operationOf(state);
+  const isFlow = operation.side === "tenant" && operation.action === "update" && state.input.editsWait !== true;
+  return isFlow && (response.type === "failed" || (response.type === "refused" && response.note !== undefined));
+}
+
+/** Tells that the plan rests on the source, and that only a cache has reported it so far. */
+function restsOnSource({ planned, input }: ReconcileState): boolean {
+  return planned.restsOnSource === true && planned.operations.length > 0 && input.sourceConfirmed !== true;
+}
+
+/**
+ * A deleted copy comes back while its source cannot be asked: no other syncer removes it meanwhile, since that would
+ * need an answer too. A cache that is behind the copy is never believed.
+ */
+function mayBelieveCache(planned: Plan, error: unknown): boolean {
+  return planned.state !== "stale" && isEngineError(error, "API_UNAVAILABLE");
+}
+
+/** A live read of a Service is named after its cluster. */
+const SERVICE_OF = { host: "hostService", tenant: "tenantService" } as const;
+const SIDES = ["host", "tenant"] as const;
+
+/** Reads the next Service on which the plan rests and that only a cache has reported so far; undefined when there is none. */
+function serviceQuestion({ kind, translator }: Rules, { planned, input, asked }: ReconcileState): PlanQuestion | undefined {
+  const side = planned.restsOnServices?.find((candidate) => !asked.includes(candidate));
+  if (side === undefined || planned.operations.length === 0 || input.tenant === undefined) return undefined;
+  const service = kind.serviceOf(input.key, input.tenant);
+  const key = side === "tenant" ? service : service && translator.toHost(service, SERVICES);
+  return key && { name: side, side, key, resource: SERVICES };
+}

@@ -1,0 +1,118 @@
+/**
+ * The reconcile of a referenced object. Few host names are ambiguous: for these the tenant cluster is asked first which of the namespaces
+ * exist. A source that its cache may be late with is read live, and so is whatever may forbid a delete.
+ *
+ * Nothing of what an API server says about such an object is passed on, not even in an error: it might quote a Secret.
+ *
+ * @module
+ */
+import { EngineError, isEngineError } from "../../../base/errors.ts";
+import type { ObjectKey } from "../../../kube/object/key.ts";
+import { NAMESPACES } from "../../../kube/object/resource.ts";
+import type { ResourceType } from "../../../kube/object/resource.ts";
+import type { KubeObject } from "../../../kube/object/types.ts";
+import { operationOf, UNSEEN_RETRY_MS } from "../machine.ts";
+import type { LiveRead, ReconcileStrategy } from "../machine.ts";
+import { sourceVersion } from "../plan-types.ts";
+import type { Note, Operation } from "../plan-types.ts";
+import { planReferenceCopy, sourceSide } from "./reference-copy.ts";
+import type { ReferencePlan } from "./reference-copy.ts";
+import type { ReferenceInput, ReferenceRules } from "./reference-rules.ts";
+
+/** A tenant object that referred to the planned one. */
+export interface FormerUser {
+  readonly resource: ResourceType;
+  readonly key: ObjectKey;
+  /** As the cache has it; undefined if it is deleted. */
+  readonly object: KubeObject | undefined;
+}
+
+/** Tenant objects that have to do with a referenced object. */
+export interface ReferenceUsers {
+  /** Those that refer to it, to tell. */
+  readonly users: readonly KubeObject[];
+  /** The one that referred to it last, if known. */
+  readonly formerUser: FormerUser | undefined;
+}
+
+/** The strategy for one referenced object. */
+export function referenceStrategy(
+  rules: ReferenceRules,
+  { users, formerUser }: ReferenceUsers,
+): ReconcileStrategy<ReferenceInput, ReferencePlan> {
+  return {
+    *plan(input) {
+      return planReferenceCopy(rules, input);
+    },
+    question({ planned, input }) {
+      const [name] = planned.restsOnNamespaces ?? [];
+      if (name !== undefined) return { name: "namespace", side: "tenant", key: { namespace: "", name }, resource: NAMESPACES };
+      // The cache is older than the copy: either it lags, or the cluster went back in time. Only the cluster knows.
+      return planned.state === "stale" ? { name: "source", ...sourceOf(input) } : undefined;
+    },
+    learn({ asked, planned, input }, response) {
+      if (asked.at(-1) === "namespace") {
+        if (response.type === "absent") return { ...input, namesakes: planned.restsOnNamespaces!.slice(1) };
+        // Without the right to look at namespaces, each of them may exist.
+        const isKnown = response.type !== "failed" || isEngineError(response.error, "API_FORBIDDEN");
+        return isKnown ? { ...input, namesakes: [], namesakeExists: true } : undefined;
+      }
+      // As for other objects: a deleted copy comes back while its source cannot be asked.
+      if (response.type === "failed")
+        return planned.cacheSuffices === true && isEngineError(response.error, "API_UNAVAILABLE")
+          ? { ...input, sourceConfirmed: true }
+          : undefined;
+      return { ...input, source: response.type === "object" ? response.object : undefined, sourceConfirmed: true };
+    },
+    check({ planned, input }, operation) {
+      if (operation.action !== "delete") return undefined;
+      if (operation.confirm === "absent") return { read: sourceOf(input), isAsPlanned: (found) => found === undefined };
+      if (planned.confirmUnused !== true || formerUser === undefined) return undefined;
+      // The object that referred to it last must not have changed unnoticed.
+      const { resource, key, object } = formerUser;
+      return { read: { side: "tenant", key, resource }, isAsPlanned: (found) => sourceVersion(found) === sourceVersion(object) };
+    },
+    fights: {
+      sourceOf: ({ source }) => source,
+      recreates: isRecreation,
+      restorationStopped: "Edits of the copy keep coming back; it is left alone until its source changes",
+      recreationSlowed: "The copy keeps being deleted; it is recreated only rarely until its source changes",
+    },
+    refusal: (state, note) =>
+      note === undefined ? {} : { note: refusal(state.input, operationOf(state), note), requeueAfterMs: UNSEEN_RETRY_MS },
+    readers: ({ ending }) => (ending?.result === "settled" ? users : []),
+    againInMs: ({ planned }) => planned.againInMs,
+    failure: withoutWords,
+  };
+}
+
+/** Tells whether an operation brings back a copy that another client has deleted. */
+export function isRecreation({ known }: Pick<ReferenceInput, "known">, { action }: Operation): boolean {
+  return action === "create" && known !== undefined;
+}
+
+function sourceOf(input: ReferenceInput): LiveRead {
+  const side = sourceSide(input);
+  return { side, key: side === "tenant" ? input.key : input.hostKey };
+}
+
+/** Note about a refused write: it shows the code, and nothing of the API server's message. */
+function refusal({ kind, key }: ReferenceInput, { side }: Operation, note: Note): Note {
+  if (note.code !== "HOST_NAMESPACE_MISSING")
+    return { code: note.code, message: `The ${side}'s API server refuses the copy of a ${kind.resource.kind} as invalid` };
+  if (side === "host") return note;
+  return { code: "REFERENCE_MISSING", message: `Namespace "${key.namespace}" does not exist in the tenant cluster` };
+}
+
+/**
+ * The same failure without the words of the API server.
+ *
+ * @example
+ * withoutWords(new EngineError("API_FORBIDDEN", "… data: aHVudGVyMg==")).message; // "Cannot bring a referenced object across: API_FORBIDDEN"
+ */
+export function withoutWords(error: unknown): unknown {
+  if (!isEngineError(error)) return new EngineError("INTERNAL", "Cannot bring a referenced object across: an unexpected failure");
+  const { retryAfterSeconds } = error.details;
+  const details = typeof retryAfterSeconds === "number" ? { retryAfterSeconds } : {};
+  return new EngineError(error.code, `Cannot bring a referenced object across: ${error.code}`, { details });
+}

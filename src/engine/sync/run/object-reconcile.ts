@@ -1,0 +1,166 @@
+import { isEngineError } from "../../../base/errors.ts";
+import type { Logger } from "../../../base/logger.ts";
+import type { Metrics } from "../../../base/metrics.ts";
+import { qualifiedPlural } from "../../../kube/object/resource.ts";
+import type { ResourceType } from "../../../kube/object/resource.ts";
+import { CONTRADICTIONS_TOLD } from "../../reconcile/machine.ts";
+import type { Ending, Machine, ReconcileState, Response, Start } from "../../reconcile/machine.ts";
+import { isComplete } from "../../reconcile/object-strategy.ts";
+import { isCopying, isRestoration, sourceVersion } from "../../reconcile/plan-types.ts";
+import type { Operation, Plan, PlanInput } from "../../reconcile/plan-types.ts";
+import type { Rules } from "../../reconcile/rules/rules.ts";
+import { countNotes } from "../report/plan-metrics.ts";
+import type { LoopGuard } from "../guards/loop-guard.ts";
+import type { WriteLimiter } from "../guards/write-limiter.ts";
+import type { MissingNamespaces } from "../state/missing-namespaces.ts";
+import type { StatusRecords } from "../state/status-records.ts";
+import type { EventHandlers } from "./event-handlers.ts";
+import { beginReconcile, showPlan } from "./reconcile.ts";
+import type { ReconcileObserver, ReconcileRun, SyncHooks, Tracked } from "./reconcile.ts";
+
+/** Called with the plan of an object that may refer to others. */
+export interface ReferenceObserver {
+  planned(id: string, rules: Rules, input: PlanInput, plan: Plan): void;
+}
+
+/** State kept from one reconcile to the next. */
+export interface SharedState {
+  readonly guard: LoopGuard;
+  readonly writeLimiter: WriteLimiter;
+  readonly missingNamespaces: MissingNamespaces;
+  readonly records: StatusRecords;
+  readonly router: EventHandlers;
+  /** Per id the reconciles in a row that met a changed world. */
+  readonly outdated: Map<string, number>;
+  /** Copies of objects that reference patches name; undefined while none are made. */
+  readonly references?: ReferenceObserver | undefined;
+}
+
+/** Dependencies of the reconcile of a synced object. */
+export interface ObjectReconcileOptions {
+  readonly id: string;
+  readonly tracked: Tracked;
+  readonly start: Start;
+  readonly machine: Machine;
+  readonly shared: SharedState;
+  readonly hooks: SyncHooks;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
+/** Begins the reconcile of a synced object. Stops as the machine does. */
+export function beginObjectReconcile(options: ObjectReconcileOptions): Generator<undefined, ReconcileRun> {
+  const { tracked } = options;
+  return beginReconcile({ ...options, resource: tracked.rules.kind.resource, known: tracked, observer: new ObjectObserver(options) });
+}
+
+/** Number of outdated reconciles in a row, about a third of a second, after which the caches are listed again. */
+const CONTRADICTIONS_MIN = 4;
+
+/** Keeps what the reconcile of one synced object shows: for its next one, for the status, and for metrics. */
+class ObjectObserver implements ReconcileObserver<PlanInput, Plan> {
+  readonly #options: ObjectReconcileOptions;
+  /** After how long it is tried again, should it wait for its host namespace. */
+  #waitMs: { readonly ms: number | undefined } | undefined;
+
+  constructor(options: ObjectReconcileOptions) {
+    this.#options = options;
+  }
+
+  get #resource(): ResourceType {
+    return this.#options.tracked.rules.kind.resource;
+  }
+
+  planned({ input, planned }: ReconcileState): void {
+    showPlan(this.#options, this.#resource, input.key, planned);
+  }
+
+  /** The references of a plan that rests on a cache alone may never be needed. */
+  trusted({ input, planned }: ReconcileState): void {
+    const { id, tracked, shared } = this.#options;
+    shared.references?.planned(id, tracked.rules, input, planned);
+  }
+
+  answered(operation: Operation, response: Response, { planned, input, written }: ReconcileState): void {
+    if (isCopying(operation)) this.#noteNamespace(planned, response);
+    if (response.type !== "object" && response.type !== "absent") return;
+    const { id, shared } = this.#options;
+    const { tenant, vanished } = input;
+    const made = response.type === "object" && operation.side === "tenant" ? response.object : undefined;
+    if (made === undefined) shared.writeLimiter.wrote(id, sourceVersion(written.tenant));
+    else shared.writeLimiter.flowed(id, sourceVersion(made));
+    if (isRestoration(operation)) shared.guard.restored(id, sourceVersion(tenant));
+    if (isCopying(operation) && vanished === true) shared.guard.recreated(id, sourceVersion(tenant));
+  }
+
+  /** A right may be missing because the namespace that gave it is. */
+  #noteNamespace({ hostKey }: Plan, response: Response): void {
+    const { id, shared } = this.#options;
+    const namespace = hostKey?.namespace;
+    if (namespace === undefined) return;
+    const isMissing = response.type === "refused" && response.note?.code === "HOST_NAMESPACE_MISSING";
+    const isForbidden = response.type === "failed" && isEngineError(response.error, "API_FORBIDDEN");
+    if (isMissing || isForbidden) this.#waitMs = { ms: shared.missingNamespaces.waits(id, namespace) };
+    if (response.type === "object") shared.missingNamespaces.isThere(namespace);
+  }
+
+  ended(ending: Ending, state: ReconcileState): number | undefined {
+    const { id, shared } = this.#options;
+    this.#close(ending, state);
+    // A slowed object is processed again when it may have rested, and one that waits for its namespace soon.
+    if (this.#waitMs === undefined) shared.missingNamespaces.leaves(id);
+    if (ending.result !== "settled") return undefined;
+    if (this.#waitMs?.ms !== undefined) return this.#waitMs.ms;
+    if (state.notes.some(({ code }) => code === "WRITES_SLOWED")) shared.writeLimiter.held(id);
+    return ending.requeueAfterMs ?? shared.writeLimiter.rests(id);
+  }
+
+  /** Writes down how the reconcile ended. */
+  #close(ending: Ending, state: ReconcileState): void {
+    const { id, shared, tracked } = this.#options;
+    const { input, notes, start } = state;
+    if (ending.result === "outdated") this.#noteContradiction(state);
+    if (ending.result === "failed" && state.phase === "done") this.#recordRefusal(ending.error, state);
+    // Its references were recorded with the plan, and must be recorded again if everything returns to the earlier state.
+    if (ending.result !== "settled") return shared.records.unsettle(id);
+    shared.outdated.delete(id);
+    // A copy that the brake holds is reported although its object is deleted.
+    if (input.tenant !== undefined || notes.length > 0) return this.#record(state);
+    // The cache still has an object that is gone from its cluster. The cluster was asked because there was a copy, and will be again.
+    if (start.input.tenant !== undefined) return shared.records.unsettle(id);
+    shared.records.forget(id);
+    shared.guard.forget(id);
+    shared.router.release(tracked.rules, input.key);
+  }
+
+  /** A cache that lags catches up within moments. One that still says otherwise than its cluster has missed something. */
+  #noteContradiction({ input, planned: { hostKey } }: ReconcileState): void {
+    const { id, tracked, shared, logger, metrics } = this.#options;
+    const times = (shared.outdated.get(id) ?? 0) + 1;
+    shared.outdated.set(id, times);
+    if (times < CONTRADICTIONS_MIN) return;
+    metrics.count("endpoint_sync_contradictions_total", { resource: qualifiedPlural(this.#resource) });
+    if (times === CONTRADICTIONS_TOLD) logger.warn("A cache contradicts its cluster", { id, times });
+    tracked.tenant.doubt(input.key);
+    if (hostKey !== undefined) tracked.host.doubt(hostKey);
+  }
+
+  /** A missing permission is no passing fault: users who ask why there is no copy should see it. */
+  #recordRefusal(error: unknown, { input, written, planned, notes }: ReconcileState): void {
+    if (!isEngineError(error, "API_FORBIDDEN") || input.tenant === undefined) return;
+    const { id, shared } = this.#options;
+    const refused = { ...planned, state: "refused" } as const;
+    const told = [...notes, { code: error.code, message: error.message }];
+    const facts = { resource: this.#resource.plural, input: written, planned: refused, notes: told };
+    shared.records.record(id, { ...facts, complete: false, failed: true });
+  }
+
+  #record(state: ReconcileState): void {
+    const { id, shared, tracked, metrics } = this.#options;
+    const { written, planned, notes } = state;
+    countNotes(metrics, this.#resource, notes);
+    const complete = isComplete(tracked.rules, state);
+    const lagMs = shared.records.record(id, { resource: this.#resource.plural, input: written, planned, notes, complete });
+    if (lagMs !== undefined) metrics.observe("endpoint_sync_lag_seconds", lagMs / 1000, { resource: qualifiedPlural(this.#resource) });
+  }
+}
