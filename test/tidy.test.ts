@@ -20,7 +20,7 @@ const ENGINE = ["path", "expression", "sandbox", "translate", "patch", "reconcil
 const MAY_IMPORT: Record<string, { modules: string[]; packages?: RegExp }> = {
   base: { modules: [], packages: /^node:crypto$/ },
   schema: { modules: ["base"], packages: /^js-yaml$/ },
-  "kube/object": { modules: ["base"] },
+  "kube/object": { modules: ["base", "schema"] },
   "kube/client": { modules: ["base", "kube/object"], packages: /^(node:|undici(\/|$)|js-yaml$|@kubernetes\/client-node)/ },
   "kube/runtime": { modules: ["base", "kube/object"] },
   "engine/path": { modules: ["base"], packages: /^jsonpath-plus$/ },
@@ -44,7 +44,7 @@ const MAY_IMPORT: Record<string, { modules: string[]; packages?: RegExp }> = {
   },
   engine: { modules: ["base", "kube/object", "kube/runtime", ...ENGINE] },
   apiserver: { modules: ["base", "kube/object", "schema"], packages: /^node:/ },
-  "cluster/scope": { modules: ["base", "kube/object", "apiserver"] },
+  "cluster/scope": { modules: ["base", "schema", "kube/object", "apiserver"] },
   cluster: { modules: ["base", "kube/object", "kube/runtime", "schema", "apiserver", "cluster/scope"], packages: /^(node:|jose$)/ },
   management: {
     modules: ["base", "kube/object", "kube/client", "kube/runtime", "schema", "apiserver", "cluster/scope", "cluster"],

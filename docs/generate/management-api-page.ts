@@ -15,7 +15,7 @@ import { USER_SHAPE } from "../../src/management/kinds/user.ts";
 import type { ResourceType } from "../../src/kube/object/resource.ts";
 import { ALL_VERBS } from "../../src/apiserver/types/resource-definition.ts";
 import type { ResourceDefinition } from "../../src/apiserver/types/resource-definition.ts";
-import type { ObjectShape, Shape } from "../../src/apiserver/types/objects/shape.ts";
+import type { ObjectSchema, Schema } from "../../src/schema/schema.ts";
 import { code, GENERATED, prose, table } from "./markdown.ts";
 
 interface Kind extends Pick<ResourceDefinition, "shape" | "verbs"> {
@@ -69,7 +69,7 @@ kubectl knows the short names \`ss\`, \`tm\`, \`oak\` and \`usr\`. Field selecto
 ${MANAGEMENT_KINDS.map(section).join("\n")}
 ## AccessScope
 
-${prose(scope.description ?? "")}
+${prose(scope.about ?? "")}
 
 ${fieldTable(scope)}`;
 }
@@ -77,7 +77,7 @@ ${fieldTable(scope)}`;
 function section({ type, shape, verbs = ALL_VERBS, path = pathOf(type) }: Kind): string {
   return `## ${type.kind}
 
-${prose(shape.description ?? "")} Path ${code(path)}; verbs ${verbs.map(code).join(", ")}.
+${prose(shape.description)} Path ${code(path)}; verbs ${verbs.map(code).join(", ")}.
 
 ${fieldTable({ ...shape, fields: Object.fromEntries(Object.entries(shape.fields).filter(([name]) => name === "spec" || name === "status")) })}`;
 }
@@ -86,39 +86,38 @@ function pathOf({ namespaced, plural }: ResourceType): string {
   return `${namespaced ? "namespaces/{namespace}/" : ""}${plural}`;
 }
 
-function fieldTable(shape: ObjectShape): string {
+function fieldTable(shape: ObjectSchema): string {
   return table(["field", "type", "meaning"], rowsOf(shape, ""));
 }
 
-function rowsOf({ fields }: ObjectShape, prefix: string): string[][] {
+function rowsOf({ fields }: ObjectSchema, prefix: string): string[][] {
   return Object.entries(fields).flatMap(([name, field]) => {
     const path = `${prefix}${name}`;
-    const inner = innerOf(field.shape);
+    const inner = innerOf(field);
     const link = ELSEWHERE[inner?.shape.name ?? ""];
-    const meaning = prose(field.description ?? inner?.shape.description ?? "");
-    const row = [code(path), code(typeText(field.shape)), link === undefined ? meaning : `${meaning} See ${link}.`];
+    const meaning = prose(field.description || (inner?.shape.about ?? ""));
+    const row = [code(path), code(typeText(field)), link === undefined ? meaning : `${meaning} See ${link}.`];
     return inner === undefined || link !== undefined ? [row] : [row, ...rowsOf(inner.shape, `${path}${inner.join}`)];
   });
 }
 
-function innerOf(shape: Shape): { readonly shape: ObjectShape; readonly join: string } | undefined {
+function innerOf(shape: Schema): { readonly shape: ObjectSchema; readonly join: string } | undefined {
   if (shape.type === "object") return { shape, join: "." };
-  return shape.type === "list" && shape.of.type === "object" ? { shape: shape.of, join: "[]." } : undefined;
+  return shape.type === "list" && shape.items.type === "object" ? { shape: shape.items, join: "[]." } : undefined;
 }
 
-function typeText(shape: Shape): string {
-  if (shape.type === "list") return `${typeText(shape.of)}[]`;
-  if (shape.type === "map") return `map of ${typeText(shape.of)}`;
-  if (shape.type === "text")
-    return shape.format === undefined ? "string" : `string (${shape.format === "bytes" ? "base64" : shape.format})`;
+function typeText(shape: Schema): string {
+  if (shape.type === "list") return `${typeText(shape.items)}[]`;
+  if (shape.type === "map") return `map of ${typeText(shape.values)}`;
+  if (shape.type === "string" && shape.encodes !== undefined) return `string (${shape.encodes === "bytes" ? "base64" : shape.encodes})`;
   return shape.type;
 }
 
-function shapeNamed(name: string): ObjectShape {
-  const find = (shape: Shape): ObjectShape | undefined => {
+function shapeNamed(name: string): ObjectSchema {
+  const find = (shape: Schema): ObjectSchema | undefined => {
     const inner = innerOf(shape)?.shape;
     if (inner === undefined || inner.name === name) return inner;
-    return Object.values(inner.fields).reduce<ObjectShape | undefined>((found, field) => found ?? find(field.shape), undefined);
+    return Object.values(inner.fields).reduce<ObjectSchema | undefined>((found, field) => found ?? find(field), undefined);
   };
-  return MANAGEMENT_KINDS.reduce<ObjectShape | undefined>((found, { shape }) => found ?? find(shape), undefined)!;
+  return MANAGEMENT_KINDS.reduce<ObjectSchema | undefined>((found, { shape }) => found ?? find(shape), undefined)!;
 }

@@ -1,13 +1,17 @@
 /**
- * Schemas in few words, for objects of clusters. Nothing of them is shown to people, so descriptions are empty.
+ * Schemas in few words, for objects of clusters: those that are synced, and those that the API server stores.
  *
  * @module
  */
+import { assert } from "../base/errors.ts";
 import type {
   AnySchema,
   BooleanSchema,
+  EitherSchema,
   LiteralsSchema,
   ListSchema,
+  MapSchema,
+  MergeTable,
   NumberSchema,
   ObjectSchema,
   Schema,
@@ -18,15 +22,30 @@ import type {
 const description = "";
 
 /** Any value: nothing more is known of it, and laws try none. */
-export const ANY: AnySchema = { type: "any", description };
+export const anything: AnySchema = { type: "any", description };
 
 /** True or false. */
-export const BOOLEAN: BooleanSchema = { type: "boolean", description };
+export const bool: BooleanSchema = { type: "boolean", description };
 
 /** A text of one form. */
 export function textAs(format: TextFormat = "text"): StringSchema {
   return { type: "string", description, format };
 }
+
+/** Texts and numbers. */
+export const text: StringSchema = { type: "string", description };
+export const bytes: StringSchema = { ...text, encodes: "bytes" };
+export const strictBytes: StringSchema = { ...bytes, strict: true };
+export const time: StringSchema = { ...text, encodes: "time" };
+export const microTime: StringSchema = { ...text, encodes: "microTime" };
+export const int32: NumberSchema = { type: "integer", description, bits: 32 };
+export const int64: NumberSchema = { type: "integer", description, bits: 64 };
+/** An amount such as "500m". */
+export const quantity: AnySchema = { ...anything, quantity: true };
+/** A number or a text, such as a target port. */
+export const intOrText: EitherSchema = either(int32, text);
+/** Labels, annotations and the like. */
+export const textMap: MapSchema = mapOf(text);
 
 /** One of a few words. */
 export function oneOf(...values: readonly string[]): LiteralsSchema {
@@ -35,35 +54,101 @@ export function oneOf(...values: readonly string[]): LiteralsSchema {
 
 /** A whole number; limits are inclusive. */
 export function wholeNumber(minimum: number, maximum: number): NumberSchema {
-  return { type: "integer", description, minimum, maximum };
+  return { type: "integer", description, bits: 32, minimum, maximum };
 }
 
-/** A list of values of one shape. */
-export function listOf(items: Schema): ListSchema {
-  return { type: "list", description, items };
+/** A list of values of one shape. Appliers replace it as a whole, unless `merge` says how they merge it. */
+export function listOf(items: Schema, merge?: ListSchema["merge"]): ListSchema {
+  return { type: "list", description, items, ...(merge && { merge }) };
+}
+
+/** Values of one shape under any keys. */
+export function mapOf(values: Schema): MapSchema {
+  return { type: "map", description, values };
 }
 
 /** Texts of one form under keys of one form. */
-export function textsBy(keys: TextFormat, values: TextFormat): Schema {
+export function textsBy(keys: TextFormat, values: TextFormat): MapSchema {
   return { type: "map", description, keys: textAs(keys), values: textAs(values) };
 }
 
 /** A value of any of these shapes. */
-export function either(...options: readonly Schema[]): Schema {
+export function either(...options: readonly Schema[]): EitherSchema {
   return { type: "either", description, options };
 }
 
 /**
- * Named fields. A name that ends in `!` is one that the API server never leaves out, `?` one that every value to try has although objects
- * can be without it.
+ * An object that is stored as it comes.
  *
  * @example
- * objectOf({ "ip!": textAs("ip"), hostname: textAs("dnsLabel") });
+ * kindShape({ spec: always(opaque({ containers: { as: "map", keys: ["name"] } })) });
  */
-export function objectOf(fields: Readonly<Record<string, Schema>>): ObjectSchema {
-  const marked = Object.entries(fields).map(([written, schema]): [string, Schema] => {
+export function opaque(lists: MergeTable, binary?: ObjectSchema): AnySchema {
+  return { ...anything, opaque: { lists, within: "", ...(binary && { binary }) } };
+}
+
+/** A field that is shown whenever it is set, even to zero. */
+export function optional<S extends Schema>(schema: S): S {
+  return { ...schema, presence: "optional" };
+}
+
+/** A field internal to the server. It is never shown. */
+export function internal<S extends Schema>(schema: S): S {
+  return { ...optional(schema), internal: true };
+}
+
+/** A field that is always shown. */
+export function always<S extends Schema>(schema: S): S {
+  return { ...schema, presence: "always" };
+}
+
+/** A field that is always shown, and that authors must set. Source: fields of the API types that are not marked optional. */
+export function mandatory<S extends Schema>(schema: S): S {
+  return { ...always(schema), required: true };
+}
+
+/** A field of which no value is tried, and none in it. */
+export function untried<S extends Schema>(schema: S): S {
+  return { ...schema, untried: true };
+}
+
+/** A field: its schema, alone or with a description, and before them its number in Kubernetes' binary form. */
+export type Entry = Schema | readonly [Schema, string] | readonly [number, Schema, string?];
+
+/**
+ * Named fields, in this order. A name that ends in `!` is one that the API server never leaves out, `?` one that every value to try has
+ * although objects can be without it. A field is left out when it is empty, an object only when it is null, unless {@link always} or
+ * {@link optional} says otherwise. Source of the numbers: the `generated.proto` files of the API.
+ *
+ * @example
+ * objectOf({ "ip!": textAs("ip"), hostname: [3, text, "Its DNS name."] });
+ */
+export function objectOf(entries: Readonly<Record<string, Entry>>): ObjectSchema {
+  const fields = Object.entries(entries).map(([written, entry]) => {
     const name = written.replace(/[!?]$/, "");
-    return [name, { ...schema, ...(written.endsWith("!") && { required: true }), ...(written.endsWith("?") && { typical: true }) }];
+    const marks = { ...(written.endsWith("!") && { required: true as const }), ...(written.endsWith("?") && { typical: true as const }) };
+    return [name, { ...fieldOf(entry), ...marks }] as const;
   });
-  return { type: "object", description, fields: Object.fromEntries(marked) };
+  assert(new Set(fields.map(([name]) => name)).size === fields.length, "each field is declared once");
+  return { type: "object", description, fields: Object.fromEntries(fields) };
+}
+
+function fieldOf(entry: Entry): Schema {
+  if ("type" in entry) return { presence: entry.type === "object" || entry.type === "any" ? "optional" : "omitEmpty", ...entry };
+  const [number, schema, about] = isNumbered(entry) ? entry : ([undefined, ...entry] as const);
+  return { ...fieldOf(schema), ...(number !== undefined && { number }), ...(about !== undefined && { description: about }) };
+}
+
+function isNumbered(entry: Exclude<Entry, Schema>): entry is readonly [number, Schema, string?] {
+  return typeof entry[0] === "number";
+}
+
+/**
+ * An object with a name of its own in published schemas.
+ *
+ * @example
+ * named("EndpointAddress", "An address of a Service.", { ip: [1, mandatory(text), "The IP address."], hostname: [3, text, "Its DNS name."] });
+ */
+export function named(name: string, about: string, entries: Readonly<Record<string, Entry>>): ObjectSchema {
+  return { ...objectOf(entries), name, about };
 }

@@ -1,27 +1,49 @@
 /**
- * The one description of a shape, as plain data. From it come the decoder (`decode.ts`), the JSON schema (`json-schema.ts`), lints of
- * patches, values that laws try and, by {@link Infer}, the TypeScript type, so that they cannot disagree.
+ * The one description of a shape, as plain data, for what people write and for what API servers store.
  *
- * Rules that hold everywhere: an optional value that is null counts as absent (as in Kubernetes), and an absent value takes
- * its default.
+ * Readers of the first: the decoder (`decode.ts`), the JSON schema (`json-schema.ts`) and, by {@link Infer}, the TypeScript type. An optional
+ * value that is null counts as absent, and an absent value takes its default. Readers of the second: the API server's decoder, which keeps the
+ * distinctions that Go's encoding makes, OpenAPI, `kubectl explain`, appliers and the binary form. They read `presence`, `number`, `merge` and
+ * the other fields that say "API server", and know no defaults, limits or patterns: what a value must be, a kind checks itself. Lints of patches
+ * and values that laws try come from schemas of the second sort.
  *
  * @module
  */
 import type { JsonObject } from "../base/json.ts";
 
+/** Whether an API server shows a field that holds nothing. */
+export type Presence =
+  /** Left out when null, "", 0, false, [] or {} (Go: `omitempty` on a value). */
+  | "omitEmpty"
+  /** Left out only when null (Go: a pointer). */
+  | "optional"
+  /** Always there, with its zero value if need be (Go: no `omitempty`, or a struct). */
+  | "always";
+
 interface Common {
   /** Human-readable meaning of the value, with its unit. Shown by editors and by `explain`; empty where no one is shown it. */
   readonly description: string;
-  /** Absent is an error. Such a field has no default. Of an object in a cluster: the API server never leaves it out. */
+  /**
+   * Absent is an error. Such a field has no default. Of an object in a cluster: the API server never leaves it out, and OpenAPI demands it if
+   * it is always shown.
+   */
   readonly required?: true;
   /** Every value to try has the field, although objects can be without it. */
   readonly typical?: true;
+  /** No value of it is tried, nor of what is in it. */
+  readonly untried?: true;
   /** Null is a value of its own, and the default where `default` is null. */
   readonly nullable?: true;
   /** Null is a wrong type, where authors who leave a value empty mean something. */
   readonly refuseNull?: true;
   /** Keywords that only the JSON schema carries, such as `examples`. */
   readonly jsonSchema?: JsonObject;
+  /** Of a field of an API server's objects. Default "optional". */
+  readonly presence?: Presence;
+  /** Number of the field in Kubernetes' binary form; without one, an API server does not read it from there. */
+  readonly number?: number;
+  /** The API server alone reads and writes the field: bodies do not have it, no published schema names it and it has no owner. */
+  readonly internal?: true;
 }
 
 /** Form of a text in a Kubernetes object. */
@@ -38,11 +60,17 @@ export interface StringSchema extends Common {
   readonly maxLength?: number;
   readonly pattern?: string;
   readonly patternHint?: string;
+  /** What the text stands for in an API server, which checks it and has one spelling of it. Default: itself. */
+  readonly encodes?: "bytes" | "time" | "microTime";
+  /** Of bytes: without line breaks, which Kubernetes' own kinds let pass. */
+  readonly strict?: true;
 }
 
 /** A number; `integer` without a fraction. Limits are inclusive. */
 export interface NumberSchema extends Common {
   readonly type: "integer" | "number";
+  /** Range of an integer in an API server, in bits. Default 64. */
+  readonly bits?: 32 | 64;
   readonly default?: number | null;
   readonly minimum?: number;
   readonly maximum?: number;
@@ -54,7 +82,7 @@ export interface BooleanSchema extends Common {
   readonly default?: boolean | null;
 }
 
-/** One of a few words. */
+/** One of a few words. To an API server's decoder any text. */
 export interface LiteralsSchema extends Common {
   readonly type: "literals";
   readonly values: readonly string[];
@@ -68,6 +96,16 @@ export interface ListSchema extends Common {
   readonly default?: readonly unknown[] | null;
   readonly minItems?: number;
   readonly maxItems?: number;
+  /** How patches and appliers merge it. Default: it is replaced as a whole. */
+  readonly merge?: { readonly as: "set" } | KeyedMerge;
+}
+
+/** Items that are identified by some of their fields. */
+export interface KeyedMerge {
+  readonly as: "map";
+  readonly keys: readonly string[];
+  /** Values of keys that an item leaves out. Default: none, and an item without a key has no identity. */
+  readonly defaults?: Readonly<Record<string, string>>;
 }
 
 /** Values of one shape under keys that the author chooses. Decoded without a prototype, so that any key can be looked up. */
@@ -85,6 +123,10 @@ export interface ObjectSchema extends Common {
   readonly type: "object";
   readonly fields: Readonly<Record<string, Schema>>;
   readonly open?: true;
+  /** Name of the type in published schemas; objects without one are part of the schema that holds them. */
+  readonly name?: string;
+  /** Description of the named type, where that of the value says what one field means by it. Default: that of the value. */
+  readonly about?: string;
   /** `{}`: absent is an object of the defaults of its fields. */
   readonly default?: Readonly<Record<string, never>> | null;
 }
@@ -93,9 +135,33 @@ export interface ObjectSchema extends Common {
 export interface AnySchema extends Common {
   readonly type: "any";
   readonly default?: unknown;
+  /** An object that an API server stores as it comes, without what is null. */
+  readonly opaque?: Opaque;
+  /** An amount such as "500m": a text or a number, of which an API server has one spelling. */
+  readonly quantity?: true;
 }
 
-/** A value of any of these shapes. */
+/** What is known of an object whose fields the API server does not know: how its lists are merged. */
+export interface Opaque {
+  readonly lists: MergeTable;
+  /** Name of the field that holds the value; of the items of a list, the name of the list. Empty at the top. */
+  readonly within: string;
+  /** What is read of it in the binary form. A body that says more than that is refused. Default: nothing is. */
+  readonly binary?: ObjectSchema;
+}
+
+/**
+ * How lists within opaque objects are merged, by name: `env`; or, where one name stands for several lists, by the name of what holds
+ * the list and its own: `containers.ports`. The longer name counts first. Lists that are not in it are replaced as a whole.
+ */
+export type MergeTable = Readonly<Record<string, NonNullable<ListSchema["merge"]> | Whole>>;
+
+/** A value that patches and appliers replace as a whole, although it is not a list. */
+export interface Whole {
+  readonly as: "whole";
+}
+
+/** A value of any of these shapes. An API server knows one such pair: a number of 32 bits or a text, as a target port is. */
 export interface EitherSchema extends Common {
   readonly type: "either";
   readonly options: readonly Schema[];

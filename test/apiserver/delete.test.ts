@@ -7,7 +7,8 @@ import { dnsSubdomain } from "../../src/apiserver/types/objects/names.ts";
 import { readDeleteParameters } from "../../src/apiserver/http/query.ts";
 import { createRegistry } from "../../src/apiserver/verbs/registry.ts";
 import type { ResourceDefinition } from "../../src/apiserver/types/resource-definition.ts";
-import { any, kindShape, optional } from "../../src/apiserver/types/objects/shape.ts";
+import { kindShape } from "../../src/kube/object/kind-shape.ts";
+import { anything, optional } from "../../src/schema/builders.ts";
 import type { StoreEvent } from "../../src/apiserver/store/store.ts";
 import type { DeleteOptions } from "../../src/apiserver/verbs/write/delete.ts";
 import { createFakeClock } from "../support/fake-clock.ts";
@@ -16,7 +17,7 @@ import { createSeededChance } from "./seeded-chance.ts";
 const TASKS: ResourceType = { apiVersion: "example.com/v1", kind: "Task", plural: "tasks", namespaced: true };
 const NOTES: ResourceType = { apiVersion: "example.com/v1", kind: "Note", plural: "notes", namespaced: true };
 
-const shape = kindShape({ spec: optional(any) });
+const shape = kindShape({ spec: optional(anything) });
 const newGeneration = () => false;
 const definitions: ResourceDefinition[] = [
   { type: TASKS, singular: "task", shape, strategy: { nameRule: dnsSubdomain, newGeneration, gracePeriod: (_task, asked) => asked ?? 30 } },

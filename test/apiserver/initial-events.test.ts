@@ -4,13 +4,14 @@ import type { KubeObject } from "../../src/kube/object/types.ts";
 import { createMemoryStore } from "../../src/apiserver/store/memory/memory-store.ts";
 import { dnsSubdomain } from "../../src/apiserver/types/objects/names.ts";
 import { createRegistry } from "../../src/apiserver/verbs/registry.ts";
-import { any, kindShape, optional } from "../../src/apiserver/types/objects/shape.ts";
+import { kindShape } from "../../src/kube/object/kind-shape.ts";
+import { anything, optional } from "../../src/schema/builders.ts";
 import type { WatchRequest } from "../../src/apiserver/verbs/watch/watch.ts";
 import { createFakeClock } from "../support/fake-clock.ts";
 import { createSeededChance } from "./seeded-chance.ts";
 
 const NOTES: ResourceType = { apiVersion: "example.com/v1", kind: "Note", plural: "notes", namespaced: true };
-const notes = { type: NOTES, singular: "note", shape: kindShape({ spec: optional(any) }), strategy: { nameRule: dnsSubdomain } };
+const notes = { type: NOTES, singular: "note", shape: kindShape({ spec: optional(anything) }), strategy: { nameRule: dnsSubdomain } };
 
 async function setup() {
   const registry = createRegistry({

@@ -9,7 +9,8 @@ import { dnsSubdomain } from "../../src/apiserver/types/objects/names.ts";
 import { createRegistry } from "../../src/apiserver/verbs/registry.ts";
 import type { ResourceDefinition } from "../../src/apiserver/types/resource-definition.ts";
 import { replaceStatus } from "../../src/apiserver/types/resource-definition.ts";
-import { any, kindShape, optional } from "../../src/apiserver/types/objects/shape.ts";
+import { kindShape } from "../../src/kube/object/kind-shape.ts";
+import { anything, optional } from "../../src/schema/builders.ts";
 import type { Store } from "../../src/apiserver/store/store.ts";
 import type { WatchQueue } from "../../src/apiserver/verbs/watch/watch-queue.ts";
 import { createFakeClock } from "../support/fake-clock.ts";
@@ -20,7 +21,7 @@ const WIDGETS: ResourceType = { apiVersion: "example.com/v1", kind: "Widget", pl
 const widgets: ResourceDefinition = {
   type: WIDGETS,
   singular: "widget",
-  shape: kindShape({ spec: optional(any), status: optional(any) }),
+  shape: kindShape({ spec: optional(anything), status: optional(anything) }),
   strategy: {
     nameRule: dnsSubdomain,
     unconditionalUpdate: false,

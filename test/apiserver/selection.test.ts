@@ -4,7 +4,7 @@ import type { KubeObject } from "../../src/kube/object/types.ts";
 import { dnsSubdomain } from "../../src/apiserver/types/objects/names.ts";
 import type { ResourceDefinition } from "../../src/apiserver/types/resource-definition.ts";
 import { compileSelection } from "../../src/apiserver/types/selection.ts";
-import { kindShape } from "../../src/apiserver/types/objects/shape.ts";
+import { kindShape } from "../../src/kube/object/kind-shape.ts";
 import { invalidObject } from "../../src/apiserver/types/status.ts";
 
 const plain: ResourceDefinition = { type: CONFIG_MAPS, singular: "configmap", shape: kindShape({}), strategy: { nameRule: dnsSubdomain } };

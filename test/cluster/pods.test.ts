@@ -13,8 +13,10 @@ import { compare } from "../../src/apiserver/apply/compare.ts";
 import { strategicMerge } from "../../src/apiserver/patches/strategic-merge.ts";
 import { createMemoryStore } from "../../src/apiserver/store/memory/memory-store.ts";
 import { itemStep, memberShape } from "../../src/apiserver/types/fields/structure.ts";
-import { always, kindShape, opaque } from "../../src/apiserver/types/objects/shape.ts";
-import type { ListShape, Shape } from "../../src/apiserver/types/objects/shape.ts";
+import { kindShape } from "../../src/kube/object/kind-shape.ts";
+import { always, opaque } from "../../src/schema/builders.ts";
+import type { ListSchema, Schema } from "../../src/schema/schema.ts";
+
 import { createFakeClock } from "../support/fake-clock.ts";
 import { createSeededChance } from "../apiserver/seeded-chance.ts";
 
@@ -29,8 +31,8 @@ const MAIN = { name: "main", image: "web:1" };
 const SHAPE = kindShape({ spec: always(opaque(MERGE_KEYS)), status: always(opaque(MERGE_KEYS)) });
 
 /** The list behind names, which are those of fields alone. */
-function listBehind(...names: readonly string[]): ListShape | undefined {
-  const found = names.reduce<Shape>((shape, name) => memberShape(shape.type === "list" ? shape.of : shape, name), SHAPE);
+function listBehind(...names: readonly string[]): ListSchema | undefined {
+  const found = names.reduce<Schema>((shape, name) => memberShape(shape.type === "list" ? shape.items : shape, name), SHAPE);
   return found.type === "list" ? found : undefined;
 }
 

@@ -9,7 +9,7 @@ import { jsonEqual } from "../../base/json.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 import { timestamp, withMetadata } from "../types/objects/metadata.ts";
 import type { ResourceDefinition } from "../types/resource-definition.ts";
-import type { ObjectShape } from "../types/objects/shape.ts";
+import type { ObjectSchema } from "../../schema/schema.ts";
 import { compare, hasNoDifference, UNOWNED } from "./compare.ts";
 import { readConfig } from "./config.ts";
 import type { Conflict } from "./conflict.ts";
@@ -102,7 +102,7 @@ export function* applyInPieces(options: ApplyOptions): Generator<undefined, Appl
 }
 
 interface Situation {
-  readonly shape: ObjectShape;
+  readonly shape: ObjectSchema;
   readonly writer: FieldWriter;
 }
 
@@ -121,7 +121,7 @@ interface Giving {
 }
 
 /** The merged object without the fields that the applier has dropped and no one else owns. */
-function withoutGivenUp(shape: ObjectShape, merged: KubeObject, { managers, writer, given }: Giving): KubeObject {
+function withoutGivenUp(shape: ObjectSchema, merged: KubeObject, { managers, writer, given }: Giving): KubeObject {
   const own = identityOf(writer);
   const last = managers.get(own)?.fields;
   if (last === undefined) return merged;
@@ -143,7 +143,7 @@ interface States {
 
 /** Fields that the apply changes, both before and after the server completes the object; and fields that are removed. */
 function changeOf(
-  shape: ObjectShape,
+  shape: ObjectSchema,
   { live, opened, pruned, next }: States,
 ): { readonly contested: FieldSet; readonly removed: FieldSet } {
   const applied = compare(shape, opened, pruned);

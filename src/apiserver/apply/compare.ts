@@ -6,7 +6,7 @@
 import { jsonEqual } from "../../base/json.ts";
 import type { JsonObject } from "../../base/json.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
-import type { ListShape, ObjectShape, Shape } from "../types/objects/shape.ts";
+import type { ListSchema, ObjectSchema, Schema } from "../../schema/schema.ts";
 import { fieldAt, fieldSet, isEmptySet, NO_FIELDS, union } from "../types/fields/field-set.ts";
 import type { FieldSet } from "../types/fields/field-set.ts";
 import { everyField } from "./fields-of.ts";
@@ -63,7 +63,7 @@ export function hasNoDifference({ removed, modified, added }: Comparison): boole
  * compare(kindShape({ data: textMap }), { ...object, data: { a: "1" } }, { ...object, data: { b: "1" } });
  * // { removed: { "f:data": { "f:a": {} } }, modified: {}, added: { "f:data": { "f:b": {} } } }
  */
-export function compare(shape: ObjectShape, before: KubeObject, after: KubeObject): Comparison {
+export function compare(shape: ObjectSchema, before: KubeObject, after: KubeObject): Comparison {
   const tally = new Tally();
   compareMembers(shape, before, after, { tally, except: APART_AT_ROOT });
   const metadata = compareMetadata(memberShape(shape, "metadata"), before, after);
@@ -71,7 +71,7 @@ export function compare(shape: ObjectShape, before: KubeObject, after: KubeObjec
   return { ...NO_CHANGE, ...tally.difference() };
 }
 
-function compareMetadata(shape: Shape, { metadata: was }: JsonObject, { metadata: is }: JsonObject): Difference | undefined {
+function compareMetadata(shape: Schema, { metadata: was }: JsonObject, { metadata: is }: JsonObject): Difference | undefined {
   if (was === is) return undefined;
   const tally = new Tally();
   compareMembers(shape, was as JsonObject, is as JsonObject, { tally, except: UNOWNED_IN_METADATA });
@@ -105,7 +105,7 @@ interface MembersOptions {
   readonly except?: ReadonlySet<string>;
 }
 
-function compareMembers(shape: Shape, before: JsonObject, after: JsonObject, { tally, except }: MembersOptions): void {
+function compareMembers(shape: Schema, before: JsonObject, after: JsonObject, { tally, except }: MembersOptions): void {
   for (const name of Object.keys(after)) {
     const was = ownMember(before, name);
     if (was === after[name] || except?.has(name) === true || isInternal(shape, name)) continue;
@@ -119,7 +119,7 @@ function compareMembers(shape: Shape, before: JsonObject, after: JsonObject, { t
 }
 
 /** Undefined when the values are the same to owners. */
-function compareValues(shape: Shape, before: unknown, after: unknown): Difference | undefined {
+function compareValues(shape: Schema, before: unknown, after: unknown): Difference | undefined {
   if (before === after) return undefined;
   if (before === undefined) return { added: everyField(shape, after) };
   if (after === undefined) return { removed: everyField(shape, before) };
@@ -146,7 +146,7 @@ interface Parts {
   readonly tally: Tally;
 }
 
-function compareParts(shape: Shape, { was, is, tally }: Parts): void {
+function compareParts(shape: Schema, { was, is, tally }: Parts): void {
   const list = (was?.by === "items" && was.list) || (is?.by === "items" && is.list);
   if (list === false || list === undefined) return compareMembers(shape, membersOf(was), membersOf(is), { tally });
   compareItems(list, itemsOf(was), itemsOf(is), tally);
@@ -160,12 +160,12 @@ function itemsOf(division: Division): readonly unknown[] {
   return division?.by === "items" ? division.items : [];
 }
 
-function compareItems(list: ListShape, before: readonly unknown[], after: readonly unknown[], tally: Tally): void {
+function compareItems(list: ListSchema, before: readonly unknown[], after: readonly unknown[], tally: Tally): void {
   const was = itemsByStep(list, before);
   const is = itemsByStep(list, after);
   for (const [step, item] of is) {
-    const difference = compareValues(list.of, was.get(step), item);
+    const difference = compareValues(list.items, was.get(step), item);
     if (difference !== undefined) tally.add(step, difference);
   }
-  for (const [step, item] of was) if (!is.has(step)) tally.add(step, { removed: everyField(list.of, item) });
+  for (const [step, item] of was) if (!is.has(step)) tally.add(step, { removed: everyField(list.items, item) });
 }

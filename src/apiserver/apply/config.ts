@@ -4,8 +4,9 @@ import { decodeObject } from "../types/objects/decode.ts";
 import { duplicate, invalid, required } from "../types/field-error.ts";
 import type { FieldError } from "../types/field-error.ts";
 import type { ResourceDefinition } from "../types/resource-definition.ts";
-import { optional, fields } from "../types/objects/shape.ts";
-import type { ListShape, ObjectShape, OpaqueShape, Shape, TextShape } from "../types/objects/shape.ts";
+import { objectOf, optional } from "../../schema/builders.ts";
+import type { AnySchema, ListSchema, ObjectSchema, Schema } from "../../schema/schema.ts";
+
 import { badRequest, invalidObject } from "../types/status.ts";
 import { itemStep, memberShape, ownMember } from "../types/fields/structure.ts";
 import type { FieldStep } from "../types/fields/step.ts";
@@ -57,7 +58,7 @@ function nameIn({ metadata }: JsonObject): string {
 const MAIN_METADATA = ["generateName", "ownerReferences", "finalizers"];
 
 interface IgnoredOptions {
-  readonly shape: ObjectShape;
+  readonly shape: ObjectSchema;
   readonly subresource: string | undefined;
   readonly subresources: readonly string[];
 }
@@ -78,41 +79,44 @@ function without(record: JsonObject, names: readonly string[]): JsonObject {
 class ConfigReader {
   readonly errors: FieldError[] = [];
 
-  object({ fields: known }: ObjectShape, value: JsonObject, path: string): JsonObject {
+  object({ fields: known }: ObjectSchema, value: JsonObject, path: string): JsonObject {
     const entries = Object.entries(value).filter(([name]) => Object.hasOwn(known, name) && known[name]!.internal !== true);
     const join = (name: string) => (path === "" ? name : `${path}.${name}`);
-    return Object.fromEntries(entries.map(([name, member]) => [name, this.#value(known[name]!.shape, member, join(name))]));
+    return Object.fromEntries(entries.map(([name, member]) => [name, this.#value(known[name]!, member, join(name))]));
   }
 
   /** A value of the wrong type stays as it is: decoding the object refuses it in words of its own. */
-  #value(shape: Shape, value: unknown, path: string): unknown {
+  #value(shape: Schema, value: unknown, path: string): unknown {
     switch (shape.type) {
       case "object":
         return isRecord(value) ? this.object(shape, value, path) : value;
       case "map":
         if (!isRecord(value)) return value;
-        return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, this.#value(shape.of, member, `${path}.${name}`)]));
+        return Object.fromEntries(
+          Object.entries(value).map(([name, member]) => [name, this.#value(shape.values, member, `${path}.${name}`)]),
+        );
       case "list":
         return Array.isArray(value) ? this.#list(shape, value, path) : value;
-      case "opaque":
-        return isRecord(value) ? this.#opaque(shape, value, path) : value;
-      case "text":
-        return shape.format === undefined ? value : respelled(shape, value);
+      case "any":
+        if (shape.quantity === true) return respelled(shape, value);
+        return shape.opaque !== undefined && isRecord(value) ? this.#opaque(shape, value, path) : value;
+      case "string":
+        return shape.encodes === undefined ? value : respelled(shape, value);
+      case "literals":
       case "integer":
       case "number":
       case "boolean":
-      case "intOrText":
-      case "any":
+      case "either":
         return value;
     }
   }
 
-  #opaque(shape: OpaqueShape, value: JsonObject, path: string): JsonObject {
+  #opaque(shape: AnySchema, value: JsonObject, path: string): JsonObject {
     const read = (name: string, member: unknown) => this.#value(memberShape(shape, name), member, `${path}.${name}`);
     return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, read(name, member)]));
   }
 
-  #list(shape: ListShape, value: readonly unknown[], path: string): unknown[] {
+  #list(shape: ListSchema, value: readonly unknown[], path: string): unknown[] {
     const seen = new Set<FieldStep>();
     return value.map((item, index) => {
       const at = `${path}[${index}]`;
@@ -120,12 +124,12 @@ class ConfigReader {
       if (shape.merge !== undefined && step === undefined) this.errors.push(noIdentity(shape, item, at));
       if (step !== undefined && seen.has(step)) this.errors.push(duplicate(at, JSON.parse(step.slice(2))));
       if (step !== undefined) seen.add(step);
-      return this.#value(shape.of, item, at);
+      return this.#value(shape.items, item, at);
     });
   }
 }
 
-function noIdentity({ merge }: ListShape, item: unknown, at: string): FieldError {
+function noIdentity({ merge }: ListSchema, item: unknown, at: string): FieldError {
   if (merge?.as !== "map") return invalid(at, item, "items of a set must be strings, numbers or booleans");
   const missing = isRecord(item) ? merge.keys.find((name) => (ownMember(item, name) ?? null) === null) : undefined;
   return missing === undefined
@@ -134,14 +138,14 @@ function noIdentity({ merge }: ListShape, item: unknown, at: string): FieldError
 }
 
 /** Times and data have many spellings; the stored one is the decoder's. */
-function respelled(shape: TextShape, value: unknown): unknown {
+function respelled(shape: Schema, value: unknown): unknown {
   if (typeof value !== "string") return value;
   class Unreadable extends Error {}
   try {
     const refuse = () => {
       throw new Unreadable();
     };
-    return decodeObject(fields({ value: optional(shape) }), { value }, { root: "", onUnknownField: () => {}, refuse })["value"];
+    return decodeObject(objectOf({ value: optional(shape) }), { value }, { root: "", onUnknownField: () => {}, refuse })["value"];
   } catch (error) {
     if (error instanceof Unreadable) return value;
     throw error;

@@ -4,7 +4,7 @@
  * @module
  */
 import type { JsonObject } from "../../base/json.ts";
-import type { ListShape, Shape } from "../types/objects/shape.ts";
+import type { ListSchema, Schema } from "../../schema/schema.ts";
 import { fieldSet, includesSelf, NO_FIELDS } from "../types/fields/field-set.ts";
 import type { FieldSet } from "../types/fields/field-set.ts";
 import { fieldStep } from "../types/fields/step.ts";
@@ -14,20 +14,20 @@ import { divide, isDeclared, itemsByStep, memberShape } from "../types/fields/st
 type Members = (readonly [FieldStep, FieldSet])[];
 
 /** Every field of a value that was added or removed as a whole, including the value itself: a part of a set. */
-export function everyField(shape: Shape, value: unknown): FieldSet {
+export function everyField(shape: Schema, value: unknown): FieldSet {
   const division = divide(shape, value);
   if (division === undefined) return NO_FIELDS;
   const { by } = division;
   return fieldSet(by === "members" ? everyMember(shape, division.members) : everyItem(division.list, division.items), { self: true });
 }
 
-function everyMember(shape: Shape, members: JsonObject): Members {
+function everyMember(shape: Schema, members: JsonObject): Members {
   const present = Object.entries(members).filter(([, value]) => value !== undefined);
   return present.map(([name, value]) => [fieldStep(name), everyField(memberShape(shape, name), value)]);
 }
 
-function everyItem(list: ListShape, items: readonly unknown[]): Members {
-  return [...itemsByStep(list, items)].map(([step, item]) => [step, everyField(list.of, item)]);
+function everyItem(list: ListSchema, items: readonly unknown[]): Members {
+  return [...itemsByStep(list, items)].map(([step, item]) => [step, everyField(list.items, item)]);
 }
 
 /**
@@ -37,11 +37,11 @@ function everyItem(list: ListShape, items: readonly unknown[]): Members {
  * @example
  * appliedFields(kindShape({ data: textMap }), { data: { a: "1" } }); // { "f:data": { "f:a": {} } }
  */
-export function appliedFields(shape: Shape, config: JsonObject): FieldSet {
+export function appliedFields(shape: Schema, config: JsonObject): FieldSet {
   return fieldSet(appliedMembers(shape, config));
 }
 
-function appliedMembers(shape: Shape, members: JsonObject): Members {
+function appliedMembers(shape: Schema, members: JsonObject): Members {
   return Object.entries(members).flatMap(([name, value]) => {
     const part = appliedPart(memberShape(shape, name), value, { declared: isDeclared(shape, name) });
     return part === undefined ? [] : [[fieldStep(name), part] as const];
@@ -49,7 +49,7 @@ function appliedMembers(shape: Shape, members: JsonObject): Members {
 }
 
 /** Undefined if nothing of it becomes owned. */
-function appliedPart(shape: Shape, value: unknown, { declared }: { readonly declared: boolean }): FieldSet | undefined {
+function appliedPart(shape: Schema, value: unknown, { declared }: { readonly declared: boolean }): FieldSet | undefined {
   const division = divide(shape, value);
   if (division === undefined || value === null) return NO_FIELDS;
   const { by } = division;
@@ -58,8 +58,8 @@ function appliedPart(shape: Shape, value: unknown, { declared }: { readonly decl
   return self || parts.length > 0 ? fieldSet(parts, { self }) : undefined;
 }
 
-function appliedItems(list: ListShape, items: readonly unknown[]): Members {
-  return [...itemsByStep(list, items)].map(([step, item]) => [step, appliedPart(list.of, item, { declared: false })!]);
+function appliedItems(list: ListSchema, items: readonly unknown[]): Members {
+  return [...itemsByStep(list, items)].map(([step, item]) => [step, appliedPart(list.items, item, { declared: false })!]);
 }
 
 /**
@@ -69,15 +69,15 @@ function appliedItems(list: ListShape, items: readonly unknown[]): Members {
  * @example
  * withDeclared(kindShape({ data: textMap }), { "f:data": { "f:a": {} } }); // { "f:data": { ".": {}, "f:a": {} } }
  */
-export function withDeclared(shape: Shape, set: FieldSet): FieldSet {
+export function withDeclared(shape: Schema, set: FieldSet): FieldSet {
   return fieldSet(declaredMembers(shape, set));
 }
 
-function declaredMembers(shape: Shape, set: FieldSet): Members {
+function declaredMembers(shape: Schema, set: FieldSet): Members {
   return Object.entries(set).flatMap(([step, part]) => {
     if (step === ".") return [];
     const name = step.startsWith("f:") ? step.slice(2) : undefined;
-    const below = name === undefined ? (shape.type === "list" ? shape.of : shape) : memberShape(shape, name);
+    const below = name === undefined ? (shape.type === "list" ? shape.items : shape) : memberShape(shape, name);
     const self = includesSelf(part) || (name !== undefined && isDeclared(shape, name));
     return [[step, fieldSet(declaredMembers(below, part), { self })] as const];
   });

@@ -5,7 +5,7 @@
  * @module
  */
 import type { JsonObject } from "../../base/json.ts";
-import type { ListShape, Shape } from "../types/objects/shape.ts";
+import type { ListSchema, Schema } from "../../schema/schema.ts";
 import { divide, itemsByStep, itemStep, memberShape } from "../types/fields/structure.ts";
 
 /**
@@ -14,7 +14,7 @@ import { divide, itemsByStep, itemStep, memberShape } from "../types/fields/stru
  * @example
  * mergeConfig(textMap, { a: "1", b: "2" }, { b: "3" }); // { a: "1", b: "3" }
  */
-export function mergeConfig(shape: Shape, live: unknown, config: unknown): unknown {
+export function mergeConfig(shape: Schema, live: unknown, config: unknown): unknown {
   if (live === undefined) return config;
   const wanted = divide(shape, config);
   const present = divide(shape, live);
@@ -29,7 +29,7 @@ export function mergeConfig(shape: Shape, live: unknown, config: unknown): unkno
   return config;
 }
 
-function mergeMembers(shape: Shape, live: JsonObject, config: JsonObject): JsonObject {
+function mergeMembers(shape: Schema, live: JsonObject, config: JsonObject): JsonObject {
   const members = new Map(Object.entries(live));
   for (const [name, value] of Object.entries(config)) members.set(name, mergeConfig(memberShape(shape, name), members.get(name), value));
   // fromEntries, unlike assignment, treats "__proto__" as a name like any other.
@@ -40,7 +40,7 @@ function mergeMembers(shape: Shape, live: JsonObject, config: JsonObject): JsonO
  * The items of the configuration come in its order. Items not named in it keep their place between those that it shares with
  * the live list; new items come before the next shared one.
  */
-function mergeItems(list: ListShape, live: readonly unknown[], config: readonly unknown[]): unknown[] {
+function mergeItems(list: ListSchema, live: readonly unknown[], config: readonly unknown[]): unknown[] {
   const wanted = itemsByStep(list, config);
   const present = itemsByStep(list, live);
   const order = [...wanted.keys()];
@@ -51,7 +51,7 @@ function mergeItems(list: ListShape, live: readonly unknown[], config: readonly 
   const place = () => {
     const step = order[placed]!;
     placed += 1;
-    merged.push(mergeConfig(list.of, present.get(step), wanted.get(step)));
+    merged.push(mergeConfig(list.items, present.get(step), wanted.get(step)));
     return step;
   };
   for (const item of live) {

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../base/json.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
-import type { ListShape, Shape } from "../types/objects/shape.ts";
+import type { ListSchema, Schema } from "../../schema/schema.ts";
 import { includesSelf } from "../types/fields/field-set.ts";
 import type { FieldSet } from "../types/fields/field-set.ts";
 import { fieldStep } from "../types/fields/step.ts";
@@ -19,7 +19,7 @@ export interface PruneOptions {
  * @example
  * prune(shape, { ...object, data: { a: "1", b: "2" } }, { remove: { "f:data": { "f:a": {} } }, owned: {} }); // { ...object, data: { b: "2" } }
  */
-export function prune(shape: Shape, object: KubeObject, { remove, owned }: PruneOptions): KubeObject {
+export function prune(shape: Schema, object: KubeObject, { remove, owned }: PruneOptions): KubeObject {
   return pruneMembers(shape, object, { remove, owned }) as KubeObject;
 }
 
@@ -29,7 +29,7 @@ interface Parts {
   readonly owned: FieldSet | undefined;
 }
 
-function pruneMembers(shape: Shape, members: JsonObject, { remove, owned }: Parts): JsonObject {
+function pruneMembers(shape: Schema, members: JsonObject, { remove, owned }: Parts): JsonObject {
   const entries = Object.entries(members).flatMap(([name, value]) => {
     const step = fieldStep(name);
     const kept = pruneValue(memberShape(shape, name), value, { remove: remove?.[step], owned: owned?.[step] });
@@ -39,7 +39,7 @@ function pruneMembers(shape: Shape, members: JsonObject, { remove, owned }: Part
 }
 
 /** Undefined when nothing of it stays. */
-function pruneValue(shape: Shape, value: unknown, parts: Parts): unknown {
+function pruneValue(shape: Schema, value: unknown, parts: Parts): unknown {
   const { remove, owned } = parts;
   if (remove === undefined) return value;
   if (includesSelf(remove)) return undefined;
@@ -51,10 +51,10 @@ function pruneValue(shape: Shape, value: unknown, parts: Parts): unknown {
   return empty && !(owned !== undefined && includesSelf(owned)) ? undefined : kept;
 }
 
-function pruneItems(list: ListShape, items: readonly unknown[], { remove, owned }: Parts): unknown[] {
+function pruneItems(list: ListSchema, items: readonly unknown[], { remove, owned }: Parts): unknown[] {
   return items.flatMap((item) => {
     const step = itemStep(list, item);
-    const kept = step === undefined ? item : pruneValue(list.of, item, { remove: remove?.[step], owned: owned?.[step] });
+    const kept = step === undefined ? item : pruneValue(list.items, item, { remove: remove?.[step], owned: owned?.[step] });
     return kept === undefined ? [] : [kept];
   });
 }

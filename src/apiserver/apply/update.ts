@@ -5,7 +5,7 @@ import { decodeObject } from "../types/objects/decode.ts";
 import { deepFreeze } from "../types/objects/json-data.ts";
 import { timestamp, withMetadata } from "../types/objects/metadata.ts";
 import type { ResourceDefinition } from "../types/resource-definition.ts";
-import type { ObjectShape } from "../types/objects/shape.ts";
+import type { ObjectSchema } from "../../schema/schema.ts";
 import { invalidObject } from "../types/status.ts";
 import { compare, hasNoDifference, NO_CHANGE } from "./compare.ts";
 import type { Comparison } from "./compare.ts";
@@ -59,7 +59,7 @@ function managedFieldsAfter(options: TrackedUpdateOptions): readonly unknown[] |
 }
 
 /** Tells whether an object has no field that could be owned: then the absence of owners does not mean that it is untracked. */
-function isBare(shape: ObjectShape, object: KubeObject | undefined): boolean {
+function isBare(shape: ObjectSchema, object: KubeObject | undefined): boolean {
   return object === undefined || hasNoDifference(compare(shape, zeroObject(shape), object));
 }
 
@@ -115,10 +115,10 @@ export function withoutFields(managers: Managers, fields: FieldSet, except: stri
   return left;
 }
 
-const zeroObjects = new WeakMap<ObjectShape, KubeObject>();
+const zeroObjects = new WeakMap<ObjectSchema, KubeObject>();
 
 /** The fields that every object of a kind has by default; creating one does not count as setting them. */
-export function zeroObject(shape: ObjectShape): KubeObject {
+export function zeroObject(shape: ObjectSchema): KubeObject {
   const known = zeroObjects.get(shape);
   if (known !== undefined) return known;
   const refuse = (why: string): never => {

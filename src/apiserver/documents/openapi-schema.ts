@@ -7,8 +7,8 @@ import type { JsonObject } from "../../base/json.ts";
 import { groupOf } from "../../kube/object/resource.ts";
 import type { ResourceType } from "../../kube/object/resource.ts";
 import type { ResourceDefinition } from "../types/resource-definition.ts";
-import { OBJECT_META, OWNER_REFERENCE } from "../types/objects/shape.ts";
-import type { Field, ListShape, ObjectShape, Shape } from "../types/objects/shape.ts";
+import { OBJECT_META, OWNER_REFERENCE } from "../../kube/object/kind-shape.ts";
+import type { ListSchema, ObjectSchema, Schema } from "../../schema/schema.ts";
 
 /** Schemas by name, for `components.schemas`. */
 export type Schemas = Record<string, JsonObject>;
@@ -73,8 +73,8 @@ function listSchema({ apiVersion, kind }: ResourceType, itemName: string): JsonO
   };
 }
 
-/** Types that every group version shares under one name. */
-const META_SHAPES: readonly ObjectShape[] = [OBJECT_META, OWNER_REFERENCE];
+/** Names of the types that every group version shares. */
+const META_TYPES: readonly unknown[] = [OBJECT_META.name, OWNER_REFERENCE.name];
 
 /** A type whose values are no objects, but that has a name. */
 interface NamedScalar {
@@ -105,42 +105,44 @@ class SchemaWriter {
     this.#schemas = schemas;
   }
 
-  properties({ fields, description }: ObjectShape): JsonObject {
+  properties({ fields, description, about = description }: ObjectSchema): JsonObject {
     const published = Object.entries(fields).filter(([, { internal }]) => internal !== true);
     const properties = published.map(([name, field]) => [name, this.#field(field)] as const);
-    const required = Object.keys(fields).filter((name) => fields[name]!.mandatory === true);
+    const required = Object.keys(fields).filter((name) => isDemanded(fields[name]!));
     return {
       type: "object",
-      ...(description && { description }),
+      ...(about && { description: about }),
       ...(required.length > 0 && { required }),
       properties: Object.fromEntries(properties),
     };
   }
 
-  #field({ shape, description }: Field): JsonObject {
-    return { ...this.#schema(shape), ...(description !== undefined && { description }) };
+  #field(field: Schema): JsonObject {
+    const description = descriptionOf(field);
+    return { ...this.#schema(field), ...(description && { description }) };
   }
 
-  #schema(shape: Shape): JsonObject {
+  #schema(shape: Schema): JsonObject {
     switch (shape.type) {
-      case "text":
-        if (shape.format === "quantity") return this.#scalar(QUANTITY);
-        return { ...TEXT, ...(shape.format && { format: shape.format === "bytes" ? "byte" : "date-time" }) };
+      case "string":
+        return { ...TEXT, ...(shape.encodes && { format: shape.encodes === "bytes" ? "byte" : "date-time" }) };
+      case "literals":
+        return TEXT;
       case "integer":
-        return { type: "integer", format: `int${shape.bits}` };
+        return { type: "integer", format: `int${shape.bits ?? 64}` };
       case "number":
         return { type: "number", format: "double" };
       case "boolean":
         return { type: "boolean" };
-      case "intOrText":
+      case "either":
         return this.#scalar(INT_OR_TEXT);
       case "any":
-      case "opaque":
+        if (shape.quantity === true) return this.#scalar(QUANTITY);
         return { type: "object", "x-kubernetes-preserve-unknown-fields": true };
       case "map":
-        return { type: "object", additionalProperties: this.#schema(shape.of) };
+        return { type: "object", additionalProperties: this.#schema(shape.values) };
       case "list":
-        return { type: "array", items: this.#schema(shape.of), ...mergeMarkers(shape) };
+        return { type: "array", items: this.#schema(shape.items), ...mergeMarkers(shape) };
       case "object":
         return this.#object(shape);
     }
@@ -153,9 +155,9 @@ class SchemaWriter {
   }
 
   /** Clients look for the reference inside `allOf`, where a description can stand beside it. */
-  #object(shape: ObjectShape): JsonObject {
+  #object(shape: ObjectSchema): JsonObject {
     if (shape.name === undefined) return this.properties(shape);
-    const name = META_SHAPES.includes(shape) ? `${META_PREFIX}.${shape.name}` : schemaName(this.#apiVersion, shape.name);
+    const name = META_TYPES.includes(shape.name) ? `${META_PREFIX}.${shape.name}` : schemaName(this.#apiVersion, shape.name);
     // The name is taken before its fields are read, so that a type may hold itself.
     if (!Object.hasOwn(this.#schemas, name)) {
       this.#schemas[name] = {};
@@ -165,8 +167,21 @@ class SchemaWriter {
   }
 }
 
+/** Kubernetes demands what it always shows; what else a kind needs, it checks itself. */
+function isDemanded({ required, presence }: Schema): boolean {
+  return required === true && presence === "always";
+}
+
+/** With the words that the field allows, unless there is one only or the description names each of them. */
+function descriptionOf(field: Schema): string {
+  const { description } = field;
+  if (field.type !== "literals" || field.values.length === 1 || field.values.every((word) => description.includes(word)))
+    return description;
+  return description && `${description} One of ${field.values.join(", ")}.`;
+}
+
 /** `list-type` says how appliers merge a list, `patch-strategy` how strategic merge patches do, which know one key only. */
-function mergeMarkers({ merge }: ListShape): JsonObject {
+function mergeMarkers({ merge }: ListSchema): JsonObject {
   if (merge === undefined) return { "x-kubernetes-list-type": "atomic" };
   if (merge.as === "set") return { "x-kubernetes-list-type": "set", "x-kubernetes-patch-strategy": "merge" };
   return {

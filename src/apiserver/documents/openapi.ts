@@ -7,7 +7,7 @@ import type { JsonObject } from "../../base/json.ts";
 import { sha256Hex } from "../../base/digest.ts";
 import { kindMarker, reference, schemaName, schemasOf } from "./openapi-schema.ts";
 import { ALL_VERBS } from "../types/resource-definition.ts";
-import type { ObjectShape } from "../types/objects/shape.ts";
+import type { ObjectSchema } from "../../schema/schema.ts";
 import type { ResourceDefinition, Verb } from "../types/resource-definition.ts";
 import { PATCH_TYPES } from "../verbs/write/patch.ts";
 
@@ -151,7 +151,7 @@ function operationOf({ type, shape }: ResourceDefinition, { method, action, para
   };
 }
 
-function bodyOf(method: Operation["method"], schema: JsonObject, shape: ObjectShape): JsonObject | undefined {
+function bodyOf(method: Operation["method"], schema: JsonObject, shape: ObjectSchema): JsonObject | undefined {
   if (method === "patch") {
     const types = Object.keys(PATCH_TYPES).filter(
       (type) => PATCH_TYPES[type as keyof typeof PATCH_TYPES] !== "strategic" || !isOpaque(shape),
@@ -165,6 +165,6 @@ function bodyOf(method: Operation["method"], schema: JsonObject, shape: ObjectSh
  * Clients that find strategic merge patches here compute them from the schema, which does not say how lists in opaque parts are merged.
  * Those that do not, compute them from what they know themselves.
  */
-function isOpaque({ fields }: ObjectShape): boolean {
-  return Object.values(fields).some(({ shape }) => shape.type === "opaque");
+function isOpaque({ fields }: ObjectSchema): boolean {
+  return Object.values(fields).some((field) => field.type === "any" && field.opaque !== undefined);
 }

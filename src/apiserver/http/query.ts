@@ -8,7 +8,7 @@ import type { DeletePreconditions } from "../../kube/object/cluster-client.ts";
 import { invalid, notSupported } from "../types/field-error.ts";
 import type { FieldError } from "../types/field-error.ts";
 import type { FieldValidation } from "../verbs/resource-context.ts";
-import { bool, fields, int64, list, numbered, optional, text } from "../types/objects/shape.ts";
+import { bool, int64, listOf, objectOf, optional, text } from "../../schema/builders.ts";
 import { badRequest, invalidObject } from "../types/status.ts";
 import { PROPAGATION_POLICIES } from "../verbs/write/delete-step.ts";
 import type { DeletionTerms, PropagationPolicy } from "../verbs/write/delete-step.ts";
@@ -109,16 +109,13 @@ export interface DeleteParameters extends DeletionTerms {
 }
 
 /** DeleteOptions in the body of a request. */
-export const DELETE_OPTIONS = numbered(
-  fields({
-    gracePeriodSeconds: optional(int64),
-    preconditions: numbered(fields({ uid: text, resourceVersion: text }), { uid: 1, resourceVersion: 2 }),
-    orphanDependents: optional(bool),
-    propagationPolicy: text,
-    dryRun: list(text),
-  }),
-  { gracePeriodSeconds: 1, preconditions: 2, orphanDependents: 3, propagationPolicy: 4, dryRun: 5 },
-);
+export const DELETE_OPTIONS = objectOf({
+  gracePeriodSeconds: [1, optional(int64)],
+  preconditions: [2, objectOf({ uid: [1, text], resourceVersion: [2, text] })],
+  orphanDependents: [3, optional(bool)],
+  propagationPolicy: [4, text],
+  dryRun: [5, listOf(text)],
+});
 
 /**
  * Reads DeleteOptions from the body, or from the query if there is no body.

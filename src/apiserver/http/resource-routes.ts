@@ -15,7 +15,7 @@ import {
   readWriteParameters,
 } from "./query.ts";
 import { PROTOBUF_TYPE } from "./body/protobuf.ts";
-import type { ObjectShape } from "../types/objects/shape.ts";
+import type { ObjectSchema } from "../../schema/schema.ts";
 import type { Registry } from "../verbs/registry.ts";
 import { repeatedFields } from "./body/repeated-fields.ts";
 import { checkValues, mediaTypeOf, parseBody, parseJsonBody, parseYaml, readBytes } from "./body/request-body.ts";
@@ -329,7 +329,7 @@ class Routes {
     return body;
   }
 
-  #parse(bytes: Buffer, mediaType: string | undefined, shape: ObjectShape): unknown {
+  #parse(bytes: Buffer, mediaType: string | undefined, shape: ObjectSchema): unknown {
     return parseBody(bytes, mediaType, { shape, valuesMax: this.#options.bodyValuesMax });
   }
 

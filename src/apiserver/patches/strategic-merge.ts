@@ -9,7 +9,7 @@ import type { JsonObject } from "../../base/json.ts";
 import { isScalar } from "../types/fields/step.ts";
 import { itemStep, memberShape, ownMember } from "../types/fields/structure.ts";
 import { PatchApplyError, PatchSyntaxError } from "./json-patch.ts";
-import type { ListShape, Shape } from "../types/objects/shape.ts";
+import type { ListSchema, Schema } from "../../schema/schema.ts";
 
 const DIRECTIVE = "$patch";
 const RETAIN_KEYS = "$retainKeys";
@@ -29,11 +29,11 @@ const DELETE_PRIMITIVES = "$deleteFromPrimitiveList/";
  * @example
  * strategicMerge(kindShape({ data: textMap }), { data: { a: "1", b: "2" } }, { data: { $retainKeys: ["b"], b: "3" } }); // { data: { b: "3" } }
  */
-export function strategicMerge(shape: Shape, document: unknown, patch: JsonObject): JsonObject {
+export function strategicMerge(shape: Schema, document: unknown, patch: JsonObject): JsonObject {
   return mergeRecord(shape, isRecord(document) ? document : {}, patch);
 }
 
-function mergeRecord(shape: Shape, original: JsonObject, patch: JsonObject): JsonObject {
+function mergeRecord(shape: Schema, original: JsonObject, patch: JsonObject): JsonObject {
   switch (directiveOf(patch)) {
     case "replace":
       return cleanRecord(patch);
@@ -98,7 +98,7 @@ function retained(original: JsonObject, patch: JsonObject): JsonObject {
 }
 
 /** Undefined when the member goes. */
-function mergeMember(shape: Shape, original: unknown, { value, order, gone }: MemberChange): unknown {
+function mergeMember(shape: Schema, original: unknown, { value, order, gone }: MemberChange): unknown {
   if (value === null) return undefined;
   const merged = value === undefined ? original : mergeValue(shape, original, value);
   if (!Array.isArray(merged)) return merged;
@@ -110,14 +110,14 @@ function mergeMember(shape: Shape, original: unknown, { value, order, gone }: Me
   return ordered.filter((item) => !names.has(item));
 }
 
-function mergeValue(shape: Shape, original: unknown, patch: unknown): unknown {
+function mergeValue(shape: Schema, original: unknown, patch: unknown): unknown {
   if (isRecord(patch) && isRecord(original)) return mergeRecord(shape, isWhole(shape) ? {} : original, patch);
   if (Array.isArray(patch) && Array.isArray(original) && shape.type === "list") return mergeList(shape, original, patch);
   return clean(patch);
 }
 
 /** Tells whether what a patch says takes the place of all that was there. */
-function isWhole(shape: Shape): boolean {
+function isWhole(shape: Schema): boolean {
   return shape.type === "list" && shape.merge === undefined;
 }
 
@@ -133,7 +133,7 @@ function cleanRecord(record: JsonObject): JsonObject {
   return Object.fromEntries(entries.map(([name, value]) => [name, clean(value)]).filter(([, value]) => value !== undefined));
 }
 
-function mergeList(list: ListShape, original: readonly unknown[], patch: readonly unknown[]): unknown[] {
+function mergeList(list: ListSchema, original: readonly unknown[], patch: readonly unknown[]): unknown[] {
   const { merge } = list;
   if (merge === undefined) return clean(patch) as unknown[];
   if (merge.as === "set") {
@@ -164,7 +164,7 @@ interface ListPatch {
   readonly replace: boolean;
 }
 
-function takeDirectives(list: ListShape, original: readonly unknown[], patch: readonly unknown[]): ListPatch {
+function takeDirectives(list: ListSchema, original: readonly unknown[], patch: readonly unknown[]): ListPatch {
   const items: JsonObject[] = [];
   const deletions: JsonObject[] = [];
   let replace = false;
@@ -179,14 +179,14 @@ function takeDirectives(list: ListShape, original: readonly unknown[], patch: re
   return { kept: withoutDeleted(list, original, deletions), items, replace };
 }
 
-function demandKey({ merge }: ListShape, item: JsonObject): void {
+function demandKey({ merge }: ListSchema, item: JsonObject): void {
   const key = merge?.as === "map" ? merge.keys[0]! : "";
   if (isScalar(ownMember(item, key))) return;
   throw new PatchApplyError(`map: ${JSON.stringify(item).slice(0, 200)} does not contain declared merge key: ${key}`);
 }
 
 /** A deletion that gives every key means the one item that has them all. */
-function withoutDeleted(list: ListShape, original: readonly unknown[], deletions: readonly JsonObject[]): readonly unknown[] {
+function withoutDeleted(list: ListSchema, original: readonly unknown[], deletions: readonly JsonObject[]): readonly unknown[] {
   if (deletions.length === 0 || list.merge?.as !== "map") return original;
   const { keys } = list.merge;
   const idOf = keyId(keys[0]!);
@@ -200,7 +200,7 @@ function withoutDeleted(list: ListShape, original: readonly unknown[], deletions
  * Items meet by the first key. Of several original items with the same one, as Services have for two protocols on one port,
  * the one that agrees in every key comes first. Each is matched once: a second mention is another item.
  */
-function mergeItems(list: ListShape, original: readonly unknown[], patch: readonly JsonObject[]): unknown[] {
+function mergeItems(list: ListSchema, original: readonly unknown[], patch: readonly JsonObject[]): unknown[] {
   const idOf = list.merge?.as === "map" ? keyId(list.merge.keys[0]!) : scalarId;
   const stepOf = (item: unknown) => itemStep(list, item);
   const met = new Map<JsonObject, number>();
@@ -216,7 +216,7 @@ function mergeItems(list: ListShape, original: readonly unknown[], patch: readon
     }
   }
   const merged = [...original];
-  for (const [item, index] of met) merged[index] = mergeRecord(list.of, merged[index] as JsonObject, item);
+  for (const [item, index] of met) merged[index] = mergeRecord(list.items, merged[index] as JsonObject, item);
   return [...merged, ...left(patch).map(cleanRecord)];
 }
 
@@ -227,7 +227,7 @@ interface Ordering {
   readonly patch: unknown;
 }
 
-function setOrder(shape: Shape, { merged, known, order, patch }: Ordering): unknown[] {
+function setOrder(shape: Schema, { merged, known, order, patch }: Ordering): unknown[] {
   if (shape.type !== "list" || shape.merge === undefined) return [...merged];
   const idOf = shape.merge.as === "set" ? scalarId : keyId(shape.merge.keys[0]!);
   const items = (Array.isArray(patch) ? patch : []).filter((item) => !isRecord(item) || !Object.hasOwn(item, DIRECTIVE));

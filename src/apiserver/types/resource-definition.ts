@@ -7,7 +7,7 @@ import type { FieldError } from "./field-error.ts";
 import { withMetadata } from "./objects/metadata.ts";
 import type { TextRule } from "./objects/names.ts";
 import type { UserInfo } from "./user-info.ts";
-import type { ObjectShape } from "./objects/shape.ts";
+import type { ObjectSchema } from "../../schema/schema.ts";
 
 /** Verbs of a resource, as discovery and permissions name them. */
 export const ALL_VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"] as const;
@@ -163,7 +163,7 @@ export interface ResourceDefinition {
   readonly verbs?: readonly Verb[];
   /** A warning that every request is given. */
   readonly deprecation?: string;
-  readonly shape: ObjectShape;
+  readonly shape: ObjectSchema;
   /** For reviews, which have the verb `create` alone: computes the answer; nothing is stored. */
   readonly review?: (object: KubeObject, user: UserInfo, options: ReviewOptions) => KubeObject | Promise<KubeObject>;
   /** Questions about objects of the kind, by the last part of their paths. */

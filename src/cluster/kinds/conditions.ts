@@ -3,48 +3,32 @@
  *
  * @module
  */
-import { described, fields, int64, list, mandatory, numbered, optional, text, time } from "../../apiserver/types/objects/shape.ts";
+import { int64, listOf, mandatory, named, optional, text, time } from "../../schema/builders.ts";
 
-const TEXTS = {
-  type: "Type of the condition, unique in the list.",
-  status: "True, False or Unknown.",
-  lastTransitionTime: "When the status last changed.",
-  reason: "Why the status changed: one word, for programs.",
-  message: "Why the status changed: a sentence, for people.",
-};
+const REASON = "Why the status changed: one word, for programs.";
+const MESSAGE = "Why the status changed: a sentence, for people.";
+const HEAD = {
+  type: [1, mandatory(text), "Type of the condition, unique in the list."],
+  status: [2, mandatory(text), "True, False or Unknown."],
+} as const;
 
-const CONDITION = described(
-  numbered(
-    fields({
-      type: mandatory(text),
-      status: mandatory(text),
-      observedGeneration: int64,
-      lastTransitionTime: mandatory(time),
-      reason: mandatory(text),
-      message: mandatory(text),
-    }),
-    { type: 1, status: 2, observedGeneration: 3, lastTransitionTime: 4, reason: 5, message: 6 },
-  ),
-  {
-    name: "Condition",
-    description: "A condition of an object.",
-    fields: { ...TEXTS, observedGeneration: "Generation of the object that the condition describes." },
-  },
-);
+const CONDITION = named("Condition", "A condition of an object.", {
+  ...HEAD,
+  observedGeneration: [3, int64, "Generation of the object that the condition describes."],
+  lastTransitionTime: [4, mandatory(time), "When the status last changed."],
+  reason: [5, mandatory(text), REASON],
+  message: [6, mandatory(text), MESSAGE],
+});
 
 /** Conditions of the kind that APIs share. Source: `Condition` of `meta/v1`. */
-export const CONDITIONS = list(CONDITION, { as: "map", keys: ["type"] });
+export const CONDITIONS = listOf(CONDITION, { as: "map", keys: ["type"] });
 
-const NAMESPACE_CONDITION = described(
-  numbered(fields({ type: mandatory(text), status: mandatory(text), lastTransitionTime: optional(time), reason: text, message: text }), {
-    type: 1,
-    status: 2,
-    lastTransitionTime: 4,
-    reason: 5,
-    message: 6,
-  }),
-  { name: "NamespaceCondition", description: "A condition of a namespace.", fields: TEXTS },
-);
+const NAMESPACE_CONDITION = named("NamespaceCondition", "A condition of a namespace.", {
+  ...HEAD,
+  lastTransitionTime: [4, optional(time), "When the status last changed."],
+  reason: [5, text, REASON],
+  message: [6, text, MESSAGE],
+});
 
 /** Conditions of Namespaces, which are older and have less. Source: `NamespaceCondition` of `core/v1`. */
-export const NAMESPACE_CONDITIONS = list(NAMESPACE_CONDITION, { as: "map", keys: ["type"] });
+export const NAMESPACE_CONDITIONS = listOf(NAMESPACE_CONDITION, { as: "map", keys: ["type"] });

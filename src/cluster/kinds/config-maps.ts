@@ -5,7 +5,8 @@ import { forbidden, invalid } from "../../apiserver/types/field-error.ts";
 import type { FieldError } from "../../apiserver/types/field-error.ts";
 import { dataKey, dnsSubdomain } from "../../apiserver/types/objects/names.ts";
 import type { ResourceDefinition } from "../../apiserver/types/resource-definition.ts";
-import { bool, bytes, kindShape, numbered, optional, textMap } from "../../apiserver/types/objects/shape.ts";
+import { kindShape } from "../../kube/object/kind-shape.ts";
+import { bool, bytes, mapOf, optional, textMap } from "../../schema/builders.ts";
 import { CONFIG_MAP_COLUMNS } from "./columns/small.ts";
 
 /** All keys and values of one object's data, in bytes. */
@@ -16,19 +17,13 @@ export const configMaps: ResourceDefinition = {
   type: CONFIG_MAPS,
   singular: "configmap",
   shortNames: ["cm"],
-  shape: numbered(
-    kindShape(
-      { immutable: optional(bool), data: textMap, binaryData: { type: "map", of: bytes } },
-      {
-        description: "Configuration data by name.",
-        fields: {
-          immutable: "If true, the data can no longer be changed.",
-          data: "Strings by name. Names consist of letters, digits, '-', '_' and '.'.",
-          binaryData: "Bytes by name, in base64; a name must not be in data too.",
-        },
-      },
-    ),
-    { metadata: 1, data: 2, binaryData: 3, immutable: 4 },
+  shape: kindShape(
+    {
+      immutable: [4, optional(bool), "If true, the data can no longer be changed."],
+      data: [2, textMap, "Strings by name. Names consist of letters, digits, '-', '_' and '.'."],
+      binaryData: [3, mapOf(bytes), "Bytes by name, in base64; a name must not be in data too."],
+    },
+    "Configuration data by name.",
   ),
   columns: CONFIG_MAP_COLUMNS,
   strategy: { nameRule: dnsSubdomain, validate },

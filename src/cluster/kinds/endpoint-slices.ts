@@ -6,99 +6,11 @@ import { duplicate, IMMUTABLE, invalid, notSupported, required } from "../../api
 import type { FieldError } from "../../apiserver/types/field-error.ts";
 import { dnsLabel, dnsSubdomain, labelValue, qualifiedName } from "../../apiserver/types/objects/names.ts";
 import type { ResourceDefinition } from "../../apiserver/types/resource-definition.ts";
-import {
-  always,
-  bool,
-  described,
-  fields,
-  int32,
-  kindShape,
-  list,
-  mandatory,
-  numbered,
-  optional,
-  text,
-  textMap,
-} from "../../apiserver/types/objects/shape.ts";
+import { kindShape } from "../../kube/object/kind-shape.ts";
+import { ENDPOINT_SLICE_FIELDS } from "../../kube/object/kinds/endpoint-slices.ts";
 import { ENDPOINT_SLICE_COLUMNS } from "./columns/endpoints.ts";
 import { endpointAddressErrors } from "./addresses.ts";
 import { portNumberErrors, PROTOCOLS } from "./endpoints.ts";
-import { OBJECT_REFERENCE } from "./events.ts";
-
-const CONDITIONS = described(
-  numbered(fields({ ready: optional(bool), serving: optional(bool), terminating: optional(bool) }), {
-    ready: 1,
-    serving: 2,
-    terminating: 3,
-  }),
-  {
-    name: "EndpointConditions",
-    description: "Whether an endpoint accepts traffic.",
-    fields: {
-      ready: "The endpoint accepts traffic; unknown counts as true.",
-      serving: "The endpoint accepts traffic, even while it terminates.",
-      terminating: "It is ending.",
-    },
-  },
-);
-const forName = (name: string, description: string) =>
-  described(numbered(fields({ name: mandatory(text) }), { name: 1 }), { name, description, fields: { name: "Its name." } });
-const HINTS = described(
-  numbered(fields({ forZones: list(forName("ForZone", "A zone.")), forNodes: list(forName("ForNode", "A node.")) }), {
-    forZones: 1,
-    forNodes: 2,
-  }),
-  {
-    name: "EndpointHints",
-    description: "Which consumers should prefer an endpoint.",
-    fields: { forZones: "The zones that should use it.", forNodes: "The nodes that should use it." },
-  },
-);
-const ENDPOINT = described(
-  numbered(
-    fields({
-      addresses: mandatory(list(text, { as: "set" })),
-      conditions: always(CONDITIONS),
-      hostname: optional(text),
-      targetRef: optional(OBJECT_REFERENCE),
-      deprecatedTopology: textMap,
-      nodeName: optional(text),
-      zone: optional(text),
-      hints: HINTS,
-    }),
-    { addresses: 1, conditions: 2, hostname: 3, targetRef: 4, deprecatedTopology: 5, nodeName: 6, zone: 7, hints: 8 },
-  ),
-  {
-    name: "Endpoint",
-    description: "One endpoint behind a Service.",
-    fields: {
-      addresses: "Addresses of the endpoint; consumers use the first one.",
-      conditions: "Whether the endpoint accepts traffic.",
-      hostname: "DNS name of the endpoint within the Service.",
-      targetRef: "The object behind the endpoint, most often a Pod.",
-      nodeName: "Node of the endpoint.",
-      zone: "Zone of the endpoint.",
-    },
-  },
-);
-const PORT = described(
-  numbered(fields({ name: optional(text), protocol: optional(text), port: optional(int32), appProtocol: optional(text) }), {
-    name: 1,
-    protocol: 2,
-    port: 3,
-    appProtocol: 4,
-  }),
-  {
-    name: "EndpointPort",
-    description: "A port that all endpoints of a slice share.",
-    fields: {
-      name: "Name of the Service's port.",
-      protocol: "TCP, UDP or SCTP; TCP when omitted.",
-      port: "Port number, 1 to 65535; every port when omitted.",
-      appProtocol: "Protocol above the transport, such as kubernetes.io/h2c.",
-    },
-  },
-);
 
 const ADDRESS_TYPES = ["FQDN", "IPv4", "IPv6"];
 const ENDPOINTS_MAX = 1_000;
@@ -109,20 +21,7 @@ const ADDRESSES_MAX = 100;
 export const endpointSlices: ResourceDefinition = {
   type: ENDPOINT_SLICES,
   singular: "endpointslice",
-  shape: numbered(
-    kindShape(
-      { addressType: mandatory(text), endpoints: mandatory(list(ENDPOINT)), ports: always(list(PORT)) },
-      {
-        description: "Some of the endpoints of the Service that the label kubernetes.io/service-name names.",
-        fields: {
-          addressType: "IPv4, IPv6 or FQDN; it cannot be changed.",
-          endpoints: "The endpoints, at most 1000.",
-          ports: "The ports that all endpoints share.",
-        },
-      },
-    ),
-    { metadata: 1, endpoints: 2, ports: 3, addressType: 4 },
-  ),
+  shape: kindShape(ENDPOINT_SLICE_FIELDS, "Some of the endpoints of the Service that the label kubernetes.io/service-name names."),
   columns: ENDPOINT_SLICE_COLUMNS,
   strategy: {
     nameRule: dnsSubdomain,

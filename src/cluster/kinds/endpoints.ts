@@ -7,63 +7,10 @@ import { invalid, notSupported, required } from "../../apiserver/types/field-err
 import type { FieldError } from "../../apiserver/types/field-error.ts";
 import { dnsLabel, dnsSubdomain, qualifiedName } from "../../apiserver/types/objects/names.ts";
 import type { ResourceDefinition } from "../../apiserver/types/resource-definition.ts";
-import { described, fields, int32, kindShape, list, mandatory, numbered, optional, text } from "../../apiserver/types/objects/shape.ts";
+import { kindShape } from "../../kube/object/kind-shape.ts";
+import { ENDPOINTS_FIELDS } from "../../kube/object/kinds/endpoints.ts";
 import { ENDPOINTS_COLUMNS } from "./columns/endpoints.ts";
 import { endpointAddressErrors } from "./addresses.ts";
-import { OBJECT_REFERENCE } from "./events.ts";
-
-const ADDRESS = described(
-  numbered(fields({ ip: mandatory(text), hostname: text, nodeName: optional(text), targetRef: optional(OBJECT_REFERENCE) }), {
-    ip: 1,
-    targetRef: 2,
-    hostname: 3,
-    nodeName: 4,
-  }),
-  {
-    name: "EndpointAddress",
-    description: "An address of a Service.",
-    fields: {
-      ip: "The IPv4 or IPv6 address. Loopback, link-local and multicast addresses are refused.",
-      hostname: "DNS name of this address within the Service.",
-      nodeName: "Node of the address.",
-      targetRef: "The object behind the address, most often a Pod.",
-    },
-  },
-);
-const PORT = described(
-  numbered(fields({ name: text, port: mandatory(int32), protocol: text, appProtocol: optional(text) }), {
-    name: 1,
-    port: 2,
-    protocol: 3,
-    appProtocol: 4,
-  }),
-  {
-    name: "EndpointPort",
-    description: "A port of the addresses of a subset.",
-    fields: {
-      name: "Name of the Service's port; may be left out when there is only one.",
-      port: "Port number, 1 to 65535.",
-      protocol: "TCP, UDP or SCTP; TCP when omitted.",
-      appProtocol: "Protocol above the transport, such as kubernetes.io/h2c.",
-    },
-  },
-);
-const SUBSET = described(
-  numbered(fields({ addresses: list(ADDRESS), notReadyAddresses: list(ADDRESS), ports: list(PORT) }), {
-    addresses: 1,
-    notReadyAddresses: 2,
-    ports: 3,
-  }),
-  {
-    name: "EndpointSubset",
-    description: "Addresses that share the same ports: every address has every port.",
-    fields: {
-      addresses: "Addresses that accept traffic.",
-      notReadyAddresses: "Addresses that do not accept traffic yet.",
-      ports: "Ports of all these addresses.",
-    },
-  },
-);
 
 /** Protocols of a port. */
 export const PROTOCOLS = ["SCTP", "TCP", "UDP"];
@@ -74,19 +21,7 @@ export const endpoints: ResourceDefinition = {
   singular: "endpoints",
   shortNames: ["ep"],
   deprecation: "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
-  shape: numbered(
-    kindShape(
-      { subsets: list(SUBSET) },
-      {
-        description: "The addresses and ports of the Service of the same name. Newer clients read EndpointSlices instead.",
-        fields: {
-          subsets:
-            "All addresses, grouped by their ports. The server stores them as they are written; before Kubernetes 1.36 it regroups them on every write.",
-        },
-      },
-    ),
-    { metadata: 1, subsets: 2 },
-  ),
+  shape: kindShape(ENDPOINTS_FIELDS, "The addresses and ports of the Service of the same name. Newer clients read EndpointSlices instead."),
   columns: ENDPOINTS_COLUMNS,
   strategy: { nameRule: dnsSubdomain, createOnUpdate: true, prepare, validate },
 };

@@ -4,80 +4,19 @@ import { invalid } from "../../apiserver/types/field-error.ts";
 import type { FieldError } from "../../apiserver/types/field-error.ts";
 import { dnsSubdomain } from "../../apiserver/types/objects/names.ts";
 import type { ResourceDefinition } from "../../apiserver/types/resource-definition.ts";
-import {
-  always,
-  described,
-  fields,
-  int32,
-  kindShape,
-  mandatory,
-  microTime,
-  numbered,
-  optional,
-  text,
-  time,
-} from "../../apiserver/types/objects/shape.ts";
+import { kindShape } from "../../kube/object/kind-shape.ts";
+import { OBJECT_REFERENCE } from "../../kube/object/kinds/parts.ts";
+import { always, int32, mandatory, microTime, named, optional, text, time } from "../../schema/builders.ts";
 import { EVENT_COLUMNS } from "./columns/events.ts";
 
-/** A reference to an object, as Events and addresses hold it. */
-export const OBJECT_REFERENCE = described(
-  numbered(
-    fields({
-      kind: text,
-      namespace: text,
-      name: text,
-      uid: text,
-      apiVersion: text,
-      resourceVersion: text,
-      fieldPath: text,
-    }),
-    { kind: 1, namespace: 2, name: 3, uid: 4, apiVersion: 5, resourceVersion: 6, fieldPath: 7 },
-  ),
-  {
-    name: "ObjectReference",
-    description: "Refers to an object, or to a part of it.",
-    fields: {
-      kind: "Kind of the object.",
-      namespace: "Namespace of the object.",
-      name: "Name of the object.",
-      uid: "UID of the object.",
-      apiVersion: "API version of the object.",
-      resourceVersion: "resourceVersion of the object, if a particular one is meant.",
-      fieldPath: "Part of the object, such as spec.containers{web}.",
-    },
-  },
-);
-
-const EVENT_SOURCE = described(numbered(fields({ component: text, host: text }), { component: 1, host: 2 }), {
-  name: "EventSource",
-  description: "Who reports an Event.",
-  fields: { component: "Name of the program.", host: "Node on which it runs." },
+const EVENT_SOURCE = named("EventSource", "Who reports an Event.", {
+  component: [1, text, "Name of the program."],
+  host: [2, text, "Node on which it runs."],
 });
-const EVENT_SERIES = described(
-  numbered(fields({ count: int32, lastObservedTime: optional(microTime) }), { count: 1, lastObservedTime: 2 }),
-  {
-    name: "EventSeries",
-    description: "Repetitions of an Event.",
-    fields: { count: "Number of occurrences so far.", lastObservedTime: "Time of the last occurrence." },
-  },
-);
-const EVENT_NUMBERS = {
-  metadata: 1,
-  involvedObject: 2,
-  reason: 3,
-  message: 4,
-  source: 5,
-  firstTimestamp: 6,
-  lastTimestamp: 7,
-  count: 8,
-  type: 9,
-  eventTime: 10,
-  series: 11,
-  action: 12,
-  related: 13,
-  reportingComponent: 14,
-  reportingInstance: 15,
-};
+const EVENT_SERIES = named("EventSeries", "Repetitions of an Event.", {
+  count: [1, int32, "Number of occurrences so far."],
+  lastObservedTime: [2, optional(microTime), "Time of the last occurrence."],
+});
 
 interface Event extends KubeObject {
   readonly involvedObject: TargetReference;
@@ -94,39 +33,24 @@ export const events: ResourceDefinition = {
   type: EVENTS,
   singular: "event",
   shortNames: ["ev"],
-  shape: numbered(
-    kindShape(
-      {
-        involvedObject: mandatory(OBJECT_REFERENCE),
-        reason: text,
-        message: text,
-        source: always(EVENT_SOURCE),
-        firstTimestamp: always(time),
-        lastTimestamp: always(time),
-        count: int32,
-        type: text,
-        eventTime: always(microTime),
-        series: EVENT_SERIES,
-        action: text,
-        related: optional(OBJECT_REFERENCE),
-        reportingComponent: always(text),
-        reportingInstance: always(text),
-      },
-      {
-        description: "Something that happened to an object, for people to read. Events may be lost.",
-        fields: {
-          involvedObject: "The object that the Event is about.",
-          reason: "Reason in one word, for programs.",
-          message: "Description of what happened.",
-          type: "Normal or Warning.",
-          count: "Number of occurrences.",
-          firstTimestamp: "Time of the first occurrence.",
-          lastTimestamp: "Time of the last occurrence.",
-          source: "Who reports it.",
-        },
-      },
-    ),
-    EVENT_NUMBERS,
+  shape: kindShape(
+    {
+      involvedObject: [2, mandatory(OBJECT_REFERENCE), "The object that the Event is about."],
+      reason: [3, text, "Reason in one word, for programs."],
+      message: [4, text, "Description of what happened."],
+      source: [5, always(EVENT_SOURCE), "Who reports it."],
+      firstTimestamp: [6, always(time), "Time of the first occurrence."],
+      lastTimestamp: [7, always(time), "Time of the last occurrence."],
+      count: [8, int32, "Number of occurrences."],
+      type: [9, text, "Normal or Warning."],
+      eventTime: [10, always(microTime)],
+      series: [11, EVENT_SERIES],
+      action: [12, text],
+      related: [13, optional(OBJECT_REFERENCE)],
+      reportingComponent: [14, always(text)],
+      reportingInstance: [15, always(text)],
+    },
+    "Something that happened to an object, for people to read. Events may be lost.",
   ),
   selectableFields: {
     "involvedObject.kind": involved("kind"),

@@ -4,7 +4,8 @@ import { withMetadata } from "../../apiserver/types/objects/metadata.ts";
 import { dnsLabel } from "../../apiserver/types/objects/names.ts";
 import { ALL_VERBS, replaceStatus } from "../../apiserver/types/resource-definition.ts";
 import type { ResourceDefinition } from "../../apiserver/types/resource-definition.ts";
-import { always, described, fields, kindShape, list, numbered, text } from "../../apiserver/types/objects/shape.ts";
+import { kindShape } from "../../kube/object/kind-shape.ts";
+import { always, listOf, named, text } from "../../schema/builders.ts";
 import { NAMESPACE_COLUMNS } from "./columns/small.ts";
 import { NAMESPACE_CONDITIONS } from "./conditions.ts";
 
@@ -17,15 +18,12 @@ interface Namespace extends KubeObject {
 const CONTENTS_FINALIZER = "kubernetes";
 const NAME_LABEL = "kubernetes.io/metadata.name";
 
-const SPEC = described(numbered(fields({ finalizers: list(text) }), { finalizers: 1 }), {
-  name: "NamespaceSpec",
-  description: "Finalizers of a namespace.",
-  fields: { finalizers: "Controllers that must finish before the namespace is removed." },
+const SPEC = named("NamespaceSpec", "Finalizers of a namespace.", {
+  finalizers: [1, listOf(text), "Controllers that must finish before the namespace is removed."],
 });
-const STATUS = described(numbered(fields({ phase: text, conditions: NAMESPACE_CONDITIONS }), { phase: 1, conditions: 2 }), {
-  name: "NamespaceStatus",
-  description: "Observed state of a namespace.",
-  fields: { phase: "Active or Terminating.", conditions: "Progress of its deletion, and what holds it up." },
+const STATUS = named("NamespaceStatus", "Observed state of a namespace.", {
+  phase: [1, text, "Active or Terminating."],
+  conditions: [2, NAMESPACE_CONDITIONS, "Progress of its deletion, and what holds it up."],
 });
 
 /** `v1` Namespaces. */
@@ -34,21 +32,12 @@ export const namespaces: ResourceDefinition = {
   singular: "namespace",
   shortNames: ["ns"],
   verbs: ALL_VERBS.filter((verb) => verb !== "deletecollection"),
-  shape: numbered(
-    kindShape(
-      {
-        spec: always(SPEC),
-        status: always(STATUS),
-      },
-      {
-        description: "A scope for names: within it, names of objects are unique per kind.",
-        fields: {
-          spec: "Finalizers that keep the namespace until its contents are gone.",
-          status: "Whether the namespace is in use or being deleted.",
-        },
-      },
-    ),
-    { metadata: 1, spec: 2, status: 3 },
+  shape: kindShape(
+    {
+      spec: [2, always(SPEC), "Finalizers that keep the namespace until its contents are gone."],
+      status: [3, always(STATUS), "Whether the namespace is in use or being deleted."],
+    },
+    "A scope for names: within it, names of objects are unique per kind.",
   ),
   selectableFields: { "status.phase": (object) => (object as Namespace).status.phase ?? "" },
   columns: NAMESPACE_COLUMNS,

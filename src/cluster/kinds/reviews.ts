@@ -9,8 +9,9 @@ import type { Attributes, Authorizer, PathAttributes, PolicyRule, ResourceAttrib
 import { invalid } from "../../apiserver/types/field-error.ts";
 import { dnsSubdomain } from "../../apiserver/types/objects/names.ts";
 import type { ResourceDefinition } from "../../apiserver/types/resource-definition.ts";
-import { any, bool, fields, kindShape, list, mandatory, numbered, optional, text } from "../../apiserver/types/objects/shape.ts";
-import type { Shape } from "../../apiserver/types/objects/shape.ts";
+import { kindShape } from "../../kube/object/kind-shape.ts";
+import { anything, bool, listOf, mandatory, mapOf, objectOf, optional, text } from "../../schema/builders.ts";
+import type { Schema } from "../../schema/schema.ts";
 import { badRequest, invalidObject } from "../../apiserver/types/status.ts";
 import type { Tokens } from "../../apiserver/access/tokens.ts";
 import type { UserInfo } from "../../apiserver/types/user-info.ts";
@@ -24,31 +25,33 @@ export interface ReviewsOptions {
 const AUTHORIZATION = "authorization.k8s.io/v1";
 const AUTHENTICATION = "authentication.k8s.io/v1";
 
-const RESOURCE_ATTRIBUTES = numbered(
-  fields({ namespace: text, verb: text, group: text, version: text, resource: text, subresource: text, name: text, fieldSelector: optional(any), labelSelector: optional(any) }), // prettier-ignore
-  { namespace: 1, verb: 2, group: 3, version: 4, resource: 5, subresource: 6, name: 7 },
-);
-const PATH_ATTRIBUTES = numbered(fields({ path: text, verb: text }), { path: 1, verb: 2 });
-const ASKED = { resourceAttributes: RESOURCE_ATTRIBUTES, nonResourceAttributes: PATH_ATTRIBUTES };
-const ASKED_NUMBERS = { resourceAttributes: 1, nonResourceAttributes: 2 };
-const EXTRA: Shape = { type: "map", of: list(text) };
-const SELF_SPEC = numbered(fields(ASKED), ASKED_NUMBERS);
-const SUBJECT_SPEC = numbered(fields({ ...ASKED, user: text, groups: list(text), extra: EXTRA, uid: text }), {
-  ...ASKED_NUMBERS,
-  user: 3,
-  groups: 4,
+const RESOURCE_ATTRIBUTES = objectOf({
+  namespace: [1, text],
+  verb: [2, text],
+  group: [3, text],
+  version: [4, text],
+  resource: [5, text],
+  subresource: [6, text],
+  name: [7, text],
+  fieldSelector: optional(anything),
+  labelSelector: optional(anything),
 });
-const ACCESS_STATUS = fields({ allowed: mandatory(bool), denied: bool, reason: text, evaluationError: text });
+const PATH_ATTRIBUTES = objectOf({ path: [1, text], verb: [2, text] });
+const ASKED = { resourceAttributes: [1, RESOURCE_ATTRIBUTES], nonResourceAttributes: [2, PATH_ATTRIBUTES] } as const;
+const EXTRA: Schema = mapOf(listOf(text));
+const SELF_SPEC = objectOf(ASKED);
+const SUBJECT_SPEC = objectOf({ ...ASKED, user: [3, text], groups: [4, listOf(text)], extra: EXTRA, uid: text });
+const ACCESS_STATUS = objectOf({ allowed: mandatory(bool), denied: bool, reason: text, evaluationError: text });
 
-const RULE = fields({ verbs: mandatory(list(text)), apiGroups: list(text), resources: list(text), resourceNames: list(text) });
-const PATH_RULE = fields({ verbs: mandatory(list(text)), nonResourceURLs: list(text) });
-const RULES_STATUS = fields({
-  resourceRules: mandatory(list(RULE)),
-  nonResourceRules: mandatory(list(PATH_RULE)),
+const RULE = objectOf({ verbs: mandatory(listOf(text)), apiGroups: listOf(text), resources: listOf(text), resourceNames: listOf(text) });
+const PATH_RULE = objectOf({ verbs: mandatory(listOf(text)), nonResourceURLs: listOf(text) });
+const RULES_STATUS = objectOf({
+  resourceRules: mandatory(listOf(RULE)),
+  nonResourceRules: mandatory(listOf(PATH_RULE)),
   incomplete: mandatory(bool),
   evaluationError: text,
 });
-const USER_INFO = fields({ username: text, uid: text, groups: list(text), extra: EXTRA });
+const USER_INFO = objectOf({ username: text, uid: text, groups: listOf(text), extra: EXTRA });
 
 /**
  * The reviews of a cluster.
@@ -60,12 +63,12 @@ export function createReviews({ authorizer, tokens }: ReviewsOptions): readonly 
   return [
     {
       ...kind(AUTHENTICATION, "SelfSubjectReview"),
-      shape: numbered(kindShape({ status: fields({ userInfo: USER_INFO }) }), { metadata: 1 }),
+      shape: kindShape({ status: [2, objectOf({ userInfo: USER_INFO })] }),
       review: (object, user) => ({ ...object, status: { userInfo: shown(user) } }),
     },
     {
       ...kind(AUTHENTICATION, "TokenReview"),
-      shape: questionShape(numbered(fields({ token: text, audiences: list(text) }), { token: 1, audiences: 2 }), TOKEN_STATUS),
+      shape: questionShape(objectOf({ token: [1, text], audiences: [2, listOf(text)] }), TOKEN_STATUS),
       review: async (object) => ({ ...object, status: await tokenStatus(tokens, specOf<TokenReviewSpec>(object)) }),
     },
     {
@@ -75,7 +78,7 @@ export function createReviews({ authorizer, tokens }: ReviewsOptions): readonly 
     },
     {
       ...kind(AUTHORIZATION, "SelfSubjectRulesReview"),
-      shape: questionShape(numbered(fields({ namespace: text }), { namespace: 1 }), RULES_STATUS),
+      shape: questionShape(objectOf({ namespace: [1, text] }), RULES_STATUS),
       review: (object, user) => ({
         ...object,
         status: rulesStatus(authorizer, user, specOf<{ namespace?: string }>(object).namespace ?? ""),
@@ -94,7 +97,7 @@ export function createReviews({ authorizer, tokens }: ReviewsOptions): readonly 
   ];
 }
 
-const TOKEN_STATUS = fields({ authenticated: bool, user: USER_INFO, audiences: list(text), error: text });
+const TOKEN_STATUS = objectOf({ authenticated: bool, user: USER_INFO, audiences: listOf(text), error: text });
 
 function kind(apiVersion: string, name: string, { namespaced = false } = {}) {
   const singular = name.toLowerCase();
@@ -102,8 +105,8 @@ function kind(apiVersion: string, name: string, { namespaced = false } = {}) {
   return { type, singular, verbs: ["create"], strategy: { nameRule: dnsSubdomain } } as const;
 }
 
-function questionShape(spec: Shape, status: Shape) {
-  return numbered(kindShape({ spec: mandatory(spec), status }), { metadata: 1, spec: 2 });
+function questionShape(spec: Schema, status: Schema) {
+  return kindShape({ spec: [2, mandatory(spec)], status });
 }
 
 function specOf<Spec>(object: KubeObject): Spec {

@@ -5,23 +5,19 @@ import { fieldStep } from "../../apiserver/types/fields/step.ts";
 import { AGE_COLUMN, NAME_COLUMN, NONE, textColumn } from "../../apiserver/types/columns.ts";
 import { dnsSubdomain } from "../../apiserver/types/objects/names.ts";
 import type { ResourceDefinition, View } from "../../apiserver/types/resource-definition.ts";
-import { always, described, fields, int32, kindShape, numbered, text } from "../../apiserver/types/objects/shape.ts";
+import { kindShape } from "../../kube/object/kind-shape.ts";
+import { always, int32, named, text } from "../../schema/builders.ts";
 import { invalid } from "../../apiserver/types/field-error.ts";
 import { selectorText, statusCount, wantedReplicas } from "./columns/workloads.ts";
 import { memberAt } from "./opaque/read.ts";
 
 const TYPE: ResourceType = { apiVersion: "autoscaling/v1", kind: "Scale", plural: "scales", namespaced: true };
 
-const SPEC = described(numbered(fields({ replicas: int32 }), { replicas: 1 }), {
-  name: "ScaleSpec",
-  description: "Desired number of replicas.",
-  fields: { replicas: "Number of replicas; 0 when omitted." },
-});
+const SPEC = named("ScaleSpec", "Desired number of replicas.", { replicas: [1, int32, "Number of replicas; 0 when omitted."] });
 
-const STATUS = described(numbered(fields({ replicas: always(int32), selector: text }), { replicas: 1, selector: 2 }), {
-  name: "ScaleStatus",
-  description: "Observed number of replicas.",
-  fields: { replicas: "Number of replicas.", selector: "Label selector of their Pods, in the form that list requests take." },
+const STATUS = named("ScaleStatus", "Observed number of replicas.", {
+  replicas: [1, always(int32), "Number of replicas."],
+  selector: [2, text, "Label selector of their Pods, in the form that list requests take."],
 });
 
 interface Scale extends KubeObject {
@@ -33,15 +29,9 @@ const DEFINITION: ResourceDefinition = {
   type: TYPE,
   singular: "scale",
   verbs: ["get", "patch", "update"],
-  shape: numbered(
-    kindShape(
-      { spec: always(SPEC), status: always(STATUS) },
-      {
-        description: "Number of replicas of an object.",
-        fields: { spec: "Desired number.", status: "Observed number." },
-      },
-    ),
-    { metadata: 1, spec: 2, status: 3 },
+  shape: kindShape(
+    { spec: [2, always(SPEC), "Desired number."], status: [3, always(STATUS), "Observed number."] },
+    "Number of replicas of an object.",
   ),
   columns: [
     NAME_COLUMN,

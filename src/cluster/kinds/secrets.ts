@@ -4,7 +4,8 @@ import { IMMUTABLE, invalid, required } from "../../apiserver/types/field-error.
 import type { FieldError } from "../../apiserver/types/field-error.ts";
 import { dataKey, dnsSubdomain } from "../../apiserver/types/objects/names.ts";
 import type { ResourceDefinition } from "../../apiserver/types/resource-definition.ts";
-import { bool, bytes, kindShape, numbered, optional, text, textMap } from "../../apiserver/types/objects/shape.ts";
+import { kindShape } from "../../kube/object/kind-shape.ts";
+import { bool, bytes, mapOf, optional, text, textMap } from "../../schema/builders.ts";
 import { SECRET_COLUMNS } from "./columns/small.ts";
 import { decodedLength, immutableErrors, sizeErrors } from "./config-maps.ts";
 
@@ -18,20 +19,14 @@ interface Secret extends KubeObject {
 export const secrets: ResourceDefinition = {
   type: SECRETS,
   singular: "secret",
-  shape: numbered(
-    kindShape(
-      { immutable: optional(bool), data: { type: "map", of: bytes }, stringData: textMap, type: text },
-      {
-        description: "Secret bytes by name.",
-        fields: {
-          immutable: "If true, the data can no longer be changed.",
-          data: "Bytes by name, in base64.",
-          stringData: "Strings by name: write data here without base64. Never returned by reads.",
-          type: "What the data is for; it cannot be changed. Well-known types require certain names in data.",
-        },
-      },
-    ),
-    { metadata: 1, data: 2, type: 3, stringData: 4, immutable: 5 },
+  shape: kindShape(
+    {
+      immutable: [5, optional(bool), "If true, the data can no longer be changed."],
+      data: [2, mapOf(bytes), "Bytes by name, in base64."],
+      stringData: [4, textMap, "Strings by name: write data here without base64. Never returned by reads."],
+      type: [3, text, "What the data is for; it cannot be changed. Well-known types require certain names in data."],
+    },
+    "Secret bytes by name.",
   ),
   selectableFields: { type: (object) => (object as Secret).type ?? "" },
   columns: SECRET_COLUMNS,

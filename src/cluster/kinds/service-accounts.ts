@@ -3,33 +3,25 @@ import type { KubeObject } from "../../kube/object/types.ts";
 import { AGE_COLUMN, NAME_COLUMN, textColumn } from "../../apiserver/types/columns.ts";
 import { dnsSubdomain } from "../../apiserver/types/objects/names.ts";
 import type { ResourceDefinition } from "../../apiserver/types/resource-definition.ts";
-import { bool, fields, kindShape, list, numbered, optional, text } from "../../apiserver/types/objects/shape.ts";
-import { OBJECT_REFERENCE } from "./events.ts";
+import { kindShape } from "../../kube/object/kind-shape.ts";
+import { OBJECT_REFERENCE } from "../../kube/object/kinds/parts.ts";
+import { bool, listOf, objectOf, optional, text } from "../../schema/builders.ts";
 
 /** `v1` ServiceAccounts, as a resource. */
 export const SERVICE_ACCOUNTS: ResourceType = { apiVersion: "v1", kind: "ServiceAccount", plural: "serviceaccounts", namespaced: true };
-
-const OWN_FIELDS = {
-  secrets: list(OBJECT_REFERENCE, { as: "map", keys: ["name"] } as const),
-  imagePullSecrets: list(numbered(fields({ name: text }), { name: 1 })),
-  automountServiceAccountToken: optional(bool),
-};
 
 /** `v1` ServiceAccounts: users that are programs. */
 export const serviceAccounts: ResourceDefinition = {
   type: SERVICE_ACCOUNTS,
   singular: "serviceaccount",
   shortNames: ["sa"],
-  shape: numbered(
-    kindShape(OWN_FIELDS, {
-      description: "A user that is a program. Its name as a user is system:serviceaccount:<namespace>:<name>.",
-      fields: {
-        secrets: "Secrets that Pods of this account may use.",
-        imagePullSecrets: "Secrets for pulling images.",
-        automountServiceAccountToken: "Whether a token of the account is mounted into its Pods.",
-      },
-    }),
-    { metadata: 1, secrets: 2, imagePullSecrets: 3, automountServiceAccountToken: 4 },
+  shape: kindShape(
+    {
+      secrets: [2, listOf(OBJECT_REFERENCE, { as: "map", keys: ["name"] }), "Secrets that Pods of this account may use."],
+      imagePullSecrets: [3, listOf(objectOf({ name: [1, text] })), "Secrets for pulling images."],
+      automountServiceAccountToken: [4, optional(bool), "Whether a token of the account is mounted into its Pods."],
+    },
+    "A user that is a program. Its name as a user is system:serviceaccount:<namespace>:<name>.",
   ),
   columns: [NAME_COLUMN, textColumn("Secrets", "How many Secrets the account lists.", secretCount), AGE_COLUMN],
   strategy: { nameRule: dnsSubdomain },

@@ -4,21 +4,9 @@ import { dns1035Label } from "../../apiserver/types/objects/names.ts";
 import type { FieldError } from "../../apiserver/types/field-error.ts";
 import { replaceStatus } from "../../apiserver/types/resource-definition.ts";
 import type { ResourceDefinition } from "../../apiserver/types/resource-definition.ts";
-import {
-  always,
-  bool,
-  described,
-  fields,
-  int32,
-  intOrText,
-  kindShape,
-  list,
-  mandatory,
-  numbered,
-  optional,
-  text,
-  textMap,
-} from "../../apiserver/types/objects/shape.ts";
+import { kindShape } from "../../kube/object/kind-shape.ts";
+import { SERVICE_SPEC } from "../../kube/object/kinds/services.ts";
+import { always, int32, listOf, mandatory, named, optional, text } from "../../schema/builders.ts";
 import { SERVICE_COLUMNS } from "./columns/services.ts";
 import { CONDITIONS } from "./conditions.ts";
 import { createServiceClaims } from "./service-claims.ts";
@@ -27,150 +15,24 @@ import { hasClusterIp, hasNodePorts, HEADLESS, specErrors, specUpdateErrors, wit
 import type { ServiceSpec } from "./service-rules.ts";
 import { isReachedFromOutside, needsHealthCheck, typeErrors } from "./service-type-rules.ts";
 
-const PORT = described(
-  numbered(
-    fields({
-      name: text,
-      protocol: text,
-      appProtocol: optional(text),
-      port: mandatory(int32),
-      targetPort: always(intOrText),
-      nodePort: int32,
-    }),
-    { name: 1, protocol: 2, port: 3, targetPort: 4, nodePort: 5, appProtocol: 6 },
-  ),
-  {
-    name: "ServicePort",
-    description: "One port of a Service.",
-    fields: {
-      name: "Name of the port; may be left out when there is only one.",
-      protocol: "TCP, UDP or SCTP; TCP when omitted.",
-      appProtocol: "Protocol above the transport, such as kubernetes.io/h2c.",
-      port: "Port of the Service, 1 to 65535.",
-      targetPort: "Port of the Pods, as a number or by its name there; the same as port when omitted.",
-      nodePort: "Port on every node, for Services of type NodePort and LoadBalancer; chosen by the server when omitted.",
-    },
-  },
-);
-
-const CLIENT_IP_CONFIG = described(numbered(fields({ timeoutSeconds: optional(int32) }), { timeoutSeconds: 1 }), {
-  name: "ClientIPConfig",
-  description: "How requests from one client address are kept on the same Pod.",
-  fields: { timeoutSeconds: "Seconds after its last connection, 1 to 86400; 10800 when omitted." },
+const PORT_STATUS = named("PortStatus", "State of one port of a Service at its load balancer.", {
+  port: [1, mandatory(int32), "Port of the Service."],
+  protocol: [2, mandatory(text), "TCP, UDP or SCTP."],
+  error: [3, optional(text), "Reason of a problem with the port, if any."],
 });
-const SESSION_AFFINITY_CONFIG = described(numbered(fields({ clientIP: CLIENT_IP_CONFIG }), { clientIP: 1 }), {
-  name: "SessionAffinityConfig",
-  description: "Settings of session affinity.",
-  fields: { clientIP: "Settings of ClientIP." },
+const INGRESS = named("LoadBalancerIngress", "An address at which a load balancer accepts traffic.", {
+  ip: [1, text, "Its address."],
+  hostname: [2, text, "Its DNS name, for load balancers that have no address."],
+  ipMode: [3, optional(text), "VIP when traffic keeps that address on its way to the nodes, else Proxy."],
+  ports: [4, listOf(PORT_STATUS), "State of each port of the Service."],
 });
-
-const SPEC = described(
-  numbered(
-    fields({
-      ports: list(PORT, { as: "map", keys: ["port", "protocol"], defaults: { protocol: "TCP" } }),
-      selector: textMap,
-      clusterIP: text,
-      clusterIPs: list(text),
-      type: text,
-      externalIPs: list(text),
-      sessionAffinity: text,
-      loadBalancerIP: text,
-      loadBalancerSourceRanges: list(text),
-      externalName: text,
-      externalTrafficPolicy: text,
-      healthCheckNodePort: int32,
-      publishNotReadyAddresses: bool,
-      sessionAffinityConfig: SESSION_AFFINITY_CONFIG,
-      ipFamilies: list(text),
-      ipFamilyPolicy: optional(text),
-      allocateLoadBalancerNodePorts: optional(bool),
-      loadBalancerClass: optional(text),
-      internalTrafficPolicy: optional(text),
-      trafficDistribution: optional(text),
-    }),
-    {
-      ports: 1,
-      selector: 2,
-      clusterIP: 3,
-      type: 4,
-      externalIPs: 5,
-      sessionAffinity: 7,
-      loadBalancerIP: 8,
-      loadBalancerSourceRanges: 9,
-      externalName: 10,
-      externalTrafficPolicy: 11,
-      healthCheckNodePort: 12,
-      publishNotReadyAddresses: 13,
-      sessionAffinityConfig: 14,
-      ipFamilyPolicy: 17,
-      clusterIPs: 18,
-      ipFamilies: 19,
-      allocateLoadBalancerNodePorts: 20,
-      loadBalancerClass: 21,
-      internalTrafficPolicy: 22,
-      trafficDistribution: 23,
-    },
-  ),
-  {
-    name: "ServiceSpec",
-    description: "What a Service offers, and where its traffic goes.",
-    fields: {
-      ports: "The ports of the Service.",
-      selector: "Labels of the Pods behind the Service. Without it, the owner of the Service writes its Endpoints.",
-      clusterIP: "The address within the cluster, chosen by the server when omitted; None for a headless Service.",
-      clusterIPs: "The address for each IP family; the first one is clusterIP.",
-      type: "ClusterIP, NodePort, LoadBalancer or ExternalName; ClusterIP when omitted.",
-      externalIPs: "Other addresses at which nodes accept traffic for the Service.",
-      sessionAffinity: "ClientIP keeps a client on one Pod; None when omitted.",
-      sessionAffinityConfig: "Settings of that.",
-      externalName: "DNS name that a Service of type ExternalName stands for.",
-      publishNotReadyAddresses: "If true, Pods that are not ready are published too.",
-      ipFamilies: "IPv4, IPv6 or both.",
-      ipFamilyPolicy: "SingleStack, PreferDualStack or RequireDualStack.",
-      loadBalancerClass: "Which load balancer serves the Service.",
-    },
-  },
-);
-
-const PORT_STATUS = described(
-  numbered(fields({ port: mandatory(int32), protocol: mandatory(text), error: optional(text) }), { port: 1, protocol: 2, error: 3 }),
-  {
-    name: "PortStatus",
-    description: "State of one port of a Service at its load balancer.",
-    fields: { port: "Port of the Service.", protocol: "TCP, UDP or SCTP.", error: "Reason of a problem with the port, if any." },
-  },
-);
-const INGRESS = described(
-  numbered(fields({ ip: text, hostname: text, ipMode: optional(text), ports: list(PORT_STATUS) }), {
-    ip: 1,
-    hostname: 2,
-    ipMode: 3,
-    ports: 4,
-  }),
-  {
-    name: "LoadBalancerIngress",
-    description: "An address at which a load balancer accepts traffic.",
-    fields: {
-      ip: "Its address.",
-      hostname: "Its DNS name, for load balancers that have no address.",
-      ipMode: "VIP when traffic keeps that address on its way to the nodes, else Proxy.",
-      ports: "State of each port of the Service.",
-    },
-  },
-);
-const LOAD_BALANCER = described(numbered(fields({ ingress: list(INGRESS) }), { ingress: 1 }), {
-  name: "LoadBalancerStatus",
-  description: "State of a load balancer.",
-  fields: { ingress: "Addresses at which it accepts traffic." },
+const LOAD_BALANCER = named("LoadBalancerStatus", "State of a load balancer.", {
+  ingress: [1, listOf(INGRESS), "Addresses at which it accepts traffic."],
 });
-const STATUS = described(
-  numbered(fields({ loadBalancer: always(LOAD_BALANCER), conditions: CONDITIONS }), { loadBalancer: 1, conditions: 2 }),
-  {
-    name: "ServiceStatus",
-    description: "Observed state of a Service.",
-    fields: { loadBalancer: "State of the load balancer.", conditions: "Conditions of the Service." },
-  },
-);
+const STATUS = named("ServiceStatus", "Observed state of a Service.", {
+  loadBalancer: [1, always(LOAD_BALANCER), "State of the load balancer."],
+  conditions: [2, CONDITIONS, "Conditions of the Service."],
+});
 
 /**
  * `v1` Services. A definition holds the addresses and ports that its Services were given, so each cluster has its own.
@@ -185,15 +47,9 @@ export function createServices(options: ServiceClaimsOptions): ResourceDefinitio
     singular: "service",
     shortNames: ["svc"],
     categories: ["all"],
-    shape: numbered(
-      kindShape(
-        { spec: always(SPEC), status: always(STATUS) },
-        {
-          description: "A name and an address for a set of Pods, or for the addresses in its Endpoints.",
-          fields: { spec: "What the Service offers.", status: "State of the load balancer." },
-        },
-      ),
-      { metadata: 1, spec: 2, status: 3 },
+    shape: kindShape(
+      { spec: [2, always(SERVICE_SPEC), "What the Service offers."], status: [3, always(STATUS), "State of the load balancer."] },
+      "A name and an address for a set of Pods, or for the addresses in its Endpoints.",
     ),
     selectableFields: {
       "spec.clusterIP": (object) => serviceSpecOf(object).clusterIP ?? "",

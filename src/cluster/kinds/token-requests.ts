@@ -12,18 +12,8 @@ import type { FieldError } from "../../apiserver/types/field-error.ts";
 import { timestamp } from "../../apiserver/types/objects/metadata.ts";
 import { dnsSubdomain } from "../../apiserver/types/objects/names.ts";
 import type { Asked, Question, ResourceDefinition } from "../../apiserver/types/resource-definition.ts";
-import {
-  described,
-  fields,
-  int64,
-  kindShape,
-  list,
-  mandatory,
-  numbered,
-  optional,
-  text,
-  time,
-} from "../../apiserver/types/objects/shape.ts";
+import { kindShape } from "../../kube/object/kind-shape.ts";
+import { int64, listOf, mandatory, named, optional, text, time } from "../../schema/builders.ts";
 import { badRequest, conflict, invalidObject, notFound } from "../../apiserver/types/status.ts";
 import { API_AUDIENCE } from "../../apiserver/access/tokens.ts";
 import type { Tokens } from "../../apiserver/access/tokens.ts";
@@ -38,57 +28,29 @@ const TYPE: ResourceType = {
   namespaced: true,
 };
 
-const BOUND_OBJECT = described(
-  numbered(fields({ kind: text, apiVersion: text, name: text, uid: text }), { kind: 1, apiVersion: 2, name: 3, uid: 4 }),
-  {
-    name: "BoundObjectReference",
-    description: "The object that a token is bound to.",
-    fields: {
-      kind: "Pod or Secret.",
-      apiVersion: "API version of the object.",
-      name: "Name of the object.",
-      uid: "UID of the object; when omitted, that of the object with this name.",
-    },
-  },
-);
-const SPEC = described(
-  numbered(fields({ audiences: mandatory(list(text)), expirationSeconds: optional(int64), boundObjectRef: BOUND_OBJECT }), {
-    audiences: 1,
-    boundObjectRef: 3,
-    expirationSeconds: 4,
-  }),
-  {
-    name: "TokenRequestSpec",
-    description: "Properties of a requested token.",
-    fields: {
-      audiences: "Audiences of the token; the API server when omitted.",
-      expirationSeconds: "Lifetime of the token in seconds, at least 600; 3600 when omitted.",
-      boundObjectRef: "An object that the token is bound to: the token becomes invalid with it.",
-    },
-  },
-);
-const STATUS = described(
-  numbered(fields({ token: mandatory(text), expirationTimestamp: mandatory(time) }), { token: 1, expirationTimestamp: 2 }),
-  {
-    name: "TokenRequestStatus",
-    description: "The token.",
-    fields: { token: "The token. Secret.", expirationTimestamp: "When it ends." },
-  },
-);
+const BOUND_OBJECT = named("BoundObjectReference", "The object that a token is bound to.", {
+  kind: [1, text, "Pod or Secret."],
+  apiVersion: [2, text, "API version of the object."],
+  name: [3, text, "Name of the object."],
+  uid: [4, text, "UID of the object; when omitted, that of the object with this name."],
+});
+const SPEC = named("TokenRequestSpec", "Properties of a requested token.", {
+  audiences: [1, mandatory(listOf(text)), "Audiences of the token; the API server when omitted."],
+  expirationSeconds: [4, optional(int64), "Lifetime of the token in seconds, at least 600; 3600 when omitted."],
+  boundObjectRef: [3, BOUND_OBJECT, "An object that the token is bound to: the token becomes invalid with it."],
+});
+const STATUS = named("TokenRequestStatus", "The token.", {
+  token: [1, mandatory(text), "The token. Secret."],
+  expirationTimestamp: [2, mandatory(time), "When it ends."],
+});
 
 const DEFINITION: ResourceDefinition = {
   type: TYPE,
   singular: "tokenrequest",
   verbs: ["create"],
-  shape: numbered(
-    kindShape(
-      { spec: mandatory(SPEC), status: STATUS },
-      {
-        description: "Requests a token for a ServiceAccount.",
-        fields: { spec: "Properties of the requested token.", status: "The token." },
-      },
-    ),
-    { metadata: 1, spec: 2, status: 3 },
+  shape: kindShape(
+    { spec: [2, mandatory(SPEC), "Properties of the requested token."], status: [3, STATUS, "The token."] },
+    "Requests a token for a ServiceAccount.",
   ),
   strategy: { nameRule: dnsSubdomain },
 };

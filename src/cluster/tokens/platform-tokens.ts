@@ -14,7 +14,7 @@ import { SCOPE_EXTRA } from "../scope/scope.ts";
 import { ACCESS_SCOPE } from "../scope/shape.ts";
 import type { Target } from "../scope/types.ts";
 import { decodeObject } from "../../apiserver/types/objects/decode.ts";
-import { fields, list, mandatory, text } from "../../apiserver/types/objects/shape.ts";
+import { listOf, mandatory, objectOf, text } from "../../schema/builders.ts";
 import type { OnWatch } from "../../apiserver/http/resource-routes.ts";
 import { unauthorized, statusOf } from "../../apiserver/types/status.ts";
 import { API_AUDIENCE } from "../../apiserver/access/tokens.ts";
@@ -65,13 +65,13 @@ export const CLOCK_AHEAD_SECONDS_MAX = 30;
 /** Names and groups that mean something to Kubernetes itself; no platform gives them. */
 const SYSTEM = "system:";
 
-const PLATFORM_CLAIM = fields({
+const PLATFORM_CLAIM = objectOf({
   user: text,
   team: text,
   subject: text,
-  groups: mandatory(list(text)),
-  clusterRoles: mandatory(list(text)),
-  scopes: mandatory(list(ACCESS_SCOPE)),
+  groups: mandatory(listOf(text)),
+  clusterRoles: mandatory(listOf(text)),
+  scopes: mandatory(listOf(ACCESS_SCOPE)),
   accessKey: text,
 });
 

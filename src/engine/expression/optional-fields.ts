@@ -14,7 +14,7 @@ import { memberName } from "./reads.ts";
 import { childrenOf, parseExpression, walk } from "./syntax.ts";
 import type { Offset, SyntaxStep } from "./syntax.ts";
 import type { ExpressionWarning } from "./check.ts";
-import { ANY } from "../../schema/builders.ts";
+import { anything } from "../../schema/builders.ts";
 import type { Schema } from "../../schema/schema.ts";
 
 /** A value that may be absent. */
@@ -202,7 +202,7 @@ function fieldOf(node: AnyNode, around: Around): KnownValue | undefined {
   if (owner?.type === "map") return { schema: owner.values, optional: true };
   if (owner?.type !== "object" || name === undefined || !Object.hasOwn(owner.fields, name)) return undefined;
   const schema = owner.fields[name]!;
-  return { schema, optional: schema.required !== true };
+  return { schema, optional: schema.required !== true && schema.presence !== "always" };
 }
 
 function present(schema: Schema | undefined): KnownValue | undefined {
@@ -215,7 +215,7 @@ function insideCallback(callee: AnyNode, argument: AnyNode, around: Around): Aro
   const names = new Map(around.names);
   const list =
     callee.type === "MemberExpression" && OVER_ELEMENTS.has(memberName(callee) ?? "") ? fieldOf(callee.object, around)?.schema : undefined;
-  names.set(argument.params[0].name, list?.type === "list" ? list.items : ANY);
+  names.set(argument.params[0].name, list?.type === "list" ? list.items : anything);
   // `filter(x => x.y).map(x => x.y.z)`: a field that an earlier callback tested is present.
   return { ...around, names, tests: [...around.tests, { start: callee.start, end: callee.end }] };
 }

@@ -3,26 +3,16 @@ import { isRecord } from "../../base/json.ts";
 import { ENDPOINT_SLICES, SERVICES } from "../../kube/object/resource.ts";
 import { sliceFingerprint } from "../../kube/object/endpoints/slices.ts";
 import type { EndpointSlice, KubeObject, SliceEndpoint, SlicePort } from "../../kube/object/types.ts";
-import { ANY, BOOLEAN, listOf, objectOf, oneOf, textAs } from "../../schema/builders.ts";
+import { OBJECT_META } from "../../kube/object/kind-shape.ts";
+import { ENDPOINT_SLICE_FIELDS } from "../../kube/object/kinds/endpoint-slices.ts";
+import { objectOf } from "../../schema/builders.ts";
 import type { Translator } from "../translate/translator.ts";
 import { admitEndpoints } from "../reconcile/rules/address-policy.ts";
 import type { AllowedBody, LabelSurroundings, Rules, SyncedKind } from "../reconcile/rules/rules.ts";
 import { remembered } from "../reconcile/rules/remembered.ts";
-import { METADATA, POD_REFERENCE, portFields } from "./kind-parts.ts";
 import { SAMPLE_PORTS, sampleAddresses, sampleMetadata, samplePod } from "./kind-parts.ts";
 import { controllerOf, SERVICE_NAME, serviceOfSlice, SLICE_MANAGER, sliceManager } from "./slice-labels.ts";
 import { tenantTargets, toHostTarget } from "./target-references.ts";
-
-const ENDPOINT = objectOf({
-  "addresses!": listOf(textAs("ip")),
-  conditions: objectOf({ ready: BOOLEAN, serving: BOOLEAN, terminating: BOOLEAN }),
-  hostname: textAs("dnsLabel"),
-  nodeName: textAs("name"),
-  zone: textAs("dnsLabel"),
-  targetRef: POD_REFERENCE,
-  deprecatedTopology: { type: "map", description: "", values: ANY },
-  hints: ANY,
-});
 
 const SAMPLE = {
   ...{ apiVersion: "discovery.k8s.io/v1", kind: "EndpointSlice" },
@@ -47,12 +37,7 @@ export const ENDPOINT_SLICES_KIND: SyncedKind = {
   byDefault: false,
   whyNotSynced: "They are synced once sync.toHost.endpointSlices is configured",
   bodyInWords: "endpoints and ports",
-  schema: objectOf({
-    "metadata!": METADATA,
-    "addressType!": oneOf("IPv4", "IPv6", "FQDN"),
-    "endpoints!": listOf(ENDPOINT),
-    "ports!": listOf(objectOf(portFields("port?"))),
-  }),
+  schema: objectOf({ "metadata!": OBJECT_META, ...ENDPOINT_SLICE_FIELDS }),
   sample: SAMPLE,
   addresses: {
     first: "endpoints[0].addresses[0]",

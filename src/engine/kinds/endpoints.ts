@@ -3,24 +3,17 @@ import { isRecord } from "../../base/json.ts";
 import { ENDPOINTS } from "../../kube/object/resource.ts";
 import { subsetsFingerprint } from "../../kube/object/endpoints/subsets.ts";
 import type { EndpointAddress, Endpoints, EndpointSubset, KubeObject } from "../../kube/object/types.ts";
-import { listOf, objectOf, textAs } from "../../schema/builders.ts";
+import { OBJECT_META } from "../../kube/object/kind-shape.ts";
+import { ENDPOINTS_FIELDS } from "../../kube/object/kinds/endpoints.ts";
+import { objectOf } from "../../schema/builders.ts";
 import type { Translator } from "../translate/translator.ts";
 import { admitAddresses } from "../reconcile/rules/address-policy.ts";
-import { METADATA, POD_REFERENCE, portFields } from "./kind-parts.ts";
 import { PLAIN_KIND } from "./kind-parts.ts";
 import { remembered } from "../reconcile/rules/remembered.ts";
 import type { AllowedBody, LabelSurroundings, Rules, SyncedKind } from "../reconcile/rules/rules.ts";
 import { SAMPLE_PORTS, sampleAddresses, sampleMetadata, samplePod } from "./kind-parts.ts";
 import { replacesMirror, SKIP_MIRROR } from "./slice-labels.ts";
 import { tenantTargets, toHostTarget } from "./target-references.ts";
-
-/** Source, as for the fields of all kinds here: the API reference. */
-const ADDRESS = objectOf({ "ip!": textAs("ip"), hostname: textAs("dnsLabel"), nodeName: textAs("name"), targetRef: POD_REFERENCE });
-const SUBSET = objectOf({
-  "addresses?": listOf(ADDRESS),
-  notReadyAddresses: listOf(ADDRESS),
-  "ports?": listOf(objectOf(portFields("port!"))),
-});
 
 const SAMPLE = {
   ...{ apiVersion: "v1", kind: "Endpoints", metadata: sampleMetadata("web") },
@@ -49,7 +42,7 @@ export const ENDPOINTS_KIND: SyncedKind = {
   byDefault: true,
   whyNotSynced: "The setting backends: slices writes none",
   bodyInWords: "subsets",
-  schema: objectOf({ "metadata!": METADATA, subsets: listOf(SUBSET) }),
+  schema: objectOf({ "metadata!": OBJECT_META, ...ENDPOINTS_FIELDS }),
   sample: SAMPLE,
   addresses: {
     first: "subsets[0].addresses[0].ip",

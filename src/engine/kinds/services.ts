@@ -2,8 +2,9 @@ import { sha256Hex } from "../../base/digest.ts";
 import { canonicalJson, isRecord } from "../../base/json.ts";
 import { SERVICES } from "../../kube/object/resource.ts";
 import type { KubeObject, Service, ServicePort } from "../../kube/object/types.ts";
-import { ANY, BOOLEAN, either, listOf, objectOf, oneOf, textAs } from "../../schema/builders.ts";
-import { LABEL_MAP, METADATA, PORT_NUMBER, portFields } from "./kind-parts.ts";
+import { OBJECT_META } from "../../kube/object/kind-shape.ts";
+import { SERVICE_SPEC } from "../../kube/object/kinds/services.ts";
+import { anything, objectOf } from "../../schema/builders.ts";
 import { PLAIN_KIND } from "./kind-parts.ts";
 import { remembered } from "../reconcile/rules/remembered.ts";
 import type { SyncedKind } from "../reconcile/rules/rules.ts";
@@ -11,27 +12,6 @@ import { sampleMetadata } from "./kind-parts.ts";
 import { allowedByType } from "./service-type.ts";
 
 type Spec = NonNullable<Service["spec"]>;
-
-/** Fields of a spec that nothing more is known of here. */
-const OTHER_FIELDS = [
-  ...["loadBalancerIP", "loadBalancerClass", "clusterIPs", "ipFamilies", "ipFamilyPolicy", "externalTrafficPolicy"],
-  ...["trafficDistribution", "healthCheckNodePort", "sessionAffinityConfig", "allocateLoadBalancerNodePorts", "loadBalancerSourceRanges"],
-] as const;
-
-const PORT = objectOf({ ...portFields("port!"), targetPort: either(PORT_NUMBER, textAs("portName")), nodePort: ANY });
-
-const SPEC = objectOf({
-  "type!": oneOf("ClusterIP", "NodePort", "LoadBalancer", "ExternalName"),
-  "ports?": listOf(PORT),
-  selector: LABEL_MAP,
-  clusterIP: textAs("ip"),
-  sessionAffinity: oneOf("None", "ClientIP"),
-  externalName: textAs("name"),
-  internalTrafficPolicy: oneOf("Cluster", "Local"),
-  publishNotReadyAddresses: BOOLEAN,
-  externalIPs: listOf(ANY),
-  ...Object.fromEntries(OTHER_FIELDS.map((name) => [name, ANY])),
-});
 
 /**
  * The special rules of Services: the host copy is a plain ClusterIP or headless Service without selector, so that the copied
@@ -49,7 +29,7 @@ export const SERVICES_KIND: SyncedKind = {
   byDefault: true,
   whyNotSynced: "With --services external another syncer makes them",
   bodyInWords: "spec",
-  schema: objectOf({ "metadata!": METADATA, "spec!": SPEC, status: ANY }),
+  schema: objectOf({ "metadata!": OBJECT_META, "spec!": SERVICE_SPEC, status: anything }),
   sample: {
     ...{ apiVersion: "v1", kind: "Service", metadata: sampleMetadata("web") },
     spec: { type: "ClusterIP", ports: [{ name: "http", port: 80, protocol: "TCP", targetPort: 8080 }] },

@@ -2,7 +2,7 @@ import { canonicalJson } from "../../base/json.ts";
 import { sha256Hex } from "../../base/digest.ts";
 import { storePrefix } from "../../apiserver/verbs/resource-context.ts";
 import { decodeObject } from "../../apiserver/types/objects/decode.ts";
-import type { ObjectShape } from "../../apiserver/types/objects/shape.ts";
+import type { ObjectSchema } from "../../schema/schema.ts";
 import type { Store, StoredObject } from "../../apiserver/store/store.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 import { ACCESS_KEY_SHAPE } from "../kinds/owned-access-key.ts";
@@ -30,7 +30,7 @@ export interface Findings {
   readonly faults: readonly string[];
 }
 
-const SHAPES: ReadonlyMap<string, ObjectShape> = new Map([
+const SHAPES: ReadonlyMap<string, ObjectSchema> = new Map([
   [storePrefix(SHARED_SECRETS), sharedSecrets.shape],
   [storePrefix(TEAMS), teams.shape],
   [storePrefix(USERS), USER_SHAPE],
@@ -81,7 +81,7 @@ function faultsOf({ key, object, revision }: StoredObject): readonly string[] {
   return [...faults.filter(([wrong]) => wrong).map(([, why]) => why), ...(shape === undefined ? [] : formFaults(shape, object))];
 }
 
-function formFaults(shape: ObjectShape, object: KubeObject): readonly string[] {
+function formFaults(shape: ObjectSchema, object: KubeObject): readonly string[] {
   const faults: string[] = [];
   const refuse = (why: string): never => {
     throw new RangeError(why);

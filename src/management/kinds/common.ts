@@ -9,8 +9,8 @@ import { withMetadata } from "../../apiserver/types/objects/metadata.ts";
 import { dnsSubdomain } from "../../apiserver/types/objects/names.ts";
 import { replaceStatus } from "../../apiserver/types/resource-definition.ts";
 import type { Strategy } from "../../apiserver/types/resource-definition.ts";
-import { always, described, fields, internal, list, text, time } from "../../apiserver/types/objects/shape.ts";
-import type { Field } from "../../apiserver/types/objects/shape.ts";
+import { always, internal, listOf, named, objectOf, text, time } from "../../schema/builders.ts";
+import type { Schema } from "../../schema/schema.ts";
 
 /** The owner of an object; both may be given. */
 export interface Owner {
@@ -34,28 +34,23 @@ export interface OwnedSpec {
 }
 
 /** `spec.owner`. Source: specification 1, SharedSecret and Team. */
-export const OWNER = described(fields({ user: text, team: text }), {
-  name: "Owner",
-  description: "Owner of an object. Owners may do everything with the object, but cannot give away rights that they do not have.",
-  fields: { user: "A platform user.", team: "A team; each of its members owns the object." },
-});
+export const OWNER = named(
+  "Owner",
+  "Owner of an object. Owners may do everything with the object, but cannot give away rights that they do not have.",
+  { user: [text, "A platform user."], team: [text, "A team; each of its members owns the object."] },
+);
 
 /** `spec.access[]`. Source: specification 1, "Access rule item". */
-export const ACCESS_RULE = described(
-  fields({ name: text, verbs: list(text), subresources: list(text), users: list(text), teams: list(text) }),
-  {
-    name: "AccessRule",
-    description: "Grants verbs on the object to users and teams.",
-    fields: {
-      name: "Name of the rule, for readers.",
-      verbs:
-        "What is allowed: get, list, watch, create, update, patch, delete, on teams bind and makeowner, or VerbAll. An empty list allows nothing.",
-      subresources: "Subresources of the object to which the verbs apply too.",
-      users: 'Users who get the verbs; "*" means every authenticated user.',
-      teams: "Teams whose members get the verbs.",
-    },
-  },
-);
+export const ACCESS_RULE = named("AccessRule", "Grants verbs on the object to users and teams.", {
+  name: [text, "Name of the rule, for readers."],
+  verbs: [
+    listOf(text),
+    "What is allowed: get, list, watch, create, update, patch, delete, on teams bind and makeowner, or VerbAll. An empty list allows nothing.",
+  ],
+  subresources: [listOf(text), "Subresources of the object to which the verbs apply too."],
+  users: [listOf(text), 'Users who get the verbs; "*" means every authenticated user.'],
+  teams: [listOf(text), "Teams whose members get the verbs."],
+});
 
 /** Descriptions of fields that most kinds have. */
 export const USUAL_TEXTS = {
@@ -66,10 +61,10 @@ export const USUAL_TEXTS = {
 } as const;
 
 /** A status without fields, which only the server writes. */
-export const EMPTY_STATUS: Field = always(fields({}));
+export const EMPTY_STATUS: Schema = always(objectOf({}));
 
 /** The user name whose quota an object counts for if it is not the object's owner; see `quota/payer.ts`. */
-export const PAYER: Field = internal(text);
+export const PAYER: Schema = internal(text);
 
 /** Field selectors of kinds with an owner. */
 export const OWNER_FIELDS = {
@@ -118,18 +113,11 @@ export function specOf<Spec>(object: KubeObject): Spec {
 }
 
 /** A condition of an object, as in Kubernetes. */
-export const CONDITION = described(
-  fields({ type: always(text), status: always(text), severity: text, lastTransitionTime: time, reason: text, message: text }),
-  {
-    name: "Condition",
-    description: "A condition of the object.",
-    fields: {
-      type: "Which one.",
-      status: "True, False or Unknown.",
-      severity: "Severity while the status is False.",
-      lastTransitionTime: "When the condition last changed its status.",
-      reason: "Reason in one word.",
-      message: "Reason as a sentence.",
-    },
-  },
-);
+export const CONDITION = named("Condition", "A condition of the object.", {
+  type: [always(text), "Which one."],
+  status: [always(text), "True, False or Unknown."],
+  severity: [text, "Severity while the status is False."],
+  lastTransitionTime: [time, "When the condition last changed its status."],
+  reason: [text, "Reason in one word."],
+  message: [text, "Reason as a sentence."],
+});

@@ -4,21 +4,25 @@ import type { KubeObject } from "../../kube/object/types.ts";
 import { dnsSubdomain } from "../../apiserver/types/objects/names.ts";
 import { replaceStatus } from "../../apiserver/types/resource-definition.ts";
 import type { ResourceDefinition } from "../../apiserver/types/resource-definition.ts";
-import { always, fields, kindShape, list, optional } from "../../apiserver/types/objects/shape.ts";
+import { kindShape } from "../../kube/object/kind-shape.ts";
+import { always, listOf, objectOf } from "../../schema/builders.ts";
+import type { ObjectSchema } from "../../schema/schema.ts";
 import type { UserInfo } from "../../apiserver/types/user-info.ts";
-import { CONFIG_STATUS } from "../config/shape.ts";
 import type { ManagementConfig } from "../config/effective.ts";
+import { MANAGEMENT_SCHEMA } from "../config/schema/config-schema.ts";
 import { redacted } from "../config/secrets.ts";
 import { shownOnlyIn } from "../config/shown-only.ts";
 import { CONDITION } from "./common.ts";
 import { CONFIG } from "./types.ts";
 
-const STATUS = {
-  ...CONFIG_STATUS,
+/** Every setting with a value is shown, even if it is empty. */
+const STATUS: ObjectSchema = {
+  ...MANAGEMENT_SCHEMA,
+  about: MANAGEMENT_SCHEMA.description,
   fields: {
-    ...CONFIG_STATUS.fields,
+    ...MANAGEMENT_SCHEMA.fields,
     conditions: {
-      ...optional(list(CONDITION)),
+      ...listOf(CONDITION),
       description:
         "Accepted is False, with the reason, while the text of the file is not in effect. FullyInEffect is False while some settings are only shown, and names them. For administrators.",
     },
@@ -38,11 +42,11 @@ export function createConfigKind(administers: (user: UserInfo) => boolean): Reso
     singular: "config",
     verbs: ["get", "list", "watch"],
     shape: kindShape(
-      { spec: always(fields({})), status: always(STATUS) },
       {
-        description: "The effective configuration of the platform.",
-        fields: { spec: "Empty: the configuration comes from a file.", status: "The configuration in effect." },
+        spec: [always(objectOf({})), "Empty: the configuration comes from a file."],
+        status: [always(STATUS), "The configuration in effect."],
       },
+      "The effective configuration of the platform.",
     ),
     shown: (object, user) => (administers(user) ? object : withoutSecrets(object)),
     strategy: { nameRule: dnsSubdomain, subresources: { status: replaceStatus } },

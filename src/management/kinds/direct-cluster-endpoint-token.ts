@@ -1,6 +1,7 @@
 import type { KubeObject } from "../../kube/object/types.ts";
 import { dnsSubdomain } from "../../apiserver/types/objects/names.ts";
-import { always, described, fields, int64, kindShape, text } from "../../apiserver/types/objects/shape.ts";
+import { kindShape } from "../../kube/object/kind-shape.ts";
+import { always, int64, named, text } from "../../schema/builders.ts";
 import { ACCESS_SCOPE } from "../../cluster/scope/shape.ts";
 import type { AccessScope } from "../../cluster/scope/types.ts";
 import type { ResourceDefinition, ReviewOptions } from "../../apiserver/types/resource-definition.ts";
@@ -19,28 +20,18 @@ export type IssueToken = (spec: TokenSpec, user: UserInfo, options: ReviewOption
 
 const SHAPE = kindShape(
   {
-    spec: always(
-      described(fields({ ttl: int64, scope: ACCESS_SCOPE }), {
-        name: "DirectClusterEndpointTokenSpec",
-        description: "Lifetime and scope of the token.",
-        fields: {
-          ttl: "Lifetime in seconds. Default: one day.",
-          scope: "Restricts the token to a part of what its bearer may do.",
-        },
-      }),
-    ),
-    status: always(
-      described(fields({ token: text }), {
-        name: "DirectClusterEndpointTokenStatus",
-        description: "The token.",
-        fields: { token: "A signed JWT. Secret." },
-      }),
-    ),
+    spec: [
+      always(
+        named("DirectClusterEndpointTokenSpec", "Lifetime and scope of the token.", {
+          ttl: [int64, "Lifetime in seconds. Default: one day."],
+          scope: [ACCESS_SCOPE, "Restricts the token to a part of what its bearer may do."],
+        }),
+      ),
+      "Lifetime and scope of the token.",
+    ],
+    status: [always(named("DirectClusterEndpointTokenStatus", "The token.", { token: [text, "A signed JWT. Secret."] })), "The token."],
   },
-  {
-    description: "A token for using connected clusters directly.",
-    fields: { spec: "Lifetime and scope of the token.", status: "The token." },
-  },
+  "A token for using connected clusters directly.",
 );
 
 /** Tokens are returned and not stored, so create is the only verb. */

@@ -2,20 +2,8 @@ import { AGE_COLUMN, NAME_COLUMN, textColumn, wide } from "../../apiserver/types
 import type { Column } from "../../apiserver/types/columns.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 import { ageOf } from "../../apiserver/types/columns.ts";
-import {
-  always,
-  any as anything,
-  bool,
-  described,
-  fields,
-  int64,
-  internal,
-  kindShape,
-  list,
-  optional,
-  text,
-  time,
-} from "../../apiserver/types/objects/shape.ts";
+import { kindShape } from "../../kube/object/kind-shape.ts";
+import { always, anything, bool, int64, internal, listOf, mapOf, named, objectOf, optional, text, time } from "../../schema/builders.ts";
 import { ACCESS_SCOPE } from "../../cluster/scope/shape.ts";
 import type { AccessScope } from "../../cluster/scope/types.ts";
 import { PAYER, specOf, USUAL_TEXTS } from "./common.ts";
@@ -113,130 +101,89 @@ export const USER_KEY = "User";
 /** The type of keys that a sign-in makes; they are deleted after a time. */
 export const LOGIN_KEY = "Login";
 
-const IDENTITY = described(
-  fields({
-    userId: text,
-    username: text,
-    preferredUsername: text,
-    email: text,
-    emailVerified: bool,
-    extraClaims: { type: "map", of: anything },
-    groups: list(text),
-    connector: text,
-    connectorData: text,
-    identityRefresh: optional(time),
-  }),
-  {
-    name: "KeyIdentity",
-    description: "The provider's data at sign-in.",
-    fields: {
-      userId: "Subject of the user at the provider.",
-      username: "Name of the user.",
-      preferredUsername: "Name that the user prefers.",
-      email: "Mail address of the user.",
-      emailVerified: "True when the provider has checked the address.",
-      extraClaims: "Further claims, of those that the configuration allows.",
-      groups: "Groups of the user at the provider.",
-      connector: "Name of the connector with which the user signed in.",
-      connectorData: "Data of the connector for later requests. It is never returned.",
-      identityRefresh: "When this was last brought up to date.",
-    },
-  },
-);
-
-const OIDC_PROVIDER = described(fields({ clientId: text, nonce: text, redirectUri: text, scopes: text }), {
-  name: "KeyOIDCProvider",
-  description: "For refresh tokens of the platform's own provider.",
-  fields: {
-    clientId: "Client of the token.",
-    nonce: "Nonce of the request.",
-    redirectUri: "Redirect address of the client.",
-    scopes: "Requested scopes.",
-  },
+const IDENTITY = named("KeyIdentity", "The provider's data at sign-in.", {
+  userId: [text, "Subject of the user at the provider."],
+  username: [text, "Name of the user."],
+  preferredUsername: [text, "Name that the user prefers."],
+  email: [text, "Mail address of the user."],
+  emailVerified: [bool, "True when the provider has checked the address."],
+  extraClaims: [mapOf(anything), "Further claims, of those that the configuration allows."],
+  groups: [listOf(text), "Groups of the user at the provider."],
+  connector: [text, "Name of the connector with which the user signed in."],
+  connectorData: [text, "Data of the connector for later requests. It is never returned."],
+  identityRefresh: [optional(time), "When this was last brought up to date."],
 });
 
-const OIDC_LOGIN = described(fields({ idToken: text, accessToken: text, refreshToken: text, lastRefresh: optional(time) }), {
-  name: "KeyOIDCLogin",
-  description: "Tokens of a provider. Deprecated: use identity.",
-  fields: {
-    idToken: "The id token. It is never returned.",
-    accessToken: "The access token. It is never returned.",
-    refreshToken: "The refresh token. It is never returned.",
-    lastRefresh: "When the tokens were last refreshed.",
-  },
+const OIDC_PROVIDER = named("KeyOIDCProvider", "For refresh tokens of the platform's own provider.", {
+  clientId: [text, "Client of the token."],
+  nonce: [text, "Nonce of the request."],
+  redirectUri: [text, "Redirect address of the client."],
+  scopes: [text, "Requested scopes."],
 });
 
-const SPEC = described(
-  fields({
-    displayName: text,
-    description: text,
-    user: text,
-    team: text,
-    subject: text,
-    groups: list(text),
-    key: text,
-    disabled: bool,
-    ttl: int64,
-    ttlAfterLastActivity: bool,
-    scope: ACCESS_SCOPE,
-    type: text,
-    identity: IDENTITY,
-    oidcProvider: OIDC_PROVIDER,
-    parent: text,
-    oidcLogin: OIDC_LOGIN,
-  }),
-  {
-    name: "OwnedAccessKeySpec",
-    description: "Owner, lifetime and scope of the key.",
-    fields: {
-      displayName: USUAL_TEXTS.displayName,
-      description: USUAL_TEXTS.description,
-      user: "User that the key acts as. Default, if neither team nor subject is set: the caller who creates it.",
-      team: "Team that the key acts as.",
-      subject: "Any other subject that the key acts as.",
-      groups: "Further groups that the key gives.",
-      key: "The bearer token. The server makes one if it is left out. It is returned once, in the response to the request that sets it, and never again.",
-      disabled: "If true, the key is refused but kept. So are the keys that were made with it.",
-      ttl: "Lifetime in seconds; 0 means no limit, unless the platform has one. The key always ends with the key that it was made with.",
-      ttlAfterLastActivity: "If true, ttl counts from the last use of the key instead of its creation.",
-      scope: "Restricts the key to a part of what its owner may do. Default: no restriction.",
-      type: "Manager of the key: User for users, Login for sign-ins, others for the platform itself.",
-      identity: "The provider's data at sign-in.",
-      oidcProvider: "For refresh tokens of the platform's own provider. It is stored without effect: the platform is not a provider.",
-      parent: "Deprecated: the key whose sign-in this one shares.",
-      oidcLogin: "Deprecated: tokens of a provider; use identity.",
-    },
-  },
-);
-
-const STATUS = described(fields({ lastActivity: optional(time) }), {
-  name: "OwnedAccessKeyStatus",
-  description: "Status of the key, as reported by the server.",
-  fields: { lastActivity: "When the key was last used." },
+const OIDC_LOGIN = named("KeyOIDCLogin", "Tokens of a provider. Deprecated: use identity.", {
+  idToken: [text, "The id token. It is never returned."],
+  accessToken: [text, "The access token. It is never returned."],
+  refreshToken: [text, "The refresh token. It is never returned."],
+  lastRefresh: [optional(time), "When the tokens were last refreshed."],
 });
 
-const REFERENCE = fields({ name: text, uid: text });
+const SPEC = named("OwnedAccessKeySpec", "Owner, lifetime and scope of the key.", {
+  displayName: [text, USUAL_TEXTS.displayName],
+  description: [text, USUAL_TEXTS.description],
+  user: [text, "User that the key acts as. Default, if neither team nor subject is set: the caller who creates it."],
+  team: [text, "Team that the key acts as."],
+  subject: [text, "Any other subject that the key acts as."],
+  groups: [listOf(text), "Further groups that the key gives."],
+  key: [
+    text,
+    "The bearer token. The server makes one if it is left out. It is returned once, in the response to the request that sets it, and never again.",
+  ],
+  disabled: [bool, "If true, the key is refused but kept. So are the keys that were made with it."],
+  ttl: [
+    int64,
+    "Lifetime in seconds; 0 means no limit, unless the platform has one. The key always ends with the key that it was made with.",
+  ],
+  ttlAfterLastActivity: [bool, "If true, ttl counts from the last use of the key instead of its creation."],
+  scope: [ACCESS_SCOPE, "Restricts the key to a part of what its owner may do. Default: no restriction."],
+  type: [text, "Manager of the key: User for users, Login for sign-ins, others for the platform itself."],
+  identity: [IDENTITY, "The provider's data at sign-in."],
+  oidcProvider: [
+    OIDC_PROVIDER,
+    "For refresh tokens of the platform's own provider. It is stored without effect: the platform is not a provider.",
+  ],
+  parent: [text, "Deprecated: the key whose sign-in this one shares."],
+  oidcLogin: [OIDC_LOGIN, "Deprecated: tokens of a provider; use identity."],
+});
 
-const PERSON = fields({ uid: text, name: text, groups: list(text), login: REFERENCE });
+const STATUS = named("OwnedAccessKeyStatus", "Status of the key, as reported by the server.", {
+  lastActivity: [optional(time), "When the key was last used."],
+});
 
-const ORIGIN = fields({
+const REFERENCE = objectOf({ name: text, uid: text });
+
+const PERSON = objectOf({ uid: text, name: text, groups: listOf(text), login: REFERENCE });
+
+const ORIGIN = objectOf({
   maker: REFERENCE,
   bySignIn: bool,
   byGrant: bool,
   person: PERSON,
   holder: PERSON,
-  user: fields({ uid: text, password: text }),
+  user: objectOf({ uid: text, password: text }),
   since: int64,
   until: int64,
 });
 
 /** The shape of OwnedAccessKeys; `access/` defines their behaviour. */
 export const ACCESS_KEY_SHAPE = kindShape(
-  { spec: always(SPEC), status: always(STATUS), origin: internal(ORIGIN), payer: PAYER },
   {
-    description: "A key for using the API without interaction.",
-    fields: { spec: "Owner, lifetime and scope of the key.", status: "Status of the key, as reported by the server." },
+    spec: [always(SPEC), "Owner, lifetime and scope of the key."],
+    status: [always(STATUS), "Status of the key, as reported by the server."],
+    origin: internal(ORIGIN),
+    payer: PAYER,
   },
+  "A key for using the API without interaction.",
 );
 
 /** The columns of OwnedAccessKeys. */

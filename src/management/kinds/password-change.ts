@@ -1,5 +1,6 @@
 import { dnsSubdomain } from "../../apiserver/types/objects/names.ts";
-import { described, fields, kindShape, mandatory, text } from "../../apiserver/types/objects/shape.ts";
+import { kindShape } from "../../kube/object/kind-shape.ts";
+import { mandatory, named, text } from "../../schema/builders.ts";
 import type { ResourceDefinition } from "../../apiserver/types/resource-definition.ts";
 import { PASSWORD_CHANGES } from "./types.ts";
 
@@ -16,18 +17,17 @@ export const PASSWORD_CHANGE: ResourceDefinition = {
   verbs: ["create"],
   shape: kindShape(
     {
-      spec: mandatory(
-        described(fields({ currentPassword: text, password: text }), {
-          name: "PasswordChangeSpec",
-          description: "The current and the new password of a user.",
-          fields: {
-            currentPassword: "The current password. It is never returned.",
-            password: "The new password. It is never returned.",
-          },
-        }),
-      ),
+      spec: [
+        mandatory(
+          named("PasswordChangeSpec", "The current and the new password of a user.", {
+            currentPassword: [text, "The current password. It is never returned."],
+            password: [text, "The new password. It is never returned."],
+          }),
+        ),
+        "Both passwords.",
+      ],
     },
-    { description: "Changes the password of a user who knows the current one.", fields: { spec: "Both passwords." } },
+    "Changes the password of a user who knows the current one.",
   ),
   strategy: { nameRule: dnsSubdomain },
 };

@@ -4,7 +4,8 @@ import type { Column } from "../../apiserver/types/columns.ts";
 import { invalid } from "../../apiserver/types/field-error.ts";
 import type { FieldError } from "../../apiserver/types/field-error.ts";
 import type { ResourceDefinition } from "../../apiserver/types/resource-definition.ts";
-import { always, described, fields, kindShape, list, strictBytes, text } from "../../apiserver/types/objects/shape.ts";
+import { kindShape } from "../../kube/object/kind-shape.ts";
+import { always, listOf, mapOf, named, objectOf, strictBytes, text } from "../../schema/builders.ts";
 import { ACCESS_RULE, CONDITION, OWNER, OWNER_FIELDS, PAYER, specOf, USUAL_STRATEGY, USUAL_TEXTS } from "./common.ts";
 import type { OwnedSpec } from "./common.ts";
 import { SHARED_SECRETS } from "./types.ts";
@@ -23,17 +24,13 @@ const KEY_LENGTH_MAX = 253;
 const NOT_CANONICAL = "must be base64 without bits beyond the value in its last digit (RFC 4648, section 3.5)";
 const KEY = /^[-._a-zA-Z0-9]+$/;
 
-const SPEC = described(
-  fields({ displayName: text, description: text, owner: OWNER, data: { type: "map", of: strictBytes }, access: list(ACCESS_RULE) }),
-  {
-    name: "SharedSecretSpec",
-    description: "What is shared, and with whom.",
-    fields: {
-      ...USUAL_TEXTS,
-      data: "Bytes by name, in base64. Names consist of letters, digits, '-', '_' and '.'.",
-    },
-  },
-);
+const SPEC = named("SharedSecretSpec", "What is shared, and with whom.", {
+  displayName: [text, USUAL_TEXTS.displayName],
+  description: [text, USUAL_TEXTS.description],
+  owner: [OWNER, USUAL_TEXTS.owner],
+  data: [mapOf(strictBytes), "Bytes by name, in base64. Names consist of letters, digits, '-', '_' and '.'."],
+  access: [listOf(ACCESS_RULE), USUAL_TEXTS.access],
+});
 
 const COLUMNS: readonly Column[] = [
   NAME_COLUMN,
@@ -49,11 +46,12 @@ export const sharedSecrets: ResourceDefinition = {
   shortNames: ["ss"],
   categories: ["platform"],
   shape: kindShape(
-    { spec: always(SPEC), status: always(fields({ conditions: list(CONDITION) })), payer: PAYER },
     {
-      description: "Shares sensitive data across users, teams and connected clusters.",
-      fields: { spec: "What is shared, and with whom.", status: "Status as reported by the server." },
+      spec: [always(SPEC), "What is shared, and with whom."],
+      status: [always(objectOf({ conditions: listOf(CONDITION) })), "Status as reported by the server."],
+      payer: PAYER,
     },
+    "Shares sensitive data across users, teams and connected clusters.",
   ),
   columns: COLUMNS,
   selectableFields: OWNER_FIELDS,

@@ -1,7 +1,8 @@
 import { AGE_COLUMN, firstThree, NAME_COLUMN, textColumn, wide } from "../../apiserver/types/columns.ts";
 import type { Column } from "../../apiserver/types/columns.ts";
 import type { ResourceDefinition } from "../../apiserver/types/resource-definition.ts";
-import { always, described, fields, kindShape, list, text } from "../../apiserver/types/objects/shape.ts";
+import { kindShape } from "../../kube/object/kind-shape.ts";
+import { always, listOf, named, text } from "../../schema/builders.ts";
 import { ACCESS_RULE, EMPTY_STATUS, OWNER, OWNER_FIELDS, PAYER, specOf, USUAL_STRATEGY, USUAL_TEXTS } from "./common.ts";
 import type { OwnedSpec } from "./common.ts";
 import { TEAMS } from "./types.ts";
@@ -15,50 +16,33 @@ export interface TeamSpec extends OwnedSpec {
   readonly clusterRoles?: readonly { readonly name?: string }[];
 }
 
-const PULL_SECRET = described(fields({ apiGroup: text, kind: text, secretName: text, secretNamespace: text, key: text }), {
-  name: "ImagePullSecret",
-  description: "A Secret with which the team may pull images.",
-  fields: {
-    apiGroup: "API group of the Secret.",
-    kind: "Kind of the Secret.",
-    secretName: "Name of the Secret.",
-    secretNamespace: "Namespace of the Secret.",
-    key: "Entry of the Secret.",
-  },
+const PULL_SECRET = named("ImagePullSecret", "A Secret with which the team may pull images.", {
+  apiGroup: [text, "API group of the Secret."],
+  kind: [text, "Kind of the Secret."],
+  secretName: [text, "Name of the Secret."],
+  secretNamespace: [text, "Namespace of the Secret."],
+  key: [text, "Entry of the Secret."],
 });
 
-const CLUSTER_ROLE = described(fields({ name: text }), {
-  name: "ClusterRoleRef",
-  description: "A role of the team's users in the clusters.",
-  fields: { name: "Name of the ClusterRole." },
-});
+const CLUSTER_ROLE = named("ClusterRoleRef", "A role of the team's users in the clusters.", { name: [text, "Name of the ClusterRole."] });
 
-const SPEC = described(
-  fields({
-    displayName: text,
-    description: text,
-    owner: OWNER,
-    username: text,
-    users: list(text),
-    groups: list(text),
-    imagePullSecrets: list(PULL_SECRET),
-    clusterRoles: list(CLUSTER_ROLE),
-    access: list(ACCESS_RULE),
-  }),
-  {
-    name: "TeamSpec",
-    description: "Members and settings of the team.",
-    fields: {
-      ...USUAL_TEXTS,
-      username:
-        "Name that identifies the team, and its namespace in the container registry. A registry is not part of the platform: the name is stored, with a warning when no registry takes it or another team has it.",
-      users: "Platform users who belong to the team.",
-      groups: "Groups of an authentication provider whose members belong to the team.",
-      imagePullSecrets: "Secrets with which the team may pull images. They are stored only: the platform itself pulls nothing.",
-      clusterRoles: "Roles of the team's users in the clusters.",
-    },
-  },
-);
+const SPEC = named("TeamSpec", "Members and settings of the team.", {
+  displayName: [text, USUAL_TEXTS.displayName],
+  description: [text, USUAL_TEXTS.description],
+  owner: [OWNER, USUAL_TEXTS.owner],
+  username: [
+    text,
+    "Name that identifies the team, and its namespace in the container registry. A registry is not part of the platform: the name is stored, with a warning when no registry takes it or another team has it.",
+  ],
+  users: [listOf(text), "Platform users who belong to the team."],
+  groups: [listOf(text), "Groups of an authentication provider whose members belong to the team."],
+  imagePullSecrets: [
+    listOf(PULL_SECRET),
+    "Secrets with which the team may pull images. They are stored only: the platform itself pulls nothing.",
+  ],
+  clusterRoles: [listOf(CLUSTER_ROLE), "Roles of the team's users in the clusters."],
+  access: [listOf(ACCESS_RULE), USUAL_TEXTS.access],
+});
 
 const COLUMNS: readonly Column[] = [
   NAME_COLUMN,
@@ -82,11 +66,12 @@ export const teams: ResourceDefinition = {
   selectableFields: { ...OWNER_FIELDS, "spec.username": (object) => specOf<TeamSpec>(object).username ?? "" },
   categories: ["platform"],
   shape: kindShape(
-    { spec: always(SPEC), status: EMPTY_STATUS, payer: PAYER },
     {
-      description: "A set of users, whose access to clusters and other objects is managed together.",
-      fields: { spec: "Members and settings of the team.", status: "Status as reported by the server." },
+      spec: [always(SPEC), "Members and settings of the team."],
+      status: [EMPTY_STATUS, "Status as reported by the server."],
+      payer: PAYER,
     },
+    "A set of users, whose access to clusters and other objects is managed together.",
   ),
   columns: COLUMNS,
   strategy: USUAL_STRATEGY,

@@ -1,18 +1,7 @@
 import { AGE_COLUMN, NAME_COLUMN, textColumn } from "../../apiserver/types/columns.ts";
 import type { Column } from "../../apiserver/types/columns.ts";
-import {
-  always,
-  bool,
-  described,
-  fields,
-  int64,
-  internal,
-  kindShape,
-  list,
-  optional,
-  text,
-  time,
-} from "../../apiserver/types/objects/shape.ts";
+import { kindShape } from "../../kube/object/kind-shape.ts";
+import { always, bool, int64, internal, listOf, named, objectOf, optional, text, time } from "../../schema/builders.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 import { EMPTY_STATUS, specOf, USUAL_TEXTS } from "./common.ts";
 import type { KeyIdentity, KeySpec } from "./owned-access-key.ts";
@@ -65,57 +54,46 @@ export function subjectsOf({ subject = "", linkedSubjects = [] }: UserSpec): rea
   return [...new Set([subject, ...linkedSubjects])].filter((one) => one !== "");
 }
 
-const SPEC = described(
-  fields({
-    displayName: text,
-    description: text,
-    username: text,
-    email: text,
-    subject: text,
-    linkedSubjects: list(text),
-    connector: text,
-    groups: list(text),
-    disabled: bool,
-    password: text,
-  }),
-  {
-    name: "UserSpec",
-    description: "Identity and settings of the user.",
-    fields: {
-      displayName: USUAL_TEXTS.displayName,
-      description: USUAL_TEXTS.description,
-      username: "Name with which the user signs in. It must differ from the username and the object name of every other user.",
-      email: "Mail address of the user.",
-      subject:
-        "Identity of the user, CONNECTOR/SUBJECT: the connector of the sign-in and the user's id there. No two users can have the same identity.",
-      linkedSubjects: "Further identities, with which the same user signs in.",
-      connector:
-        "Connector whose first sign-in with email as a verified address sets the subject. It lets an administrator make a user before the first sign-in.",
-      groups:
-        "Groups of the user. A sign-in adds those of the connector that the configuration lets through, and removes those that the connector no longer names; what you add stays.",
-      disabled: "If true, the user cannot sign in.",
-      password: "Password for signing in without a provider. It is never returned. If an update leaves it out, it stays.",
-    },
-  },
-);
+const SPEC = named("UserSpec", "Identity and settings of the user.", {
+  displayName: [text, USUAL_TEXTS.displayName],
+  description: [text, USUAL_TEXTS.description],
+  username: [text, "Name with which the user signs in. It must differ from the username and the object name of every other user."],
+  email: [text, "Mail address of the user."],
+  subject: [
+    text,
+    "Identity of the user, CONNECTOR/SUBJECT: the connector of the sign-in and the user's id there. No two users can have the same identity.",
+  ],
+  linkedSubjects: [listOf(text), "Further identities, with which the same user signs in."],
+  connector: [
+    text,
+    "Connector whose first sign-in with email as a verified address sets the subject. It lets an administrator make a user before the first sign-in.",
+  ],
+  groups: [
+    listOf(text),
+    "Groups of the user. A sign-in adds those of the connector that the configuration lets through, and removes those that the connector no longer names; what you add stays.",
+  ],
+  disabled: [bool, "If true, the user cannot sign in."],
+  password: [text, "Password for signing in without a provider. It is never returned. If an update leaves it out, it stays."],
+});
 
-const LEFT = fields({
-  identity: fields({ userId: text, username: text, connector: text, connectorData: text, identityRefresh: optional(time) }),
-  oidcLogin: fields({ idToken: text, accessToken: text, refreshToken: text, lastRefresh: optional(time) }),
+const LEFT = objectOf({
+  identity: objectOf({ userId: text, username: text, connector: text, connectorData: text, identityRefresh: optional(time) }),
+  oidcLogin: objectOf({ idToken: text, accessToken: text, refreshToken: text, lastRefresh: optional(time) }),
   endMs: optional(int64),
 });
 
-const ORIGIN = fields({
-  said: list(fields({ subject: text, displayName: text, email: text, groups: list(text), left: LEFT })),
+const ORIGIN = objectOf({
+  said: listOf(objectOf({ subject: text, displayName: text, email: text, groups: listOf(text), left: LEFT })),
 });
 
 /** The shape of Users. */
 export const USER_SHAPE = kindShape(
-  { spec: always(SPEC), status: EMPTY_STATUS, origin: internal(ORIGIN) },
   {
-    description: "A user who signs in.",
-    fields: { spec: "Identity and settings of the user.", status: "Status of the user, as reported by the server." },
+    spec: [always(SPEC), "Identity and settings of the user."],
+    status: [EMPTY_STATUS, "Status of the user, as reported by the server."],
+    origin: internal(ORIGIN),
   },
+  "A user who signs in.",
 );
 
 /** The columns of Users. */

@@ -5,7 +5,7 @@ import { compare } from "../../../src/apiserver/apply/compare.ts";
 import type { FieldSet } from "../../../src/apiserver/types/fields/field-set.ts";
 import { mergeConfig } from "../../../src/apiserver/apply/merge.ts";
 import { prune } from "../../../src/apiserver/apply/prune.ts";
-import { list, text, textMap } from "../../../src/apiserver/types/objects/shape.ts";
+import { listOf, text, textMap } from "../../../src/schema/builders.ts";
 import { widget, widgets } from "./support.ts";
 
 const { shape } = widgets;
@@ -41,19 +41,19 @@ describe("a merge", () => {
   test.each([
     { why: "of null into an empty map is null", of: textMap, live: {}, config: null, want: null },
     { why: "of null into a map leaves it", of: textMap, live: { a: "1" }, config: null, want: { a: "1" } },
-    { why: "of null into an empty set is null", of: list(text, { as: "set" }), live: [], config: null, want: null },
-    { why: "of null into a set leaves it", of: list(text, { as: "set" }), live: ["a"], config: null, want: ["a"] },
+    { why: "of null into an empty set is null", of: listOf(text, { as: "set" }), live: [], config: null, want: null },
+    { why: "of null into a set leaves it", of: listOf(text, { as: "set" }), live: ["a"], config: null, want: ["a"] },
     { why: "of a text into a map is the text", of: textMap, live: { a: "1" }, config: "text", want: "text" },
     {
       why: "drops all but the first of equal items",
-      of: list(text, { as: "set" }),
+      of: listOf(text, { as: "set" }),
       live: ["a", "b", "a"],
       config: ["a"],
       want: ["a", "b"],
     },
     {
       why: "leaves items without identity where they are",
-      of: list(text, { as: "set" }),
+      of: listOf(text, { as: "set" }),
       live: [null, "a"],
       config: ["b", "a"],
       want: [null, "b", "a"],

@@ -10,28 +10,29 @@ import { applyUpdate, withoutIdleTimes } from "../../../src/apiserver/apply/upda
 import { dnsSubdomain } from "../../../src/apiserver/types/objects/names.ts";
 import { replaceStatus } from "../../../src/apiserver/types/resource-definition.ts";
 import type { ResourceDefinition } from "../../../src/apiserver/types/resource-definition.ts";
+import { kindShape } from "../../../src/kube/object/kind-shape.ts";
 import {
   always,
-  any,
+  anything,
   bool,
   bytes,
-  fields,
   int32,
-  kindShape,
-  list,
+  listOf,
+  mapOf,
+  objectOf,
   optional,
   text,
   textMap,
   time,
-} from "../../../src/apiserver/types/objects/shape.ts";
+} from "../../../src/schema/builders.ts";
 import { seal } from "../../../src/apiserver/verbs/stages.ts";
 
-const RULE = fields({ host: text, weight: int32 });
-const PORT = fields({
+const RULE = objectOf({ host: text, weight: int32 });
+const PORT = objectOf({
   name: text,
   port: always(int32),
   protocol: text,
-  rules: list(RULE, { as: "map", keys: ["host"] }),
+  rules: listOf(RULE, { as: "map", keys: ["host"] }),
 });
 
 /** A kind with everything that a shape can have. */
@@ -40,22 +41,22 @@ export const widgets: ResourceDefinition = {
   singular: "widget",
   shape: kindShape({
     data: textMap,
-    secret: { type: "map", of: bytes },
+    secret: mapOf(bytes),
     spec: optional(
-      fields({
+      objectOf({
         size: int32,
         title: optional(text),
         paused: bool,
         since: optional(time),
-        ports: list(PORT, { as: "map", keys: ["port", "protocol"], defaults: { protocol: "TCP" } }),
-        tags: list(text, { as: "set" }),
-        rows: list(fields({ a: text, b: text })),
-        nested: optional(fields({ x: text, y: text })),
-        byName: { type: "map", of: fields({ x: text, y: text }) },
-        free: optional(any),
+        ports: listOf(PORT, { as: "map", keys: ["port", "protocol"], defaults: { protocol: "TCP" } }),
+        tags: listOf(text, { as: "set" }),
+        rows: listOf(objectOf({ a: text, b: text })),
+        nested: optional(objectOf({ x: text, y: text })),
+        byName: mapOf(objectOf({ x: text, y: text })),
+        free: optional(anything),
       }),
     ),
-    status: optional(fields({ phase: text })),
+    status: optional(objectOf({ phase: text })),
   }),
   strategy: { nameRule: dnsSubdomain, subresources: { status: replaceStatus } },
 };

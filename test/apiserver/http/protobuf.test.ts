@@ -1,24 +1,24 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createCoreKinds } from "../../../src/cluster/core-kinds.ts";
-import { ProtobufError, readProtobuf } from "../../../src/apiserver/http/body/protobuf.ts";
+import { isReadable, ProtobufError, readProtobuf } from "../../../src/apiserver/http/body/protobuf.ts";
 import {
   bool,
   bytes,
-  fields,
   int32,
   int64,
   intOrText,
-  list,
+  listOf,
   microTime,
-  numbered,
+  objectOf,
   opaque,
   optional,
   text,
   textMap,
   time,
-} from "../../../src/apiserver/types/objects/shape.ts";
-import type { Shape } from "../../../src/apiserver/types/objects/shape.ts";
+} from "../../../src/schema/builders.ts";
+import type { Schema } from "../../../src/schema/schema.ts";
+
 import { createSeededChance } from "../seeded-chance.ts";
 
 const varint = (value: number | bigint): Buffer => {
@@ -36,8 +36,8 @@ const message = (...parts: Buffer[]) => Buffer.concat(parts);
 const envelope = (raw: Buffer, type = message(block(1, "v1"), block(2, "It"))) =>
   Buffer.concat([Buffer.from("k8s\0"), block(1, type), block(2, raw), block(3, ""), block(4, "")]);
 
-const shapeOf = (field: Shape) => numbered(fields({ field }), { field: 1 });
-const read = (field: Shape, ...parts: Buffer[]) => readProtobuf(shapeOf(field), envelope(message(...parts)))["field"];
+const shapeOf = (field: Schema) => objectOf({ field: [1, field] });
+const read = (field: Schema, ...parts: Buffer[]) => readProtobuf(shapeOf(field), envelope(message(...parts)))["field"];
 
 describe("objects in protobuf", () => {
   test.each([
@@ -57,7 +57,7 @@ describe("objects in protobuf", () => {
       parts: [block(1, message(number(1, 1_700_000_000), number(2, 5_000)))],
       value: "2023-11-14T22:13:20.000005Z",
     },
-    { why: "a list", shape: list(text), parts: [block(1, "a"), block(1, "b")], value: ["a", "b"] },
+    { why: "a list", shape: listOf(text), parts: [block(1, "a"), block(1, "b")], value: ["a", "b"] },
     {
       why: "a map",
       shape: textMap,
@@ -69,7 +69,7 @@ describe("objects in protobuf", () => {
     },
     {
       why: "an object in an object, and unknown fields",
-      shape: numbered(fields({ inner: text }), { inner: 2 }),
+      shape: objectOf({ inner: [2, text] }),
       parts: [
         block(
           1,
@@ -87,7 +87,7 @@ describe("objects in protobuf", () => {
   });
 
   describe("within what is opaque", () => {
-    const inner = numbered(fields({ count: optional(int32), name: text, of: numbered(fields({ a: text }), { a: 1 }) }), { count: 1, name: 2, of: 3 }); // prettier-ignore
+    const inner = objectOf({ count: [1, optional(int32)], name: [2, text], of: [3, objectOf({ a: [1, text] })] }); // prettier-ignore
     const opened = (...parts: Buffer[]) => read(opaque({}, inner), block(1, message(...parts)));
 
     test("what says nothing is passed over, and what may be zero stays", () => {
@@ -96,7 +96,7 @@ describe("objects in protobuf", () => {
     });
 
     test("items of lists stay, also empty ones", () => {
-      const lists = numbered(fields({ command: list(text), labels: textMap }), { command: 1, labels: 2 });
+      const lists = objectOf({ command: [1, listOf(text)], labels: [2, textMap] });
       const parts = [block(1, "sh"), block(1, ""), block(2, ""), block(1, "-c")];
       expect(read(opaque({}, lists), block(1, message(...parts)))).toEqual({ command: ["sh", "", "-c"], labels: { "": "" } });
     });
@@ -127,7 +127,7 @@ describe("objects in protobuf", () => {
   test("whatever the bytes are, they are read or refused", () => {
     const shapes = createCoreKinds(createSeededChance())
       .map(({ shape }) => shape)
-      .filter(({ numbers }) => numbers !== undefined);
+      .filter(isReadable);
     expect(shapes.length).toBeGreaterThanOrEqual(9);
     fc.assert(
       fc.property(fc.constantFrom(...shapes), fc.uint8Array({ maxLength: 40 }), (shape, raw) => {

@@ -3,24 +3,25 @@ import { describe, expect, test } from "vitest";
 import { decodeObject } from "../../../src/apiserver/types/objects/decode.ts";
 import {
   always,
-  any,
+  anything,
   bool,
   bytes,
-  fields,
   int32,
   int64,
   intOrText,
-  list,
+  listOf,
+  mapOf,
   microTime,
+  objectOf,
   optional,
   text,
   textMap,
   time,
-} from "../../../src/apiserver/types/objects/shape.ts";
+} from "../../../src/schema/builders.ts";
 
 class Refused extends Error {}
 
-const SHAPE = fields({
+const SHAPE = objectOf({
   name: text,
   kept: optional(text),
   shown: always(text),
@@ -30,13 +31,13 @@ const SHAPE = fields({
   tri: optional(bool),
   target: intOrText,
   labels: textMap,
-  secret: { type: "map", of: bytes },
-  items: list(fields({ port: always(int32) })),
-  nullable: always(list(text)),
+  secret: mapOf(bytes),
+  items: listOf(objectOf({ port: always(int32) })),
+  nullable: always(listOf(text)),
   at: time,
   exactly: microTime,
-  inner: fields({ deep: text }),
-  free: any,
+  inner: objectOf({ deep: text }),
+  free: anything,
 });
 
 function read(value: unknown) {

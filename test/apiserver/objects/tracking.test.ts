@@ -4,7 +4,8 @@ import type { KubeObject } from "../../../src/kube/object/types.ts";
 import { createMemoryStore } from "../../../src/apiserver/store/memory/memory-store.ts";
 import { dnsSubdomain } from "../../../src/apiserver/types/objects/names.ts";
 import { createRegistry } from "../../../src/apiserver/verbs/registry.ts";
-import { kindShape, textMap } from "../../../src/apiserver/types/objects/shape.ts";
+import { kindShape } from "../../../src/kube/object/kind-shape.ts";
+import { textMap } from "../../../src/schema/builders.ts";
 import { createFakeClock } from "../../support/fake-clock.ts";
 import { createSeededChance } from "../seeded-chance.ts";
 

@@ -5,19 +5,20 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/base/json.ts";
 import { PatchApplyError, PatchSyntaxError } from "../../../src/apiserver/patches/json-patch.ts";
-import { always, any, fields, int32, kindShape, list, optional, text, textMap } from "../../../src/apiserver/types/objects/shape.ts";
+import { kindShape } from "../../../src/kube/object/kind-shape.ts";
+import { always, anything, int32, listOf, objectOf, optional, text, textMap } from "../../../src/schema/builders.ts";
 import { strategicMerge } from "../../../src/apiserver/patches/strategic-merge.ts";
 
-const RULE = fields({ host: text, weight: int32 });
-const PORT = fields({ name: text, port: always(int32), protocol: text, rules: list(RULE, { as: "map", keys: ["host"] }) });
+const RULE = objectOf({ host: text, weight: int32 });
+const PORT = objectOf({ name: text, port: always(int32), protocol: text, rules: listOf(RULE, { as: "map", keys: ["host"] }) });
 const shape = kindShape({
   data: textMap,
   spec: optional(
-    fields({
-      ports: list(PORT, { as: "map", keys: ["port", "protocol"], defaults: { protocol: "TCP" } }),
-      rows: list(fields({ a: text })),
+    objectOf({
+      ports: listOf(PORT, { as: "map", keys: ["port", "protocol"], defaults: { protocol: "TCP" } }),
+      rows: listOf(objectOf({ a: text })),
       size: int32,
-      free: optional(any),
+      free: optional(anything),
     }),
   ),
 });

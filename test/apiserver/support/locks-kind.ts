@@ -4,7 +4,8 @@ import type { ResourceType } from "../../../src/kube/object/resource.ts";
 import type { KubeObject } from "../../../src/kube/object/types.ts";
 import { dnsSubdomain } from "../../../src/apiserver/types/objects/names.ts";
 import type { Claim, ResourceDefinition } from "../../../src/apiserver/types/resource-definition.ts";
-import { fields, kindShape, mandatory, text } from "../../../src/apiserver/types/objects/shape.ts";
+import { kindShape } from "../../../src/kube/object/kind-shape.ts";
+import { mandatory, objectOf, text } from "../../../src/schema/builders.ts";
 import { forbiddenRequest } from "../../../src/apiserver/types/status.ts";
 
 /** `example.com/v1` Locks. */
@@ -48,7 +49,7 @@ export function createLocks(tally: Tally = { committed: 0, rolledBack: 0 }): Res
   return {
     type: LOCKS,
     singular: "lock",
-    shape: kindShape({ spec: mandatory(fields({ door: text, code: text, mark: text })) }),
+    shape: kindShape({ spec: mandatory(objectOf({ door: text, code: text, mark: text })) }),
     columns: [
       { name: "Name", type: "string", description: "Name.", cell: ({ metadata }) => metadata.name ?? "" },
       { name: "Mark", type: "string", description: "Mark.", cell: (object) => specOf(object).mark ?? "" },

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { decodeObject } from "../../../src/apiserver/types/objects/decode.ts";
-import type { ObjectShape, Shape } from "../../../src/apiserver/types/objects/shape.ts";
+import type { ObjectSchema, Schema } from "../../../src/schema/schema.ts";
 import { compileScope } from "../../../src/cluster/scope/scope.ts";
 import { ACCESS_SCOPE } from "../../../src/cluster/scope/shape.ts";
 import type { AccessScope } from "../../../src/cluster/scope/types.ts";
@@ -75,13 +75,13 @@ describe("the shape of a scope", () => {
 
   test("has a text for each type and each field", () => {
     const bare: string[] = [];
-    const look = (shape: Shape, path: string): void => {
-      if (shape.type === "list") return look(shape.of, path);
+    const look = (shape: Schema, path: string): void => {
+      if (shape.type === "list") return look(shape.items, path);
       if (shape.type !== "object") return;
-      const { name, description, fields }: ObjectShape = shape;
-      if (!name || !description) bare.push(path);
-      for (const [field, { shape: of, description: about }] of Object.entries(fields)) {
-        if (!about) bare.push(`${path}.${field}`);
+      const { name, about, fields }: ObjectSchema = shape;
+      if (!name || !about) bare.push(path);
+      for (const [field, of] of Object.entries(fields)) {
+        if (!of.description) bare.push(`${path}.${field}`);
         look(of, `${path}.${field}`);
       }
     };

@@ -11,7 +11,8 @@ import { formatKubeconfig } from "../../../src/apiserver/access/kubeconfig.ts";
 import { startApiServer } from "../../../src/apiserver/api-server.ts";
 import { createMemoryStore } from "../../../src/apiserver/store/memory/memory-store.ts";
 import { dnsSubdomain } from "../../../src/apiserver/types/objects/names.ts";
-import { any, kindShape } from "../../../src/apiserver/types/objects/shape.ts";
+import { kindShape } from "../../../src/kube/object/kind-shape.ts";
+import { anything } from "../../../src/schema/builders.ts";
 import type { ResourceDefinition } from "../../../src/apiserver/types/resource-definition.ts";
 import { createRegistry } from "../../../src/apiserver/verbs/registry.ts";
 import { createCoreKinds } from "../../../src/cluster/core-kinds.ts";
@@ -23,7 +24,7 @@ import { WIDGETS } from "./widget-kind.ts";
 const DEFINITION: ResourceDefinition = {
   type: WIDGETS,
   singular: "widget",
-  shape: kindShape({ size: any, colour: any, parts: any }),
+  shape: kindShape({ size: anything, colour: anything, parts: anything }),
   strategy: { nameRule: dnsSubdomain },
 };
 

@@ -3,10 +3,10 @@
  */
 import { sha256Hex } from "../../../src/base/digest.ts";
 import { canonicalJson } from "../../../src/base/json.ts";
-import { METADATA } from "../../../src/engine/kinds/kind-parts.ts";
 import { PLAIN_KIND } from "../../../src/engine/kinds/kind-parts.ts";
 import { sampleMetadata } from "../../../src/engine/kinds/kind-parts.ts";
 import type { SyncedKind } from "../../../src/engine/reconcile/rules/rules.ts";
+import { OBJECT_META } from "../../../src/kube/object/kind-shape.ts";
 import type { ResourceType } from "../../../src/kube/object/resource.ts";
 import type { KubeObject } from "../../../src/kube/object/types.ts";
 import { wholeNumber, listOf, objectOf, oneOf, textAs } from "../../../src/schema/builders.ts";
@@ -36,7 +36,7 @@ export const WIDGETS_KIND: SyncedKind = {
   whyNotSynced: "They are synced once sync.toHost.widgets is configured",
   bodyInWords: "size, colour and parts",
   schema: objectOf({
-    "metadata!": METADATA,
+    "metadata!": OBJECT_META,
     "size!": wholeNumber(1, 100),
     colour: oneOf("red", "green", "blue"),
     parts: listOf(objectOf({ "name!": textAs("dnsLabel"), maker: textAs() })),

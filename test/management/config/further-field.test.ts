@@ -6,10 +6,10 @@ import { describe, expect, test } from "vitest";
 import { schemaTable } from "../../../docs/generate/schema-tables.ts";
 import { schemasOf } from "../../../src/apiserver/documents/openapi-schema.ts";
 import { decodeObject } from "../../../src/apiserver/types/objects/decode.ts";
-import { kindShape, optional } from "../../../src/apiserver/types/objects/shape.ts";
+import { kindShape } from "../../../src/kube/object/kind-shape.ts";
+import { optional } from "../../../src/schema/builders.ts";
 import { effectOf } from "../../../src/management/config/effects.ts";
 import { MANAGEMENT_SCHEMA } from "../../../src/management/config/schema/config-schema.ts";
-import { statusShape } from "../../../src/management/config/shape.ts";
 import { CONFIG } from "../../../src/management/kinds/types.ts";
 import { decode } from "../../../src/schema/decode.ts";
 import { toJsonSchema } from "../../../src/schema/json-schema.ts";
@@ -59,14 +59,13 @@ describe("a further field of the platform's file", () => {
   });
 
   test("is shown by the object config, and explained by kubectl", () => {
-    const shape = statusShape(SCHEMA);
     const options = {
       root: "ConfigStatus",
       onUnknownField: (path: string) => expect.fail(path),
       refuse: (why: string) => expect.fail(why),
     };
-    expect(decodeObject(shape, { parcels: 4 }, options)).toMatchObject({ parcels: 4 });
-    const schemas = Object.values(schemasOf([{ type: CONFIG, shape: kindShape({ status: optional(shape) }) }]));
+    expect(decodeObject(SCHEMA, { parcels: 4 }, options)).toMatchObject({ parcels: 4 });
+    const schemas = Object.values(schemasOf([{ type: CONFIG, shape: kindShape({ status: optional<ObjectSchema>(SCHEMA) }) }]));
     const published = JSON.stringify(schemas);
     expect(published).toContain('"parcels":{"type":"integer","format":"int64","description":"How many parcels a cart takes."}');
   });

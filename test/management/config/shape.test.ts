@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { CONFIG_STATUS } from "../../../src/management/config/shape.ts";
+import { MANAGEMENT_SCHEMA } from "../../../src/management/config/schema/config-schema.ts";
 import { decodeObject } from "../../../src/apiserver/types/objects/decode.ts";
-import type { ObjectShape, Shape } from "../../../src/apiserver/types/objects/shape.ts";
+import type { ObjectSchema, Schema } from "../../../src/schema/schema.ts";
 import { config } from "./parsed.ts";
 
 function decoded(status: unknown) {
-  return decodeObject(CONFIG_STATUS, status, {
+  return decodeObject(MANAGEMENT_SCHEMA, status, {
     root: "ConfigStatus",
     onUnknownField: (path) => {
       throw new Error(`Unknown field ${path}`);
@@ -19,10 +19,11 @@ function decoded(status: unknown) {
 }
 
 /** Every object of a shape, with the path to it. */
-function objectsOf(shape: Shape, path = "status"): [string, ObjectShape][] {
-  if (shape.type === "list" || shape.type === "map") return objectsOf(shape.of, `${path}[]`);
+function objectsOf(shape: Schema, path = "status"): [string, ObjectSchema][] {
+  if (shape.type === "list") return objectsOf(shape.items, `${path}[]`);
+  if (shape.type === "map") return objectsOf(shape.values, `${path}[]`);
   if (shape.type !== "object") return [];
-  const inner = Object.entries(shape.fields).flatMap(([name, field]) => objectsOf(field.shape, `${path}.${name}`));
+  const inner = Object.entries(shape.fields).flatMap(([name, field]) => objectsOf(field, `${path}.${name}`));
   return [[path, shape], ...inner];
 }
 
@@ -40,7 +41,7 @@ describe("the published shape of status", () => {
   });
 
   test("has the fields of the specification in their order", () => {
-    expect(Object.keys(CONFIG_STATUS.fields).slice(0, 9)).toEqual([
+    expect(Object.keys(MANAGEMENT_SCHEMA.fields).slice(0, 9)).toEqual([
       "auth",
       "oidc",
       "apps",
@@ -54,7 +55,7 @@ describe("the published shape of status", () => {
   });
 
   test("describes every field, and gives no name to two types", () => {
-    const objects = objectsOf(CONFIG_STATUS);
+    const objects = objectsOf(MANAGEMENT_SCHEMA);
     const bare = objects.flatMap(([path, { fields }]) =>
       Object.keys(fields)
         .filter((name) => !fields[name]?.description)

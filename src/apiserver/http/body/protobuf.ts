@@ -5,7 +5,8 @@
  * @module
  */
 import type { JsonObject } from "../../../base/json.ts";
-import type { Field, ObjectShape, Shape, TextShape } from "../../types/objects/shape.ts";
+import { bytes, objectOf, optional, text } from "../../../schema/builders.ts";
+import type { ObjectSchema, Schema, StringSchema } from "../../../schema/schema.ts";
 
 /** The media type of the binary form. */
 export const PROTOBUF_TYPE = "application/vnd.kubernetes.protobuf";
@@ -18,8 +19,8 @@ export class ProtobufError extends Error {
 const MAGIC = Buffer.from("k8s\0");
 
 /** Tells whether objects of a shape can be read. */
-export function isReadable(shape: ObjectShape): boolean {
-  return shape.numbers !== undefined;
+export function isReadable({ fields }: ObjectSchema): boolean {
+  return Object.values(fields).some(({ number }) => number !== undefined);
 }
 
 /**
@@ -30,40 +31,30 @@ export function isReadable(shape: ObjectShape): boolean {
  * @example
  * readProtobuf(shape, bytes); // { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } }
  */
-export function readProtobuf(shape: ObjectShape, bytes: Buffer): JsonObject {
+export function readProtobuf(shape: ObjectSchema, bytes: Buffer): JsonObject {
   if (!bytes.subarray(0, MAGIC.length).equals(MAGIC)) throw new ProtobufError("the body does not begin like a protobuf object");
   const { typeMeta, raw } = readMessage(ENVELOPE, bytes.subarray(MAGIC.length));
   const object = readMessage(shape, Buffer.from((raw as string | undefined) ?? "", "base64"));
   return { ...object, ...(typeMeta as JsonObject | undefined) };
 }
 
-const text: TextShape = { type: "text" };
-const member = (shape: Shape): Field => ({ shape, presence: "optional" });
-const TYPE_META: ObjectShape = {
-  type: "object",
-  fields: { apiVersion: member(text), kind: member(text) },
-  numbers: { apiVersion: 1, kind: 2 },
-};
-const ENVELOPE: ObjectShape = {
-  type: "object",
-  fields: { typeMeta: member(TYPE_META), raw: member({ type: "text", format: "bytes" }) },
-  numbers: { typeMeta: 1, raw: 2 },
-};
+const TYPE_META = objectOf({ apiVersion: [1, optional(text)], kind: [2, optional(text)] });
+const ENVELOPE = objectOf({ typeMeta: [1, TYPE_META], raw: [2, optional(bytes)] });
 
-const NOTHING: ObjectShape = { type: "object", fields: {} };
+const NOTHING = objectOf({});
 
 /** Content after a field's number: a number, or bytes. */
 type Wire = bigint | Buffer;
 
-function readMessage({ fields, numbers = {} }: ObjectShape, bytes: Buffer, { whole = false } = {}): JsonObject {
-  const names = new Map(Object.entries(numbers).map(([name, number]) => [number, name]));
+function readMessage({ fields }: ObjectSchema, bytes: Buffer, { whole = false } = {}): JsonObject {
+  const names = new Map(Object.entries(fields).map(([name, { number }]) => [number, name]));
   const members = new Map<string, unknown>();
   for (const { number, wire } of wireFields(bytes)) {
     const name = names.get(number);
     if (name === undefined && whole && !isZero(wire))
       throw new ProtobufError(`field ${number} cannot be read here: send the object in JSON`);
     if (name === undefined || (whole && saysNothing(fields[name]!, wire))) continue;
-    members.set(name, readField(fields[name]!.shape, wire, { before: members.get(name), whole }));
+    members.set(name, readField(fields[name]!, wire, { before: members.get(name), whole }));
   }
   return Object.fromEntries(members);
 }
@@ -74,8 +65,8 @@ function isZero(wire: Wire): boolean {
 }
 
 /** An item of a list or an entry of a map counts, whatever it is: an argument of a command may be an empty text. */
-function saysNothing({ shape, presence }: Field, wire: Wire): boolean {
-  return presence === "omitEmpty" && shape.type !== "list" && shape.type !== "map" && isZero(wire);
+function saysNothing({ type, presence }: Schema, wire: Wire): boolean {
+  return presence === "omitEmpty" && type !== "list" && type !== "map" && isZero(wire);
 }
 
 interface Reading {
@@ -85,21 +76,21 @@ interface Reading {
   readonly whole: boolean;
 }
 
-function readField(shape: Shape, wire: Wire, { before, whole }: Reading): unknown {
+function readField(shape: Schema, wire: Wire, { before, whole }: Reading): unknown {
   if (shape.type === "list") {
     const list = (before ?? []) as unknown[];
-    list.push(readValue(shape.of, wire, whole));
+    list.push(readValue(shape.items, wire, whole));
     return list;
   }
   if (shape.type !== "map") return readValue(shape, wire, whole);
   const map = (before ?? {}) as JsonObject;
-  const [key, value] = readEntry(shape.of, bytesOf(wire));
+  const [key, value] = readEntry(shape.values, bytesOf(wire));
   return Object.defineProperty(map, key, { value, writable: true, enumerable: true, configurable: true });
 }
 
-function readEntry(of: Shape, bytes: Buffer): [string, unknown] {
+function readEntry(of: Schema, bytes: Buffer): [string, unknown] {
   let key = "";
-  let value: unknown = of.type === "text" ? "" : null;
+  let value: unknown = of.type === "string" ? "" : null;
   for (const { number, wire } of wireFields(bytes)) {
     if (number === 1) key = textOf(wire);
     else if (number === 2) value = readValue(of, wire);
@@ -107,9 +98,9 @@ function readEntry(of: Shape, bytes: Buffer): [string, unknown] {
   return [key, value];
 }
 
-function readValue(shape: Shape, wire: Wire, whole = false): unknown {
+function readValue(shape: Schema, wire: Wire, whole = false): unknown {
   switch (shape.type) {
-    case "text":
+    case "string":
       return readText(shape, wire);
     case "integer":
       return Number(BigInt.asIntN(64, numberOf(wire)));
@@ -117,21 +108,23 @@ function readValue(shape: Shape, wire: Wire, whole = false): unknown {
       return numberOf(wire) !== 0n;
     case "object":
       return readMessage(shape, bytesOf(wire), { whole });
-    case "opaque":
-      return readMessage(shape.binary ?? NOTHING, bytesOf(wire), { whole: true });
-    case "intOrText":
+    case "any":
+      if (shape.opaque === undefined) break;
+      return readMessage(shape.opaque.binary ?? NOTHING, bytesOf(wire), { whole: true });
+    case "literals":
+      return textOf(wire);
+    case "either":
       return readIntOrText(bytesOf(wire));
     case "number":
-    case "any":
     case "map":
     case "list":
-      throw new ProtobufError(`a value of type ${shape.type} cannot be read here`);
   }
+  throw new ProtobufError(`a value of type ${shape.type} cannot be read here`);
 }
 
-function readText({ format }: TextShape, wire: Wire): string | null {
-  if (format === "bytes") return bytesOf(wire).toString("base64");
-  return format === "time" || format === "microTime" ? readTime(bytesOf(wire)) : textOf(wire);
+function readText({ encodes }: StringSchema, wire: Wire): string | null {
+  if (encodes === "bytes") return bytesOf(wire).toString("base64");
+  return encodes === undefined ? textOf(wire) : readTime(bytesOf(wire));
 }
 
 /** Seconds since 1970 and nanoseconds; nothing at all for no time. */

@@ -5,7 +5,7 @@ import { Report } from "../../../schema/problem.ts";
 import { readYaml } from "../../../schema/yaml.ts";
 import { JSON_DEPTH_MAX } from "../../types/objects/json-data.ts";
 import { isReadable, PROTOBUF_TYPE, ProtobufError, readProtobuf } from "./protobuf.ts";
-import type { ObjectShape } from "../../types/objects/shape.ts";
+import type { ObjectSchema } from "../../../schema/schema.ts";
 import { badRequest, tooLarge, unsupportedMediaType } from "../../types/status.ts";
 
 /**
@@ -102,7 +102,7 @@ export function parseBody(bytes: Buffer, mediaType: string | undefined, { shape,
 
 /** Expected form of a body. */
 export interface BodyForm {
-  readonly shape: ObjectShape;
+  readonly shape: ObjectSchema;
   /** Maximum number of values after expanding YAML aliases. */
   readonly valuesMax: number;
 }
@@ -127,7 +127,7 @@ function withoutBody(message: string): string {
   return `${token} in JSON`;
 }
 
-function parseProtobuf(bytes: Buffer, shape: ObjectShape): unknown {
+function parseProtobuf(bytes: Buffer, shape: ObjectSchema): unknown {
   try {
     return readProtobuf(shape, bytes);
   } catch (error) {

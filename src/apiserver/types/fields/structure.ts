@@ -6,22 +6,23 @@
  */
 import { isRecord } from "../../../base/json.ts";
 import type { JsonObject } from "../../../base/json.ts";
-import { any } from "../objects/shape.ts";
-import type { Field, ListShape, OpaqueShape, Shape } from "../objects/shape.ts";
+import { anything, listOf } from "../../../schema/builders.ts";
+import type { AnySchema, ListSchema, Opaque, Schema } from "../../../schema/schema.ts";
+
 import { isScalar, keyStep, valueStep } from "./step.ts";
 import type { Scalar, FieldStep } from "./step.ts";
 
 /** A value in parts, or one whose parts have no owners of their own. A missing or null map counts as an empty one. */
 export type Division =
   | { readonly by: "members"; readonly members: JsonObject }
-  | { readonly by: "items"; readonly items: readonly unknown[]; readonly list: ListShape }
+  | { readonly by: "items"; readonly items: readonly unknown[]; readonly list: ListSchema }
   | undefined;
 
 const NO_MEMBERS: JsonObject = Object.freeze({});
 const NO_ITEMS: readonly unknown[] = Object.freeze([]);
 
 /** Splits a value into its parts; undefined if it is owned as a whole. */
-export function divide(shape: Shape, value: unknown): Division {
+export function divide(shape: Schema, value: unknown): Division {
   const absent = value === null || value === undefined;
   switch (shape.type) {
     case "object":
@@ -29,49 +30,49 @@ export function divide(shape: Shape, value: unknown): Division {
       if (absent) return { by: "members", members: NO_MEMBERS };
       return isRecord(value) ? { by: "members", members: value } : undefined;
     case "any":
-    case "opaque":
       return isRecord(value) ? { by: "members", members: value } : undefined;
     case "list":
       if (shape.merge === undefined) return undefined;
       if (absent) return { by: "items", items: NO_ITEMS, list: shape };
       return Array.isArray(value) ? { by: "items", items: value, list: shape } : undefined;
-    case "text":
+    case "string":
+    case "literals":
     case "integer":
     case "number":
     case "boolean":
-    case "intOrText":
+    case "either":
       return undefined;
   }
 }
 
 /** Tells whether a member is a field that the kind declares, not an entry of a map. All that is opaque counts as declared. */
-export function isDeclared(shape: Shape, name: string): boolean {
-  return shape.type === "opaque" || declaredField(shape, name) !== undefined;
+export function isDeclared(shape: Schema, name: string): boolean {
+  return (shape.type === "any" && shape.opaque !== undefined) || declaredField(shape, name) !== undefined;
 }
 
-function declaredField(shape: Shape, name: string): Field | undefined {
+function declaredField(shape: Schema, name: string): Schema | undefined {
   return shape.type === "object" && Object.hasOwn(shape.fields, name) ? shape.fields[name] : undefined;
 }
 
 /** Tells whether a member is internal to the server. */
-export function isInternal(shape: Shape, name: string): boolean {
+export function isInternal(shape: Schema, name: string): boolean {
   return declaredField(shape, name)?.internal === true;
 }
 
 /** The shape of a member of a map or object. Undeclared members may be anything. */
-export function memberShape(shape: Shape, name: string): Shape {
-  if (shape.type === "map") return shape.of;
-  if (shape.type === "opaque") return opaqueMember(shape, name);
-  return declaredField(shape, name)?.shape ?? any;
+export function memberShape(shape: Schema, name: string): Schema {
+  if (shape.type === "map") return shape.values;
+  if (shape.type === "any" && shape.opaque !== undefined) return opaqueMember(shape.opaque, name);
+  return declaredField(shape, name) ?? anything;
 }
 
 /** A list if the table says how it is merged, whatever the value turns out to be: what is not a list is merged as what it is. */
-function opaqueMember({ lists, within }: OpaqueShape, name: string): Shape {
-  const inner: OpaqueShape = { type: "opaque", lists, within: name };
+function opaqueMember({ lists, within }: Opaque, name: string): Schema {
+  const inner: AnySchema = { ...anything, opaque: { lists, within: name } };
   const entry = [`${within}.${name}`, name].find((candidate) => Object.hasOwn(lists, candidate));
   const merge = entry === undefined ? undefined : lists[entry]!;
   if (merge === undefined) return inner;
-  return merge.as === "whole" ? { type: "list", of: inner } : { type: "list", of: inner, merge };
+  return merge.as === "whole" ? listOf(inner) : listOf(inner, merge);
 }
 
 /** The member of that name, if the record itself has it. */
@@ -83,9 +84,9 @@ export function ownMember(record: JsonObject, name: string): unknown {
  * Identity of an item of a merged list; undefined if it has none.
  *
  * @example
- * itemStep(list(PORT, { as: "map", keys: ["port", "protocol"], defaults: { protocol: "TCP" } }), { port: 80 }); // 'k:{"port":80,"protocol":"TCP"}'
+ * itemStep(listOf(PORT, { as: "map", keys: ["port", "protocol"], defaults: { protocol: "TCP" } }), { port: 80 }); // 'k:{"port":80,"protocol":"TCP"}'
  */
-export function itemStep({ merge }: ListShape, item: unknown): FieldStep | undefined {
+export function itemStep({ merge }: ListSchema, item: unknown): FieldStep | undefined {
   if (merge === undefined) return undefined;
   if (merge.as === "set") return isScalar(item) ? valueStep(item) : undefined;
   if (!isRecord(item)) return undefined;
@@ -99,7 +100,7 @@ export function itemStep({ merge }: ListShape, item: unknown): FieldStep | undef
 }
 
 /** Items by identity. Of several that are the same the first counts; those without identity are not in it. */
-export function itemsByStep(list: ListShape, items: readonly unknown[]): ReadonlyMap<FieldStep, unknown> {
+export function itemsByStep(list: ListSchema, items: readonly unknown[]): ReadonlyMap<FieldStep, unknown> {
   const found = new Map<FieldStep, unknown>();
   for (const item of items) {
     const step = itemStep(list, item);

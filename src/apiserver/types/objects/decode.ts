@@ -1,8 +1,9 @@
 import { isRecord } from "../../../base/json.ts";
 import type { JsonObject } from "../../../base/json.ts";
-import { JSON_DEPTH_MAX } from "./json-data.ts";
+import { JSON_DEPTH_MAX, oncePerObject } from "./json-data.ts";
 import { canonicalQuantity } from "./quantity.ts";
-import type { Field, ListShape, MapShape, NumberShape, ObjectShape, Shape, TextShape } from "./shape.ts";
+import { int32 } from "../../../schema/builders.ts";
+import type { ListSchema, MapSchema, NumberSchema, ObjectSchema, Schema, StringSchema } from "../../../schema/schema.ts";
 
 /** Options of decoding. */
 export interface DecodeOptions {
@@ -26,11 +27,28 @@ const INT32_MAX = 2 ** 31 - 1;
  * so that equal objects have equal texts.
  *
  * @example
- * decodeObject(fields({ ip: text }), { ip: "10.0.0.1", x: 1 }, { root: "Address", onUnknownField: () => {}, refuse: fail }); // { ip: "10.0.0.1" }
+ * decodeObject(objectOf({ ip: text }), { ip: "10.0.0.1", x: 1 }, { root: "Address", onUnknownField: () => {}, refuse: fail }); // { ip: "10.0.0.1" }
  */
-export function decodeObject(shape: ObjectShape, value: unknown, options: DecodeOptions): JsonObject {
+export function decodeObject(shape: ObjectSchema, value: unknown, options: DecodeOptions): JsonObject {
   return new Decoder(options).object(shape, value, "");
 }
+
+/** What is asked of each field for each object: read from schemas, which have few properties in common, it would cost a quarter more. */
+interface FieldRules {
+  readonly name: string;
+  readonly schema: Schema;
+  readonly isInternal: boolean;
+  readonly isAlwaysShown: boolean;
+  readonly omitsEmpty: boolean;
+}
+
+const fieldsOf = oncePerObject(({ fields }: ObjectSchema): ReadonlyMap<string, FieldRules> => {
+  const rules = Object.entries(fields).map(([name, schema]): [string, FieldRules] => {
+    const { presence, internal = false } = schema;
+    return [name, { name, schema, isInternal: internal, isAlwaysShown: presence === "always", omitsEmpty: presence === "omitEmpty" }];
+  });
+  return new Map(rules);
+});
 
 class Decoder {
   readonly #options: DecodeOptions;
@@ -39,70 +57,75 @@ class Decoder {
     this.#options = options;
   }
 
-  object(shape: ObjectShape, value: unknown, path: string): JsonObject {
+  object(shape: ObjectSchema, value: unknown, path: string): JsonObject {
     if (!isRecord(value)) return this.#mismatch(value, path, "object");
+    const fields = fieldsOf(shape);
     for (const name of Object.keys(value)) {
-      if (!Object.hasOwn(shape.fields, name) || this.#isHidden(shape.fields[name]!)) this.#options.onUnknownField(join(path, name));
+      const field = fields.get(name);
+      if (field === undefined || this.#isHidden(field)) this.#options.onUnknownField(join(path, name));
     }
     // The names are those of the shape, of which none is special to JavaScript.
     const members: Record<string, unknown> = {};
-    for (const name in shape.fields) {
-      const field = shape.fields[name]!;
+    for (const field of fields.values()) {
       if (this.#isHidden(field)) continue;
+      const { name } = field;
       const given = Object.hasOwn(value, name) ? value[name] : undefined;
       // Types may have many fields of which an object has few: a path is made only for fields that are read.
-      if ((given === undefined || given === null) && field.presence !== "always") continue;
+      if ((given === undefined || given === null) && !field.isAlwaysShown) continue;
       const decoded = this.#field(field, given, join(path, name));
       if (decoded !== undefined) members[name] = decoded;
     }
     return members;
   }
 
-  #isHidden({ internal }: Field): boolean {
-    return internal === true && this.#options.internal !== true;
+  #isHidden({ isInternal }: FieldRules): boolean {
+    return isInternal && this.#options.internal !== true;
   }
 
   /** A field that was given, or that always shows. */
-  #field({ shape, presence }: Field, value: unknown, path: string): unknown {
-    if (value === undefined || value === null) return this.#zero(shape, path);
-    const decoded = this.#value(shape, value, path);
-    return presence === "omitEmpty" && isEmpty(decoded) ? undefined : decoded;
+  #field({ schema, omitsEmpty }: FieldRules, value: unknown, path: string): unknown {
+    if (value === undefined || value === null) return this.#zero(schema, path);
+    const decoded = this.#value(schema, value, path);
+    return omitsEmpty && isEmpty(decoded) ? undefined : decoded;
   }
 
   /** The value shown for an absent one where it must appear. */
-  #zero(shape: Shape, path: string): unknown {
+  #zero(shape: Schema, path: string): unknown {
     switch (shape.type) {
-      case "text":
-        if (shape.format === "quantity") return "0";
-        return shape.format === undefined || shape.format === "bytes" ? "" : null;
+      case "string":
+        return shape.encodes === undefined || shape.encodes === "bytes" ? "" : null;
+      case "literals":
+        return "";
       case "integer":
       case "number":
-      case "intOrText":
+      case "either":
         return 0;
       case "boolean":
         return false;
       case "object":
         return this.object(shape, {}, path);
-      case "opaque":
-        return {};
       case "any":
+        if (shape.quantity === true) return "0";
+        return shape.opaque === undefined ? null : {};
       case "map":
       case "list":
         return null;
     }
   }
 
-  #value(shape: Shape, value: unknown, path: string): unknown {
+  #value(shape: Schema, value: unknown, path: string): unknown {
     switch (shape.type) {
-      case "text":
+      case "string":
         return this.#text(shape, value, path);
+      case "literals":
+        return typeof value === "string" ? value : this.#mismatch(value, path, "string");
       case "integer":
       case "number":
         return this.#number(shape, value, path);
       case "boolean":
         return typeof value === "boolean" ? value : this.#mismatch(value, path, "bool");
-      case "intOrText":
-        return typeof value === "string" ? value : this.#number({ type: "integer", bits: 32 }, value, path);
+      case "either":
+        return typeof value === "string" ? value : this.#number(int32, value, path);
       case "object":
         return this.object(shape, value, path);
       case "map":
@@ -110,18 +133,17 @@ class Decoder {
       case "list":
         return this.#list(shape, value, path);
       case "any":
-        return this.#any(value, path, JSON_DEPTH_MAX);
-      case "opaque":
+        if (shape.quantity === true) return this.#quantity(value);
+        if (shape.opaque === undefined) return this.#any(value, path, JSON_DEPTH_MAX);
         return isRecord(value) ? this.#opaque(value, path, JSON_DEPTH_MAX) : this.#mismatch(value, path, "object");
     }
   }
 
-  #text({ format, strict = false }: TextShape, value: unknown, path: string): string {
-    if (format === "quantity") return this.#quantity(value);
+  #text({ encodes, strict }: StringSchema, value: unknown, path: string): string {
     if (typeof value !== "string") return this.#mismatch(value, path, "string");
-    if (format === "bytes") return this.#bytes(strict ? value : value.replace(/[\r\n]/g, ""));
-    if (format === undefined) return value;
-    return this.#time(value, format);
+    if (encodes === undefined) return value;
+    if (encodes === "bytes") return this.#bytes(strict ? value : value.replace(/[\r\n]/g, ""));
+    return this.#time(value, encodes);
   }
 
   /** Where a quantity belongs, a text and a bare number are the same to Kubernetes, and so is everything else: text that is read. */
@@ -146,7 +168,7 @@ class Decoder {
     return format === "time" ? `${seconds}Z` : `${seconds}.${(match![2] ?? ".").slice(1, 7).padEnd(6, "0")}Z`;
   }
 
-  #number({ type, bits }: NumberShape, value: unknown, path: string): number {
+  #number({ type, bits = 64 }: NumberSchema, value: unknown, path: string): number {
     const goType = type === "number" ? "float64" : `int${bits}`;
     if (typeof value !== "number") return this.#mismatch(value, path, goType);
     const fits = type === "number" || (Number.isSafeInteger(value) && (bits === 64 || (value <= INT32_MAX && value >= -INT32_MAX - 1)));
@@ -154,20 +176,20 @@ class Decoder {
     return value;
   }
 
-  #map({ of }: MapShape, value: unknown, path: string): JsonObject {
-    if (!isRecord(value)) return this.#mismatch(value, path, `map[string]${of.type === "text" ? "string" : of.type}`);
+  #map({ values }: MapSchema, value: unknown, path: string): JsonObject {
+    if (!isRecord(value)) return this.#mismatch(value, path, `map[string]${values.type}`);
     const entries = Object.keys(value).sort();
-    return Object.fromEntries(entries.map((key) => [key, this.#element(of, value[key], `${path}.${key}`)]));
+    return Object.fromEntries(entries.map((key) => [key, this.#element(values, value[key], `${path}.${key}`)]));
   }
 
-  #list({ of }: ListShape, value: unknown, path: string): unknown[] {
-    if (!Array.isArray(value)) return this.#mismatch(value, path, `[]${of.type === "text" ? "string" : of.type}`);
-    return value.map((item, index) => this.#element(of, item, `${path}[${index}]`));
+  #list({ items }: ListSchema, value: unknown, path: string): unknown[] {
+    if (!Array.isArray(value)) return this.#mismatch(value, path, `[]${items.type}`);
+    return value.map((item, index) => this.#element(items, item, `${path}[${index}]`));
   }
 
   /** A null inside a list or map is the zero value of its type. */
-  #element(of: Shape, value: unknown, path: string): unknown {
-    return value === null || value === undefined ? this.#zero(of, path) : this.#value(of, value, path);
+  #element(schema: Schema, value: unknown, path: string): unknown {
+    return value === null || value === undefined ? this.#zero(schema, path) : this.#value(schema, value, path);
   }
 
   #any(value: unknown, path: string, depth: number): unknown {

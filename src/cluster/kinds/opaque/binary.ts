@@ -4,30 +4,29 @@
  *
  * @module
  */
-import { fields, int32, intOrText, list, numbered, OBJECT_META, optional, text, textMap } from "../../../apiserver/types/objects/shape.ts";
+import { OBJECT_META } from "../../../kube/object/kind-shape.ts";
+import { int32, intOrText, listOf, objectOf, optional, text, textMap } from "../../../schema/builders.ts";
 
-const EXPRESSION = numbered(fields({ key: text, operator: text, values: list(text) }), { key: 1, operator: 2, values: 3 });
-const SELECTOR = numbered(fields({ matchLabels: textMap, matchExpressions: list(EXPRESSION) }), { matchLabels: 1, matchExpressions: 2 });
+const EXPRESSION = objectOf({ key: [1, text], operator: [2, text], values: [3, listOf(text)] });
+const SELECTOR = objectOf({ matchLabels: [1, textMap], matchExpressions: [2, listOf(EXPRESSION)] });
 
-const PORT = numbered(fields({ containerPort: int32 }), { containerPort: 3 });
-const CONTAINER = numbered(fields({ name: text, image: text, command: list(text), ports: list(PORT) }), {
-  name: 1,
-  image: 2,
-  command: 3,
-  ports: 6,
-});
-const POD = numbered(fields({ containers: list(CONTAINER) }), { containers: 2 });
-const TEMPLATE = numbered(fields({ metadata: OBJECT_META, spec: POD }), { metadata: 1, spec: 2 });
-const STRATEGY = numbered(fields({ type: text }), { type: 1 });
+const PORT = objectOf({ containerPort: [3, int32] });
+const CONTAINER = objectOf({ name: [1, text], image: [2, text], command: [3, listOf(text)], ports: [6, listOf(PORT)] });
+const POD = objectOf({ containers: [2, listOf(CONTAINER)] });
+const TEMPLATE = objectOf({ metadata: [1, OBJECT_META], spec: [2, POD] });
+const STRATEGY = objectOf({ type: [1, text] });
 
 /** `spec` of Deployments, as `kubectl create deployment` writes it. */
-export const BINARY_DEPLOYMENT = numbered(
-  fields({ replicas: optional(int32), selector: SELECTOR, template: TEMPLATE, strategy: STRATEGY }),
-  { replicas: 1, selector: 2, template: 3, strategy: 4 },
-);
+export const BINARY_DEPLOYMENT = objectOf({
+  replicas: [1, optional(int32)],
+  selector: [2, SELECTOR],
+  template: [3, TEMPLATE],
+  strategy: [4, STRATEGY],
+});
 
 /** `spec` of PodDisruptionBudgets, as `kubectl create poddisruptionbudget` writes it. */
-export const BINARY_BUDGET = numbered(
-  fields({ minAvailable: optional(intOrText), selector: SELECTOR, maxUnavailable: optional(intOrText) }),
-  { minAvailable: 1, selector: 2, maxUnavailable: 3 },
-);
+export const BINARY_BUDGET = objectOf({
+  minAvailable: [1, optional(intOrText)],
+  selector: [2, SELECTOR],
+  maxUnavailable: [3, optional(intOrText)],
+});

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { KeyedMerge, MergeTable } from "../../../apiserver/types/objects/shape.ts";
+import type { KeyedMerge, MergeTable } from "../../../schema/schema.ts";
 
 const by = (...keys: readonly string[]): KeyedMerge => ({ as: "map", keys });
 

@@ -1,9 +1,11 @@
 import { jsonEqual } from "../../../base/json.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import { dnsSubdomain } from "../../../apiserver/types/objects/names.ts";
-import { always, kindShape, numbered, opaque } from "../../../apiserver/types/objects/shape.ts";
+import { kindShape } from "../../../kube/object/kind-shape.ts";
+import { always, opaque } from "../../../schema/builders.ts";
+import type { MergeTable, ObjectSchema } from "../../../schema/schema.ts";
 import { replaceStatus } from "../../../apiserver/types/resource-definition.ts";
-import type { MergeTable, ObjectShape } from "../../../apiserver/types/objects/shape.ts";
+
 import type { ResourceDefinition, Strategy } from "../../../apiserver/types/resource-definition.ts";
 import { MERGE_KEYS } from "./merge-keys.ts";
 
@@ -18,7 +20,7 @@ export interface OpaqueKind extends Omit<ResourceDefinition, "shape" | "strategy
   /** How lists of its spec are merged, where that is not as in the other kinds. */
   readonly lists?: MergeTable;
   /** What is read of its spec in the binary form. Default: objects in that form are refused. */
-  readonly binary?: ObjectShape;
+  readonly binary?: ObjectSchema;
   /** What else the kind does; the names of its objects are DNS subdomains. */
   readonly strategy?: Partial<Strategy>;
 }
@@ -31,11 +33,14 @@ export interface OpaqueKind extends Omit<ResourceDefinition, "shape" | "strategy
  */
 export function opaqueKind({ description, spec, status, lists, binary, strategy, ...definition }: OpaqueKind): ResourceDefinition {
   const hasStatus = status !== undefined;
-  const own = { spec: always(opaque({ ...MERGE_KEYS, ...lists }, binary)), ...(hasStatus && { status: always(opaque(MERGE_KEYS)) }) };
-  const shape = kindShape(own, { description, fields: { spec, ...(hasStatus && { status }) } });
+  const number = (of: number) => binary !== undefined && { number: of };
+  const own = {
+    spec: { ...always(opaque({ ...MERGE_KEYS, ...lists }, binary)), ...number(2), description: spec },
+    ...(hasStatus && { status: { ...always(opaque(MERGE_KEYS)), ...number(3), description: status } }),
+  };
   return {
     ...definition,
-    shape: binary === undefined ? shape : numbered(shape, { metadata: 1, spec: 2, ...(hasStatus && { status: 3 }) }),
+    shape: kindShape(own, description),
     strategy: { nameRule: dnsSubdomain, ...(hasStatus && { subresources: { status: replaceStatus } }), ...strategy },
   };
 }

@@ -10,7 +10,7 @@ import type { KnownValues } from "../../expression/optional-fields.ts";
 import { compilePath } from "../../path/path.ts";
 import type { Path, Segment } from "../../path/path.ts";
 import type { SyncedKind } from "../../reconcile/rules/rules.ts";
-import { ANY } from "../../../schema/builders.ts";
+import { anything } from "../../../schema/builders.ts";
 import { fieldPath, indexPath } from "../../../schema/field.ts";
 import { keyStartOf, positionInside, startOf, textOf, valueAt } from "../../../schema/node.ts";
 import type { MapNode, Node } from "../../../schema/node.ts";
@@ -53,7 +53,7 @@ function checkPatch(patch: CheckedPatch, { kind, rules }: { kind: SyncedKind; ru
   checkMode(patch, rules.report);
   const path = checkPath(patch, kind, rules);
   const { schema } = kind;
-  const value = path === undefined ? ANY : schemaAt(schema, path.segments);
+  const value = path === undefined ? anything : schemaAt(schema, path.segments);
   for (const name of ["expression", "reverseExpression"]) {
     // Before the first copy there is no host object.
     const hostObject = { schema, optional: name === "expression" };
@@ -68,10 +68,10 @@ function checkPatch(patch: CheckedPatch, { kind, rules }: { kind: SyncedKind; ru
 function schemaAt(schema: Schema, segments: readonly Segment[]): Schema {
   let at = schema;
   for (const segment of segments) {
-    if (at.type === "list") at = segment.kind === "key" ? ANY : at.items;
+    if (at.type === "list") at = segment.kind === "key" ? anything : at.items;
     else if (at.type === "map") at = at.values;
     else if (at.type === "object" && segment.kind === "key" && Object.hasOwn(at.fields, segment.key)) at = at.fields[segment.key]!;
-    else return ANY;
+    else return anything;
   }
   return at;
 }

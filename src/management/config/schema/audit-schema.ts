@@ -23,6 +23,7 @@ const OMITTED = {
 /** One rule of an audit policy. */
 export const AUDIT_RULE = {
   type: "object",
+  name: "ConfigAuditRule",
   description: "One rule. It matches when all of its lists match; an empty list always matches.",
   fields: {
     level: { type: "literals", values: LEVELS, default: "None", description: "How much is written about a matching request." },
@@ -61,6 +62,7 @@ export const AUDIT_RULE = {
 /** `audit`: which requests leave a line. */
 export const AUDIT = {
   type: "object",
+  name: "ConfigAudit",
   description: "Which requests are logged in the audit file.",
   default: {},
   fields: {

@@ -22,6 +22,7 @@ const PASSWORD_LENGTH_MIN = 8;
 /** A further provider with an id of its own. */
 export const CONNECTOR = {
   type: "object",
+  name: "ConfigConnector",
   description: "A further provider.",
   fields: {
     id: {
@@ -40,6 +41,7 @@ export const CONNECTOR = {
 /** `auth`: sign-in, and the lifetime of keys. */
 export const AUTH = {
   type: "object",
+  name: "ConfigAuthentication",
   description: "Sign-in, and the lifetime of keys.",
   default: {},
   fields: {

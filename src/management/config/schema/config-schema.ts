@@ -181,6 +181,7 @@ const HOST = "^([A-Za-z0-9_]([A-Za-z0-9._\\-]*[A-Za-z0-9])?(:[0-9]{1,5})?|\\[[0-
 /** The configuration file of the platform. */
 export const MANAGEMENT_SCHEMA = {
   type: "object",
+  name: "ConfigStatus",
   description: "Configuration of the platform.",
   default: {},
   fields: {

@@ -10,6 +10,7 @@ const REPLICAS = countField("Number of replicas.", 2 ** 31 - 1);
 /** Resources of containers, as in a pod. */
 export const REQUIREMENTS = {
   type: "object",
+  name: "ConfigResourceRequirements",
   description: "Computing resources of the containers.",
   fields: {
     limits: amounts("Upper bounds."),
@@ -42,6 +43,7 @@ const STORAGE_CLASS = {
 /** Where metrics are stored. */
 export const METRICS = {
   type: "object",
+  name: "ConfigMetrics",
   description: "The service that stores metrics.",
   default: {},
   fields: {
@@ -70,6 +72,7 @@ const PRICE = {
 /** The basis of cost calculations. */
 export const COST_SETTINGS = {
   type: "object",
+  name: "ConfigCostSettings",
   description: "Prices for the calculations of the dashboard. A cluster may have its own.",
   fields: {
     priceCurrency: formField("line", "Currency of all prices."),
@@ -81,6 +84,7 @@ export const COST_SETTINGS = {
 /** `costControl`: the services that calculate costs. */
 export const COST_CONTROL = {
   type: "object",
+  name: "ConfigCostControl",
   description: "The services behind the cost dashboard.",
   default: {},
   fields: {

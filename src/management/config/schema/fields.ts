@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { quantity } from "../../../schema/builders.ts";
 import type { AnySchema, BooleanSchema, ListSchema, MapSchema, NumberSchema, StringSchema } from "../../../schema/schema.ts";
 
 /** A text without a default. */
@@ -28,7 +29,7 @@ export const timeField = <Default extends number>(byDefault: Default, descriptio
 
 /** An amount of a resource; Kubernetes accepts a text or a number. `requirements.ts` checks it. */
 const AMOUNT = {
-  type: "any",
+  ...quantity,
   description: "An amount such as `500m` or `2Gi`.",
   jsonSchema: { type: ["string", "number"] },
 } as const satisfies AnySchema;

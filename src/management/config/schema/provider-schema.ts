@@ -22,6 +22,7 @@ const CLIENT = {
 /** Generic OpenID Connect. */
 export const OIDC = {
   type: "object",
+  name: "ConfigOIDC",
   description: "An OpenID Connect provider.",
   fields: {
     issuerUrl: formField("web", "Address of the provider, the `iss` of its tokens. It must offer discovery."),
@@ -58,6 +59,7 @@ export const OIDC = {
 /** The first host of source code: organisations with teams. */
 export const SOURCE_HOST_A = {
   type: "object",
+  name: "ConfigSourceHostA",
   description: "A host of source code with organisations and teams. Groups are `organisation:team`.",
   fields: {
     ...CLIENT,
@@ -81,6 +83,7 @@ export const SOURCE_HOST_A = {
 /** The second host of source code: groups. */
 export const SOURCE_HOST_B = {
   type: "object",
+  name: "ConfigSourceHostB",
   description: "A host of source code with groups.",
   fields: {
     ...CLIENT,
@@ -94,6 +97,7 @@ export const SOURCE_HOST_B = {
 /** The first directory: domains and groups. */
 export const DIRECTORY_PROVIDER_A = {
   type: "object",
+  name: "ConfigDirectoryProviderA",
   description: "A directory of accounts with hosted domains.",
   fields: {
     ...CLIENT,
@@ -109,8 +113,9 @@ export const DIRECTORY_PROVIDER_A = {
 } as const satisfies ObjectSchema;
 
 /** The second directory: tenants and groups. */
-export const DIRECTORY_PROVIDER_B = {
+const DIRECTORY_PROVIDER_B = {
   type: "object",
+  name: "ConfigDirectoryProviderB",
   description: "A directory of accounts with tenants.",
   fields: {
     ...CLIENT,
@@ -130,6 +135,7 @@ export const DIRECTORY_PROVIDER_B = {
 /** `saml`: a provider that signs assertions. */
 export const SAML = {
   type: "object",
+  name: "ConfigSAML",
   description: "A SAML provider. One of caData, ca and insecureSkipSignatureValidation must be set.",
   fields: {
     redirectURI: formField("web", "Callback address of the platform. Equals the Destination of a response exactly."),

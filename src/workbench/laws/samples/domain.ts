@@ -2,8 +2,8 @@ import { isRecord } from "../../../base/json.ts";
 import type { CompiledPatch } from "../../../engine/patch/compile.ts";
 import type { Path } from "../../../engine/path/path.ts";
 import type { KindDescription } from "../../../engine/reconcile/rules/kind-description.ts";
-import { LABEL_MAP } from "../../../engine/kinds/kind-parts.ts";
-import { BOOLEAN, either, wholeNumber, listOf, objectOf, textAs } from "../../../schema/builders.ts";
+import { LABEL_MAP } from "../../../kube/object/kind-shape.ts";
+import { bool, either, wholeNumber, listOf, objectOf, textAs } from "../../../schema/builders.ts";
 import type { Schema } from "../../../schema/schema.ts";
 import { schemaAt } from "./shapes.ts";
 
@@ -55,7 +55,7 @@ const WIDE = 2_147_483_647;
 
 function shapeOf(value: unknown): Schema {
   if (typeof value === "number") return wholeNumber(-WIDE, WIDE);
-  if (typeof value === "boolean") return BOOLEAN;
+  if (typeof value === "boolean") return bool;
   if (Array.isArray(value)) return listOf(value.length === 0 ? textAs() : guessShape(value));
   if (!isRecord(value)) return textAs();
   const fields = Object.fromEntries(Object.entries(value).map(([name, item]) => [name, shapeOf(item)]));

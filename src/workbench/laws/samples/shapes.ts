@@ -22,6 +22,7 @@ export function isAlwaysTried({ required, typical }: Schema): boolean {
 }
 
 function isKnown(schema: Schema): boolean {
+  if (schema.untried === true) return false;
   if (schema.type === "list") return isKnown(schema.items);
   return schema.type === "map" ? isKnown(schema.values) : schema.type !== "any";
 }

@@ -9,7 +9,8 @@ import { bodyFields } from "../../../engine/reconcile/rules/kind-description.ts"
 import type { SyncedKind } from "../../../engine/reconcile/rules/rules.ts";
 import type { Writer } from "../../../engine/sync/cluster/access.ts";
 import { dnsSubdomain } from "../../../apiserver/types/objects/names.ts";
-import { any, kindShape } from "../../../apiserver/types/objects/shape.ts";
+import { kindShape } from "../../../kube/object/kind-shape.ts";
+import { anything } from "../../../schema/builders.ts";
 import type { ResourceDefinition } from "../../../apiserver/types/resource-definition.ts";
 import { createMemoryStore } from "../../../apiserver/store/memory/memory-store.ts";
 import { createRegistry } from "../../../apiserver/verbs/registry.ts";
@@ -101,7 +102,7 @@ export async function createSimulatedCluster(options: SimulatedClusterOptions): 
 
 /** A kind as an API server stores it that takes any value in its fields. */
 function definitionOf(kind: SyncedKind): ResourceDefinition {
-  const shape = kindShape(Object.fromEntries(bodyFields(kind).map((field) => [field, any])));
+  const shape = kindShape(Object.fromEntries(bodyFields(kind).map((field) => [field, anything])));
   return { type: kind.resource, singular: kind.resource.kind.toLowerCase(), shape, strategy: { nameRule: dnsSubdomain } };
 }
 

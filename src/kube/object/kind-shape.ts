@@ -1,0 +1,85 @@
+/**
+ * What every kind has in common: type, metadata and owners.
+ *
+ * @module
+ */
+import {
+  always,
+  anything,
+  bool,
+  int64,
+  listOf,
+  mandatory,
+  named,
+  objectOf,
+  optional,
+  text,
+  textAs,
+  textsBy,
+  time,
+  untried,
+} from "../../schema/builders.ts";
+import type { Entry } from "../../schema/builders.ts";
+import type { ObjectSchema } from "../../schema/schema.ts";
+
+/** `metadata.ownerReferences[]`. */
+export const OWNER_REFERENCE = named(
+  "OwnerReference",
+  "The owner of an object. Both are in the same namespace, or the owner is cluster-scoped.",
+  {
+    apiVersion: [5, mandatory(text), "API version of the owner."],
+    kind: [1, mandatory(text), "Kind of the owner."],
+    name: [3, mandatory(text), "Name of the owner."],
+    uid: [4, mandatory(text), "UID of the owner; another object of the same name is not the owner."],
+    controller: [6, optional(bool), "True for the one owner that manages the object."],
+    blockOwnerDeletion: [7, optional(bool), "If true, the foreground deletion of the owner waits for this object."],
+  },
+);
+
+/** Labels of an object. */
+export const LABEL_MAP = textsBy("labelKey", "label");
+
+/** `metadata` of every object. The marks of what is always there are for objects in a namespace. */
+export const OBJECT_META = named("ObjectMeta", "Metadata that every object has: names, labels, and what the server records about it.", {
+  "name!": [1, textAs("dnsLabel"), "Name of the object, unique among its kind in its namespace. It cannot be changed."],
+  generateName: [2, untried(text), "Prefix of a name that the server completes if no name is given."],
+  "namespace!": [3, textAs("namespace"), "Namespace of the object; empty for kinds that have none. It cannot be changed."],
+  selfLink: [4, untried(text)],
+  "uid!": [5, untried(text), "Unique identity of the object, set by the server."],
+  "resourceVersion!": [
+    6,
+    untried(text),
+    "Version of the object, set by the server. A write that includes it fails if the object has changed since.",
+  ],
+  generation: [7, untried(int64), "Counts the changes of the desired state, for kinds that count them."],
+  "creationTimestamp!": [8, untried(optional(time)), "When the server first stored the object."],
+  deletionTimestamp: [9, untried(optional(time)), "When the deletion was requested; the object stays until its finalizers are gone."],
+  deletionGracePeriodSeconds: [10, untried(optional(int64)), "Seconds that the object may take to end after its deletion was requested."],
+  labels: [11, LABEL_MAP, "Key-value pairs by which objects are selected and grouped."],
+  annotations: [12, textsBy("annotationKey", "annotation"), "Key-value pairs for tools and people; selectors do not use them."],
+  ownerReferences: [13, untried(listOf(OWNER_REFERENCE, { as: "map", keys: ["uid"] })), "The owners of the object."],
+  finalizers: [
+    14,
+    untried(listOf(text, { as: "set" })),
+    "Controllers that must finish before the object is removed; each removes its own entry.",
+  ],
+  managedFields: [listOf(anything), "Which manager set which fields, recorded by the server."],
+});
+
+/**
+ * A kind's shape: type and metadata, then its own fields. It is read from the binary form if any of them has a number.
+ *
+ * @example
+ * kindShape({ data: [2, textMap, "Strings by name."], immutable: [4, optional(bool)] }, "Configuration data by name.");
+ */
+export function kindShape(own: Readonly<Record<string, Entry>>, description = ""): ObjectSchema {
+  const { fields } = objectOf(own);
+  const isBinary = Object.values(fields).some(({ number }) => number !== undefined);
+  const metadata = [always(OBJECT_META), "Name, labels and other standard metadata."] as const;
+  const head = objectOf({
+    apiVersion: [text, "Version of the schema in which the object is written."],
+    kind: [text, "Kind of the object, as the API names it."],
+    metadata: isBinary ? [1, ...metadata] : metadata,
+  });
+  return { ...head, description, fields: { ...head.fields, ...fields } };
+}
