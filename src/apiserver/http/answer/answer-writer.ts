@@ -21,8 +21,8 @@ export interface AnswerWriter {
    * lets other requests proceed after each piece, and keeps no more than one piece of it in memory. Undefined once it is written.
    */
   write(response: ServerResponse, head: AnswerHead, parts: Iterable<string>): Promise<void> | undefined;
-  /** Writes encoded data at once. */
-  writeBytes(response: ServerResponse, head: Omit<AnswerHead, "caller">, parts: readonly Buffer[]): void;
+  /** Writes a text at once whose larger part is encoded. */
+  writeBytes(response: ServerResponse, head: Omit<AnswerHead, "caller">, text: readonly [string, Buffer]): void;
   /** Resolves when the written data is sent, or the connection is over. Ends a connection that is not read for too long. */
   drained(response: ServerResponse): Promise<void>;
 }
@@ -62,12 +62,11 @@ export function createAnswerWriter({ clock, readMs }: { readonly clock: Clock; r
   };
   return {
     drained,
-    writeBytes(response, { code, type }, parts) {
-      const length = parts.reduce((sum, part) => sum + part.length, 0);
-      response.writeHead(code, ["Content-Type", type, "Content-Length", length]);
+    writeBytes(response, { code, type }, [begin, rest]) {
+      response.writeHead(code, ["Content-Type", type, "Content-Length", Buffer.byteLength(begin) + rest.length]);
       response.cork();
-      for (const part of parts) response.write(part);
-      response.end();
+      response.write(begin);
+      response.end(rest);
       response.uncork();
     },
     write(response, head, parts) {

@@ -90,9 +90,9 @@ export class StoreView implements HeldObjects {
   /** @throws API_EXPIRED when `revision` is out of the window; `details.oldest` is the oldest one in it. */
   list({ prefix, start = prefix, limit = Infinity, revision = this.#revision }: StoreRange): StorePage {
     this.#demandInWindow(revision);
-    const past = this.#history.before(revision);
-    const keys = past.size === 0 ? this.#keys.range(start, prefix) : this.#pastKeys(start, prefix, past);
-    const page = keys.slice(0, limit).map((key) => past.get(key) ?? this.#objects.get(key)!);
+    const past = revision >= this.#revision ? undefined : this.#history.before(revision);
+    const keys = past === undefined ? this.#keys.range(start, prefix) : this.#pastKeys(start, prefix, past);
+    const page = (keys.length > limit ? keys.slice(0, limit) : keys).map((key) => past?.get(key) ?? this.#objects.get(key)!);
     return { objects: page, revision, remaining: keys.length - page.length };
   }
 
