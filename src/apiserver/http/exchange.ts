@@ -35,8 +35,8 @@ export interface Body {
   readonly claim: (bytes: number) => void;
   /** The body is complete: waits until it may be processed. */
   readonly begin: () => Promise<void>;
-  /** Lets other requests proceed if the body is large. */
-  readonly pause: () => Promise<void>;
+  /** Lets other requests proceed if the body is large; undefined if it is not. */
+  readonly pause: () => Promise<void> | undefined;
 }
 
 /** A request of a known caller. */
