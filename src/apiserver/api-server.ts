@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer as createHttpServer } from "node:http";
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { IncomingMessage, Server } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import { assert, isEngineError } from "../base/errors.ts";
@@ -12,6 +12,7 @@ import type { Attributes } from "./access/authorization.ts";
 import { createDocumentRoutes } from "./documents/document-routes.ts";
 import type { DocumentRoutes } from "./documents/document-routes.ts";
 import { createAnswerWriter } from "./http/answer/answer-writer.ts";
+import { HeadedResponse } from "./http/answer/headed-response.ts";
 import { remoteAddressOf } from "./http/client-address.ts";
 import { createConnections } from "./http/limits/connections.ts";
 import type { Connections } from "./http/limits/connections.ts";
@@ -77,15 +78,16 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const serving = new Serving(options);
   let begin = () => {};
   let begun: Promise<void> | undefined = new Promise<void>((resolve) => (begin = resolve));
-  const listener = (request: IncomingMessage, response: ServerResponse) => {
+  const listener = (request: IncomingMessage, response: HeadedResponse) => {
     if (begun === undefined) void serving.handle(request, response);
     else void begun.then(() => serving.handle(request, response));
   };
   const { headersMs = HEADERS_MS, requestMs = REQUEST_MS } = options.limits ?? {};
   const times = { headersTimeout: headersMs, requestTimeout: requestMs, connectionsCheckingInterval: Math.min(CHECK_MS, headersMs) };
+  const settings = { ...times, ServerResponse: HeadedResponse };
   const server = options.tls
-    ? createHttpsServer({ cert: options.tls.certPem, key: options.tls.keyPem, ...times }, listener)
-    : createHttpServer(times, listener);
+    ? createHttpsServer({ cert: options.tls.certPem, key: options.tls.keyPem, ...settings }, listener)
+    : createHttpServer(settings, listener);
   server.on("connection", (socket: Socket) => serving.connected(socket));
   // Clients keep idle connections for up to 90 seconds; the one who closes first must be the one who would use it next.
   server.keepAliveTimeout = KEEP_ALIVE_MS;
@@ -205,13 +207,13 @@ class Serving {
     await Promise.race([done, delay(this.#options.clock, waitMs, over.signal)]);
   }
 
-  async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async handle(request: IncomingMessage, response: HeadedResponse): Promise<void> {
     // Clients with a connection are to find another server.
     if (!this.ready) response.setHeader("Connection", "close");
     const { basePath = "", addressOf = remoteAddressOf } = this.#options;
     const place = parsePlace(request.url ?? "/", basePath);
     const leave = this.#connections.use(request.socket);
-    const caller = place.open ? undefined : this.#callers.whose(request.headers.authorization, () => addressOf(request));
+    const caller = place.open ? undefined : this.#callers.whose(request.headers.authorization, () => addressOf(request), request.socket);
     const turn = caller === undefined ? undefined : this.#pace.turnOf(caller);
     const answered = turn === undefined ? this.#handle(request, response, place) : turn.then(() => this.#handle(request, response, place));
     this.#answered.add(answered);
@@ -223,14 +225,13 @@ class Serving {
     }
   }
 
-  async #handle(request: IncomingMessage, response: ServerResponse, place: RequestPlace): Promise<void> {
-    const warnings = new Warnings(response);
-    const warn = (text: string) => void (response.headersSent || warnings.add(text));
+  async #handle(request: IncomingMessage, response: HeadedResponse, place: RequestPlace): Promise<void> {
+    let warnings: Warnings | undefined;
+    const warn = (text: string) => void (response.headersSent || (warnings ??= new Warnings(response)).add(text));
     const { chance, clock } = this.#options;
     const [auditID, receivedAt, counted] = [chance.uuid(), clock.now(), this.#metrics.begin(request)];
     const info: RequestInfo = { request, place, response, warn, auditID, receivedAt, counted, record: undefined };
-    response.setHeader("Audit-Id", auditID);
-    response.setHeader("Cache-Control", "no-cache, private");
+    response.later.push("Audit-Id", auditID, "Cache-Control", "no-cache, private");
     try {
       await (place.inside ? this.#answer(info) : this.#answerOutside(info));
       info.record?.complete(response.statusCode);
@@ -264,14 +265,13 @@ class Serving {
     if (authorizer !== undefined) demandAllowed(authorizer, user, attributes);
     if (target !== undefined && isWatch(exchange, target))
       return this.#inFlight.during("watches", share, () => this.#watch(exchange, target, info.counted));
-    return this.#inFlight.during(sharedBy(asked.method), share, async () => {
-      try {
-        if (target !== undefined) await this.#resources(exchange, target);
-        else await this.#ownDocument(exchange);
-      } finally {
-        body.release();
-      }
-    });
+    const leave = this.#inFlight.take(sharedBy(asked.method), share);
+    try {
+      await (target === undefined ? this.#ownDocument(exchange) : this.#resources(exchange, target));
+    } finally {
+      body.release();
+      leave();
+    }
   }
 
   async #ownDocument(exchange: Exchange): Promise<void> {
@@ -307,8 +307,8 @@ class Serving {
         caller = place.open ? ANONYMOUS : await this.#options.authenticate(request);
       } finally {
         const shown = place.open ? undefined : request.headers.authorization;
-        if (shown !== undefined && caller !== undefined) this.#callers.accepted(shown, caller.name);
-        else if (shown !== undefined) this.#callers.refused(shown);
+        if (shown !== undefined && caller !== undefined) this.#callers.accepted(shown, caller.name, request.socket);
+        else if (shown !== undefined) this.#callers.refused(shown, request.socket);
       }
       if (caller === undefined) throw unauthorized();
       known.caller = caller;

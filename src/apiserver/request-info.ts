@@ -1,9 +1,10 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage } from "node:http";
 import type { CountedRequest } from "./request-metrics.ts";
 import { createAuditRecord, sourceIPsOf } from "./access/audit.ts";
 import type { Audit } from "./access/audit.ts";
 import type { AuditRecord } from "./types/audit-record.ts";
 import type { Attributes } from "./access/authorization.ts";
+import type { HeadedResponse } from "./http/answer/headed-response.ts";
 import type { RequestPlace } from "./http/request-target.ts";
 import type { UserInfo } from "./types/user-info.ts";
 
@@ -11,7 +12,7 @@ import type { UserInfo } from "./types/user-info.ts";
 export interface RequestInfo {
   readonly request: IncomingMessage;
   readonly place: RequestPlace;
-  readonly response: ServerResponse;
+  readonly response: HeadedResponse;
   readonly warn: (text: string) => void;
   readonly auditID: string;
   /** Milliseconds since 1970. */

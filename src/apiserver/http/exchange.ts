@@ -4,6 +4,7 @@ import type { AuditRecord } from "../types/audit-record.ts";
 import { indentedParts, jsonParts, listBytes } from "./answer/json-text.ts";
 import type { Each } from "./answer/json-text.ts";
 import type { AnswerWriter } from "./answer/answer-writer.ts";
+import type { HeadedResponse } from "./answer/headed-response.ts";
 import type { Judge } from "../types/resource-definition.ts";
 import { negotiate } from "./answer/negotiation.ts";
 import type { Offer } from "./answer/negotiation.ts";
@@ -13,7 +14,7 @@ import { yamlParts } from "./answer/yaml-text.ts";
 /** One request on its way through the handlers, no matter who makes it. */
 export interface OpenExchange {
   readonly request: IncomingMessage;
-  readonly response: ServerResponse;
+  readonly response: HeadedResponse;
   readonly method: string;
   /** Below the base path; the whole one outside of it. */
   readonly path: string;
@@ -34,8 +35,8 @@ export interface Body {
   readonly claim: (bytes: number) => void;
   /** The body is complete: waits until it may be processed. */
   readonly begin: () => Promise<void>;
-  /** Lets other requests proceed if the body is large. */
-  readonly pause: () => Promise<void>;
+  /** Lets other requests proceed if the body is large; undefined if it is not. */
+  readonly pause: () => Promise<void> | undefined;
 }
 
 /** A request of a known caller. */
@@ -90,14 +91,18 @@ export class Answering {
     write(response, code, `application/${format}`, [...partsOf(object, format, pretty(request, query))].join(""));
   }
 
-  /** An answer in its final form, of any size. */
-  async send({ request, response, query, audit, caller }: Exchange, { code, format, object, each, audited }: ApiResponse): Promise<void> {
+  /** An answer in its final form, of any size; undefined once it is written. */
+  send(
+    { request, response, query, audit, caller }: Exchange,
+    { code, format, object, each, audited }: ApiResponse,
+  ): Promise<void> | undefined {
     audit?.responseObject(audited ?? (() => object));
     const head = { code, type: `application/${format}`, caller: caller.name };
     const forPeople = pretty(request, query);
     const bytes = format === "json" && !forPeople ? listBytes(object, each) : undefined;
-    if (bytes !== undefined) return this.#writer.writeBytes(response, head, bytes);
-    return this.#writer.write(response, head, partsOf(object, format, forPeople, each));
+    if (bytes === undefined) return this.#writer.write(response, head, partsOf(object, format, forPeople, each));
+    this.#writer.writeBytes(response, head, bytes);
+    return undefined;
   }
 
   /** A document that clients cache: they name the version they have, and get 304 while it is current. */
@@ -116,7 +121,11 @@ export class Answering {
    *
    * @param before Awaited between the last byte and the end of the answer. Default: nothing.
    */
-  status({ request, response, audit }: Pick<OpenExchange, "request" | "response" | "audit">, status: Status, before?: Promise<void>): void {
+  status(
+    { request, response, audit }: Pick<OpenExchange, "request" | "audit"> & { readonly response: ServerResponse },
+    status: Status,
+    before?: Promise<void>,
+  ): void {
     audit?.responseObject(() => status);
     const retryAfter = status.details?.retryAfterSeconds;
     if (retryAfter !== undefined && status.code !== 409) response.setHeader("Retry-After", String(retryAfter));

@@ -34,8 +34,8 @@ export interface PrintedObject {
 export interface Printers {
   /** @throws API_ERROR (406) when the client accepts none of the forms, so that nothing is done for nothing. */
   check(exchange: Exchange): void;
-  object(exchange: Exchange, presented: PrintedObject): Promise<void>;
-  list(exchange: Exchange, definition: ResourceDefinition, page: ListPage | Pick<ListPage, "items">): Promise<void>;
+  object(exchange: Exchange, presented: PrintedObject): Promise<void> | undefined;
+  list(exchange: Exchange, definition: ResourceDefinition, page: ListPage | Pick<ListPage, "items">): Promise<void> | undefined;
   /** How the records of one watch are written, one line each. */
   lines(exchange: Exchange, definition: ResourceDefinition): (record: WatchRecord) => Buffer;
 }
@@ -116,7 +116,7 @@ const ALL_OFFERS = [...OBJECT_OFFERS, ...LIST_OFFERS];
 const WATCH_OFFERS = offersOf("PartialObjectMetadata", ["json"]);
 
 function viewOf({ request, response }: Exchange, offers: readonly Offer<View>[]): View {
-  response.setHeader("Vary", "Accept");
+  response.later.push("Vary", "Accept");
   return negotiate(request.headers.accept, offers);
 }
 

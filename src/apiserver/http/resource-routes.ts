@@ -110,7 +110,7 @@ class Routes {
     this.#options = options;
   }
 
-  async answer(exchange: Exchange, target: ResourceTarget): Promise<void> {
+  answer(exchange: Exchange, target: ResourceTarget): Promise<void> {
     const routed = this.#find(exchange, target);
     if (routed.definition.deprecation !== undefined) exchange.warn(routed.definition.deprecation);
     const { verbs = ALL_VERBS } = routed.definition;

@@ -14,10 +14,9 @@ export function joinRegistries(...registries: readonly Registry[]): Registry {
   const definitions = registries.flatMap((registry) => registry.definitions);
   const byKind = new Map(registries.flatMap((registry) => registry.definitions.map(({ type }) => [idOf(type), registry] as const)));
   assert(byKind.size === definitions.length, "each kind is in one registry");
-  const of = (type: ResourceType) => {
+  const at = <To>(type: ResourceType, act: (registry: Registry) => Promise<To>): Promise<To> => {
     const registry = byKind.get(idOf(type));
-    if (registry === undefined) throw noSuchPath();
-    return registry;
+    return registry === undefined ? Promise.reject(noSuchPath()) : act(registry);
   };
   return {
     definitions,
@@ -25,16 +24,16 @@ export function joinRegistries(...registries: readonly Registry[]): Registry {
       for (const registry of registries) await registry.restore();
     },
     find: (apiVersion, plural) => byKind.get(idOf({ apiVersion, plural }))?.find(apiVersion, plural),
-    get: async (type, key, options) => of(type).get(type, key, options),
-    list: async (type, request) => of(type).list(type, request),
-    watch: async (type, request) => of(type).watch(type, request),
-    create: async (type, namespace, body, options) => of(type).create(type, namespace, body, options),
-    update: async (type, key, body, options) => of(type).update(type, key, body, options),
-    patch: async (type, key, kind, body, options) => of(type).patch(type, key, kind, body, options),
-    delete: async (type, key, options) => of(type).delete(type, key, options),
-    ask: async (type, request, options) => of(type).ask(type, request, options),
-    view: async (type, request, options) => of(type).view(type, request, options),
-    deleteCollection: async (type, request, options) => of(type).deleteCollection(type, request, options),
+    get: (type, key, options) => at(type, (registry) => registry.get(type, key, options)),
+    list: (type, request) => at(type, (registry) => registry.list(type, request)),
+    watch: (type, request) => at(type, (registry) => registry.watch(type, request)),
+    create: (type, namespace, body, options) => at(type, (registry) => registry.create(type, namespace, body, options)),
+    update: (type, key, body, options) => at(type, (registry) => registry.update(type, key, body, options)),
+    patch: (type, key, kind, body, options) => at(type, (registry) => registry.patch(type, key, kind, body, options)),
+    delete: (type, key, options) => at(type, (registry) => registry.delete(type, key, options)),
+    ask: (type, request, options) => at(type, (registry) => registry.ask(type, request, options)),
+    view: (type, request, options) => at(type, (registry) => registry.view(type, request, options)),
+    deleteCollection: (type, request, options) => at(type, (registry) => registry.deleteCollection(type, request, options)),
   };
 }
 

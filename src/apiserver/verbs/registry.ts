@@ -77,25 +77,24 @@ export function createRegistry(options: RegistryOptions): Registry {
   const { store, definitions, clock, chance, admit = async () => {}, reserve = () => () => {} } = options;
   const contexts = new Map<string, ResourceContext>();
   for (const definition of definitions) contexts.set(idOf(definition.type), { definition, store, clock, chance, admit, reserve });
-  const at = (type: ResourceType) => {
+  const at = <To>(type: ResourceType, act: (context: ResourceContext) => Promise<To>): Promise<To> => {
     const context = contexts.get(idOf(type));
-    if (context === undefined) throw noSuchPath();
-    return context;
+    return context === undefined ? Promise.reject(noSuchPath()) : act(context);
   };
   return {
     definitions,
     restore: () => restore(store, definitions),
     find: (apiVersion, plural) => contexts.get(idOf({ apiVersion, plural }))?.definition,
-    get: async (type, key, options) => get(at(type), key, options),
-    list: async (type, request) => listObjects(at(type), request),
-    watch: async (type, request) => watch(at(type), request),
-    create: async (type, namespace, body, options) => create(at(type), namespace, body, options),
-    update: async (type, key, body, options) => update(at(type), key, body, options),
-    patch: async (type, key, kind, body, options) => patch(at(type), key, kind, body, options),
-    delete: async (type, key, options) => remove(at(type), key, options),
-    ask: async (type, request, options) => ask(at(type), request, options),
-    view: async (type, request, options) => writeSubresource(at(type), request, options),
-    deleteCollection: async (type, request, options) => deleteCollection(at(type), request, options),
+    get: (type, key, options) => at(type, (context) => get(context, key, options)),
+    list: (type, request) => at(type, (context) => listObjects(context, request)),
+    watch: (type, request) => at(type, (context) => watch(context, request)),
+    create: (type, namespace, body, options) => at(type, (context) => create(context, namespace, body, options)),
+    update: (type, key, body, options) => at(type, (context) => update(context, key, body, options)),
+    patch: (type, key, kind, body, options) => at(type, (context) => patch(context, key, kind, body, options)),
+    delete: (type, key, options) => at(type, (context) => remove(context, key, options)),
+    ask: (type, request, options) => at(type, (context) => ask(context, request, options)),
+    view: (type, request, options) => at(type, (context) => writeSubresource(context, request, options)),
+    deleteCollection: (type, request, options) => at(type, (context) => deleteCollection(context, request, options)),
   };
 }
 

@@ -67,7 +67,7 @@ export interface WriteOptions {
   /** Receives warnings for the author; sent as `Warning` headers. */
   readonly warn?: (text: string) => void;
   /** Waited for between two pieces of the work on an object. Default: none is that large. */
-  readonly pause?: () => Promise<void>;
+  readonly pause?: () => Promise<void> | undefined;
 }
 
 /** A write of a verb. */

@@ -67,7 +67,7 @@ export interface KeyAuthentication {
  * @throws API_UNAUTHORIZED from `authenticate`, with one of {@link REFUSALS}.
  */
 export function createKeyAuthentication(options: KeyAuthenticationOptions): KeyAuthentication {
-  const { keys, activity, membership, objects, lives, upToDate = async () => {}, metrics = noMetrics } = options;
+  const { keys, activity, membership, objects, lives, upToDate, metrics = noMetrics } = options;
   const refuse = (refusal: keyof typeof REFUSALS) => {
     metrics.count("management_access_key_refusals_total", { reason: refusal });
     return unauthorized(REFUSALS[refusal]);
@@ -112,14 +112,14 @@ export function createKeyAuthentication(options: KeyAuthenticationOptions): KeyA
     reconsider: () => void (known = new WeakMap()),
     known: (request) => userOf(keyIn(request)),
     async ownerOf(value) {
-      await upToDate();
+      await upToDate?.();
       const key = keys.find(value);
       return key === undefined || lives.refusalOf(key) !== undefined ? undefined : userOf(key);
     },
     async authenticate(request) {
       if (bearerOf(request) === undefined) throw refuse("missing");
       // Done here and not for each permission check: the same objects answer those until something is written.
-      await upToDate();
+      if (upToDate !== undefined) await upToDate();
       const key = keyIn(request);
       // The idle time that a key has left must not shrink because a use was not stored: by a tenth at most.
       const { ttl = 0, ttlAfterLastActivity } = specOf<KeySpec>(key);

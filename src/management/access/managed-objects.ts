@@ -2,7 +2,6 @@ import { groupOf } from "../../kube/object/resource.ts";
 import type { ResourceType } from "../../kube/object/resource.ts";
 import type { ObjectKey } from "../../kube/object/key.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
-import { storeKey, storePrefix } from "../../apiserver/verbs/resource-context.ts";
 import type { Store, StoreEvent } from "../../apiserver/store/store.ts";
 import { MANAGEMENT_GROUP } from "../kinds/types.ts";
 
@@ -33,27 +32,30 @@ export interface ManagedObjects {
  * objects.get(TEAMS, { namespace: "", name: "ops" });
  */
 export async function followManagedObjects(store: Store): Promise<ManagedObjects> {
+  /** By the plural of their kind, then by the rest of their keys. */
   const collections = new Map<string, Map<string, KubeObject>>();
   const listeners = new Set<(change: ManagedChange) => void>();
   const prefix = `/${MANAGEMENT_GROUP}/`;
-  const at = (key: string) => {
-    const collection = key.slice(0, key.indexOf("/", prefix.length) + 1);
-    const known = collections.get(collection) ?? new Map<string, KubeObject>();
-    collections.set(collection, known);
-    return known;
+  const put = (key: string, object: KubeObject | undefined) => {
+    const end = key.indexOf("/", prefix.length);
+    const [plural, rest] = [key.slice(prefix.length, end), key.slice(end + 1)];
+    const collection = collections.get(plural) ?? new Map<string, KubeObject>();
+    collections.set(plural, collection);
+    if (object === undefined) collection.delete(rest);
+    else collection.set(rest, object);
   };
+  const of = (type: ResourceType) => (groupOf(type) === MANAGEMENT_GROUP ? collections.get(type.plural) : undefined);
   const onEvent = ({ type, key, object, previous }: StoreEvent) => {
-    if (type === "deleted") at(key).delete(key);
-    else at(key).set(key, object);
+    put(key, type === "deleted" ? undefined : object);
     for (const listener of listeners) listener({ object: type === "deleted" ? undefined : object, previous });
   };
   const present = await store.list({ prefix });
-  for (const { key, object } of present.objects) at(key).set(key, object);
+  for (const { key, object } of present.objects) put(key, object);
   const watch = await store.watch({ prefix, after: present.revision, onEvent });
   return {
-    get: (type, key) => (groupOf(type) === MANAGEMENT_GROUP ? at(storePrefix(type)).get(storeKey(type, key)) : undefined),
-    of: (type) => collections.get(storePrefix(type))?.values() ?? [],
-    count: (type) => collections.get(storePrefix(type))?.size ?? 0,
+    get: (type, { namespace, name }) => of(type)?.get(type.namespaced && namespace !== "" ? `${namespace}/${name}` : name),
+    of: (type) => of(type)?.values() ?? [],
+    count: (type) => of(type)?.size ?? 0,
     onChange(listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);

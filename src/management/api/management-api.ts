@@ -149,7 +149,7 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
   const signingKeys = await openSigningKeys({ port: recordPort(records), clock });
   const signer = () => createTokenSigner({ issuer: options.issuer(), keys: signingKeys, clock, chance });
   const policy = await followPolicy(store);
-  const authentication = createKeyAuthentication({ keys, activity, membership, objects, lives, upToDate, metrics });
+  const authentication = createKeyAuthentication({ keys, activity, membership, objects, lives, metrics, ...(sharing && { upToDate }) });
   const { ownerOf } = authentication;
   const { issuer } = options;
   const names = createNameIndex(objects);

@@ -19,6 +19,20 @@ test("credentials are an address until they were accepted, and again once they w
   expect(callers.whose("Bearer a", address)).toBe("address 203.0.113.7");
 });
 
+test("what was accepted or refused on one connection counts on every other one", () => {
+  const callers = createKnownCallers();
+  const [one, two] = [{}, {}];
+  const everywhere = (text: string) => [undefined, one, two].map((connection) => callers.whose(text, address, connection));
+  callers.accepted("Bearer a", "jane", one);
+  callers.accepted("Bearer b", "joe", one);
+  expect([...everywhere("Bearer a"), ...everywhere("Bearer b")]).toEqual([...Array(3).fill("user jane"), ...Array(3).fill("user joe")]);
+  callers.refused("Bearer a", two);
+  expect([...everywhere("Bearer a"), ...everywhere("Bearer b")]).toEqual([
+    ...Array(3).fill("address 203.0.113.7"),
+    ...Array(3).fill("user joe"),
+  ]);
+});
+
 test("those that were not used for longest are forgotten first", () => {
   const callers = createKnownCallers(2);
   for (const name of ["a", "b", "a", "c"]) callers.accepted(name, name);

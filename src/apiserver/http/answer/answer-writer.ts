@@ -18,11 +18,11 @@ export interface AnswerHead {
 export interface AnswerWriter {
   /**
    * Writes a text whose parts are made while it is written. A short one is written at once. A long one waits for the caller's others,
-   * lets other requests proceed after each piece, and keeps no more than one piece of it in memory.
+   * lets other requests proceed after each piece, and keeps no more than one piece of it in memory. Undefined once it is written.
    */
-  write(response: ServerResponse, head: AnswerHead, parts: Iterable<string>): Promise<void>;
-  /** Writes encoded data at once. */
-  writeBytes(response: ServerResponse, head: Omit<AnswerHead, "caller">, parts: readonly Buffer[]): void;
+  write(response: ServerResponse, head: AnswerHead, parts: Iterable<string>): Promise<void> | undefined;
+  /** Writes a text at once whose larger part is encoded. */
+  writeBytes(response: ServerResponse, head: Omit<AnswerHead, "caller">, text: readonly [string, Buffer]): void;
   /** Resolves when the written data is sent, or the connection is over. Ends a connection that is not read for too long. */
   drained(response: ServerResponse): Promise<void>;
 }
@@ -50,31 +50,32 @@ export function createAnswerWriter({ clock, readMs }: { readonly clock: Clock; r
       await nextMacrotask();
     }
   };
+  const writeLong = async (response: ServerResponse, { code, type, caller }: AnswerHead, first: string, rest: Iterator<string>) => {
+    const leave = await turns.take(caller);
+    try {
+      if (!response.destroyed) response.writeHead(code, ["Content-Type", type]);
+      for (let text = first; text !== "" && !response.destroyed; text = readPiece(rest)) await writePieces(response, text);
+      response.end();
+    } finally {
+      leave();
+    }
+  };
   return {
     drained,
-    writeBytes(response, { code, type }, parts) {
-      response.writeHead(code, { "Content-Type": type, "Content-Length": parts.reduce((sum, { length }) => sum + length, 0) });
+    writeBytes(response, { code, type }, [begin, rest]) {
+      response.writeHead(code, ["Content-Type", type, "Content-Length", Buffer.byteLength(begin) + rest.length]);
       response.cork();
-      for (const part of parts) response.write(part);
-      response.end();
+      response.write(begin);
+      response.end(rest);
       response.uncork();
     },
-    async write(response, { code, type, caller }, parts) {
+    write(response, head, parts) {
       const rest = parts[Symbol.iterator]();
-      let text = readPiece(rest);
-      if (text.length <= PIECE_LENGTH) {
-        response.writeHead(code, { "Content-Type": type, "Content-Length": Buffer.byteLength(text) });
-        response.end(text);
-        return;
-      }
-      const leave = await turns.take(caller);
-      try {
-        if (!response.destroyed) response.writeHead(code, { "Content-Type": type });
-        for (; text !== "" && !response.destroyed; text = readPiece(rest)) await writePieces(response, text);
-        response.end();
-      } finally {
-        leave();
-      }
+      const text = readPiece(rest);
+      if (text.length > PIECE_LENGTH) return writeLong(response, head, text, rest);
+      response.writeHead(head.code, ["Content-Type", head.type, "Content-Length", Buffer.byteLength(text)]);
+      response.end(text);
+      return undefined;
     },
   };
 }

@@ -100,14 +100,16 @@ interface Elements {
 const elementsKept = new Kept<Elements>(8 * 1024 * 1024);
 /** Longer lists are written in pieces. */
 const ELEMENTS_BYTES_MAX = 64 * 1024;
-const END = Buffer.from("]}");
 
-/** The JSON text of a short list of stored objects, whose elements are encoded once while they stay the same; undefined for everything else. */
-export function listBytes(object: object, each = asItIs): readonly Buffer[] | undefined {
+/**
+ * The JSON text of a short list of stored objects, in two parts: the elements are encoded once while they stay the same. Undefined for
+ * everything else.
+ */
+export function listBytes(object: object, each = asItIs): readonly [head: string, elements: Buffer] | undefined {
   const listing = listingOf(object);
   if (listing === undefined || listing.elements.length < 2) return undefined;
   const text = elementsText(listing.elements, each);
-  return text && [Buffer.from(`${JSON.stringify(listing.head).slice(0, -1)},"${listing.name}":[`), text, END];
+  return text && [`${JSON.stringify(listing.head).slice(0, -1)},"${listing.name}":[`, text];
 }
 
 function elementsText(elements: readonly object[], each: Each): Buffer | undefined {
@@ -125,7 +127,7 @@ function elementsText(elements: readonly object[], each: Each): Buffer | undefin
     if (length > ELEMENTS_BYTES_MAX) return undefined;
     shown.push(one);
   }
-  const text = Buffer.from(shown.map(jsonTextOf).join());
+  const text = Buffer.from(`${shown.map(jsonTextOf).join()}]}`);
   elementsKept.set(first, { elements: shown, text, bytes: text.length });
   return text;
 }

@@ -68,6 +68,24 @@ export function createConnections(max: number, metrics: Metrics): Connections {
   };
 }
 
+/**
+ * Keeps what is made of a text that comes with every request of a connection, such as its credentials: for the last text of each
+ * connection it is made once. Without a connection nothing is kept.
+ *
+ * @example
+ * const digestOf = oncePerConnection(sha256Hex);
+ * digestOf(credentials, request.socket);
+ */
+export function oncePerConnection(make: (text: string) => string): (text: string, connection?: object) => string {
+  const last = new WeakMap<object, { readonly text: string; readonly made: string }>();
+  return (text, connection) => {
+    if (connection === undefined) return make(text);
+    let known = last.get(connection);
+    if (known?.text !== text) last.set(connection, (known = { text, made: make(text) }));
+    return known.made;
+  };
+}
+
 /** A TLS connection and its TCP connection are two sockets with the same ends. */
 function idOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`;

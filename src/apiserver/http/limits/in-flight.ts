@@ -95,7 +95,7 @@ export function createInFlight(limits: InFlightLimits, metrics: Metrics = noMetr
           length += bytes;
         },
         begin: async () => void (turn = await large.enter(caller.name, length)),
-        pause: async () => turn?.pause(),
+        pause: () => turn?.pause(),
         release() {
           for (const release of claimed.splice(0)) release();
           turn?.leave();

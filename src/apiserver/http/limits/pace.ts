@@ -1,6 +1,7 @@
 import { nextMacrotask } from "../../../base/clock.ts";
 import type { Clock } from "../../../base/clock.ts";
 import { sha256Hex } from "../../../base/digest.ts";
+import { oncePerConnection } from "./connections.ts";
 
 /** Credentials that are remembered at once, at most; those that were used least recently are forgotten first. */
 const KNOWN_MAX = 10_000;
@@ -10,22 +11,27 @@ const KNOWN_MAX = 10_000;
  * accepted last, else the address. So made-up credentials share one place in a queue, and take none from known callers.
  */
 export interface KnownCallers {
-  /** `user NAME`, or `address ADDRESS`. */
-  whose(credentials: string | undefined, address: () => string): string;
-  accepted(credentials: string, user: string): void;
-  refused(credentials: string): void;
+  /**
+   * `user NAME`, or `address ADDRESS`.
+   *
+   * @param connection The one that the credentials came on, as in `accepted` and `refused`: they are digested once on it.
+   */
+  whose(credentials: string | undefined, address: () => string, connection?: object): string;
+  accepted(credentials: string, user: string, connection?: object): void;
+  refused(credentials: string, connection?: object): void;
 }
 
 /** Creates an empty record of callers. Credentials are kept as digests. */
 export function createKnownCallers(max = KNOWN_MAX): KnownCallers {
   const users = new Map<string, string>();
+  const digestOf = oncePerConnection(sha256Hex);
   return {
-    whose(credentials, address) {
-      const user = credentials === undefined ? undefined : users.get(sha256Hex(credentials));
+    whose(credentials, address, connection) {
+      const user = credentials === undefined ? undefined : users.get(digestOf(credentials, connection));
       return user === undefined ? `address ${address()}` : `user ${user}`;
     },
-    accepted(credentials, user) {
-      const digest = sha256Hex(credentials);
+    accepted(credentials, user, connection) {
+      const digest = digestOf(credentials, connection);
       users.delete(digest);
       users.set(digest, user);
       for (const oldest of users.keys()) {
@@ -33,7 +39,7 @@ export function createKnownCallers(max = KNOWN_MAX): KnownCallers {
         users.delete(oldest);
       }
     },
-    refused: (credentials) => void users.delete(sha256Hex(credentials)),
+    refused: (credentials, connection) => void users.delete(digestOf(credentials, connection)),
   };
 }
 

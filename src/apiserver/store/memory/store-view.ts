@@ -50,6 +50,8 @@ export class StoreView implements HeldObjects {
   /** Memory of each object, by key. */
   readonly #sizes = new Map<string, number>();
   readonly #watchers = new Map<string, Set<Watcher>>();
+  /** The last page, until something changes: most lists are requested again before. */
+  #listed: { readonly prefix: string; readonly start: string; readonly limit: number; readonly page: StorePage } | undefined;
   #objects = new Map<string, StoredObject>();
   #keys: SortedKeys;
   #revision: number;
@@ -90,10 +92,14 @@ export class StoreView implements HeldObjects {
   /** @throws API_EXPIRED when `revision` is out of the window; `details.oldest` is the oldest one in it. */
   list({ prefix, start = prefix, limit = Infinity, revision = this.#revision }: StoreRange): StorePage {
     this.#demandInWindow(revision);
-    const past = this.#history.before(revision);
-    const keys = past.size === 0 ? this.#keys.range(start, prefix) : this.#pastKeys(start, prefix, past);
-    const page = keys.slice(0, limit).map((key) => past.get(key) ?? this.#objects.get(key)!);
-    return { objects: page, revision, remaining: keys.length - page.length };
+    const known = this.#listed;
+    if (known?.prefix === prefix && known.start === start && known.limit === limit && known.page.revision === revision) return known.page;
+    const past = revision >= this.#revision ? undefined : this.#history.before(revision);
+    const keys = past === undefined ? this.#keys.range(start, prefix) : this.#pastKeys(start, prefix, past);
+    const page = (keys.length > limit ? keys.slice(0, limit) : keys).map((key) => past?.get(key) ?? this.#objects.get(key)!);
+    const listed = { objects: page, revision, remaining: keys.length - page.length };
+    this.#listed = { prefix, start, limit, page: listed };
+    return listed;
   }
 
   /** @throws API_EXPIRED when events after `after` are out of the window; `details.oldest` is the oldest start in it. */
@@ -111,6 +117,7 @@ export class StoreView implements HeldObjects {
   /** Shows the next write and tells the watches of it. Its revision is later than the view's, and its object frozen. */
   apply(event: StoreEvent): void {
     const { type, key, object, revision } = event;
+    this.#listed = undefined;
     this.#revision = revision;
     if (type === "deleted") this.#objects.delete(key);
     else this.#objects.set(key, { key, object, revision });
@@ -135,6 +142,7 @@ export class StoreView implements HeldObjects {
    */
   replace({ revision, objects }: Pick<StoreContents, "revision" | "objects">, lost = false): void {
     const before = this.#objects;
+    this.#listed = undefined;
     this.#objects = new Map(objects.map((stored) => [stored.key, stored]));
     this.#sizes.clear();
     this.#bytes = 0;

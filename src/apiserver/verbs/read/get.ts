@@ -45,7 +45,7 @@ export interface GetOptions extends Pick<WriteOptions, "judge"> {
  * @throws API_NOT_FOUND; what `judge` throws; API_UNAVAILABLE when `resourceVersion` is in the future; API_BAD_REQUEST when it is not a revision.
  */
 export async function get(context: ResourceContext, key: ObjectKey, { resourceVersion, judge }: GetOptions = {}): Promise<KubeObject> {
-  await demandReached(context.store, resourceVersion);
+  if (resourceVersion !== undefined) await demandReached(context.store, resourceVersion);
   const stored = await readStored(context, key, { judge });
   if (stored === undefined) throw notFound(context.definition.type, key.name);
   return stored.object;

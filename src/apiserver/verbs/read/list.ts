@@ -123,6 +123,9 @@ async function read(store: Store, { prefix, start, limit, revision }: Range, mat
       ...(state !== undefined && { revision: state }),
     });
     state = chunk.revision;
+    // Most lists are whole and show everything.
+    if (matches === undefined && found.length === 0 && chunk.remaining === 0)
+      return { objects: chunk.objects, revision: state, remaining: 0, more: false };
     for (const stored of chunk.objects) {
       if (matches?.(stored.object) === false) continue;
       if (found.length === limit) return { objects: found, revision: state, remaining: 0, more: true };

@@ -1,5 +1,6 @@
 import { createHmac, createSecretKey } from "node:crypto";
 import type { Chance } from "../../../base/chance.ts";
+import { oncePerConnection } from "../../../apiserver/http/limits/connections.ts";
 import type { InternalRecords } from "../../records/internal-records.ts";
 
 /** Prefix of a stored digest, so that it is not mistaken for a key. */
@@ -23,16 +24,7 @@ export interface KeyDigest {
 export function createKeyDigest(pepper: Uint8Array): KeyDigest {
   // Imported once: importing it for every key takes longer than the digest.
   const key = createSecretKey(pepper);
-  const digest = (value: string) => `${PREFIX}${createHmac("sha256", key).update(value).digest("base64url")}`;
-  const last = new WeakMap<object, { readonly value: string; readonly digest: string }>();
-  return {
-    of(value, asker) {
-      if (asker === undefined) return digest(value);
-      let known = last.get(asker);
-      if (known?.value !== value) last.set(asker, (known = { value, digest: digest(value) }));
-      return known.digest;
-    },
-  };
+  return { of: oncePerConnection((value) => `${PREFIX}${createHmac("sha256", key).update(value).digest("base64url")}`) };
 }
 
 /** Tells whether a text is a digest, or looks like one. */

@@ -4,6 +4,7 @@
  * @module
  */
 import type { KubeObject } from "../../../kube/object/types.ts";
+import { oncePerObject } from "../../../apiserver/types/objects/json-data.ts";
 import { specOf } from "../../kinds/common.ts";
 import { LOGIN_KEY, originOf } from "../../kinds/owned-access-key.ts";
 import type { KeySpec } from "../../kinds/owned-access-key.ts";
@@ -45,9 +46,7 @@ export function rootTime(key: KubeObject): number {
   return originOf(key).since ?? createdAt(key);
 }
 
-function createdAt({ metadata }: KubeObject): number {
-  return Date.parse(metadata.creationTimestamp ?? "");
-}
+const createdAt = oncePerObject(({ metadata }: KubeObject) => Date.parse(metadata.creationTimestamp ?? ""));
 
 function ttlOf({ ttl = 0, type }: KeySpec, { loginAccessKeyTTLSeconds }: LifetimeLimits): number {
   return ttl === 0 && type === LOGIN_KEY ? loginAccessKeyTTLSeconds : ttl;

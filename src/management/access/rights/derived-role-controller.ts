@@ -11,7 +11,7 @@ import type { KeyWorker } from "../../../cluster/controllers/key-worker.ts";
 import { CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, ROLE_BINDINGS, ROLES } from "../../../cluster/rbac/resources.ts";
 import type { Registry } from "../../../apiserver/verbs/registry.ts";
 import { SHARED_SECRETS, TEAMS } from "../../kinds/types.ts";
-import { derivedRoles, derivedFrom } from "./derived-roles.ts";
+import { derivedRoles, derivedFrom, rulesOf } from "./derived-roles.ts";
 import type { ManagedObjects } from "../managed-objects.ts";
 
 /** Options of the controller. */
@@ -32,7 +32,10 @@ export async function startDerivedRoles({ registry, objects, logger }: DerivedRo
   const worker = createKeyWorker({ name: "derived-roles", logger, reconcile: (id) => reconcile({ registry, objects, names }, id) });
   const unsubscribe = objects.onChange(({ object, previous }) => {
     const changed = object ?? previous;
-    if (changed !== undefined && SOURCES.some(({ kind }) => kind === changed.kind)) worker.add(idOf(changed.kind, keyOf(changed)));
+    if (changed === undefined || !SOURCES.some(({ kind }) => kind === changed.kind)) return;
+    const id = idOf(changed.kind, keyOf(changed));
+    // Nothing follows from an object without rules, unless it had some.
+    if (names.has(id) || (object !== undefined && rulesOf(object).length > 0)) worker.add(id);
   });
   for (const type of SOURCES) for (const object of objects.of(type)) worker.add(idOf(type.kind, keyOf(object)));
   for (const type of [ROLES, CLUSTER_ROLES, ROLE_BINDINGS, CLUSTER_ROLE_BINDINGS]) {
