@@ -14,8 +14,10 @@ import { parseManagementConfig, SHARED_SECRETS, startManagement } from "../../sr
 
 /** The state of the server at a moment. */
 export interface ServerState {
-  /** Microseconds that the process has computed, user and system. */
-  readonly computed: number;
+  /** Microseconds that the thread of requests has computed, user and system. */
+  readonly thread: number;
+  /** The same of all threads of the process, with those of databases, of files and of the collector of garbage. */
+  readonly process: number;
   /** Lines that wait for the database. */
   readonly pending: number;
   /** Lines that were lost to the database, and to the file. */
@@ -40,10 +42,11 @@ const { url, registry } = await startManagement({ tls: false, adminKey: key, con
 const spec = { displayName: "Secret", data: { password: "c2VjcmV0LXBhc3N3b3Jk" } };
 await registry.create(SHARED_SECRETS, "default", { metadata: { name: "read" }, spec });
 process.on("message", () => {
-  const { user, system } = process.cpuUsage();
+  const [thread, whole] = [process.threadCpuUsage(), process.cpuUsage()];
   metrics.text();
   const state: ServerState = {
-    computed: user + system,
+    thread: thread.user + thread.system,
+    process: whole.user + whole.system,
     pending: metrics.value("management_audit_pending_lines"),
     lost: ["database", "log"].reduce((sum, plugin) => sum + metrics.value("apiserver_audit_error_total", { plugin }), 0),
     lines: metrics.value("apiserver_audit_event_total"),

@@ -1,4 +1,3 @@
-import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { systemChance } from "../../base/chance.ts";
 import { systemClock } from "../../base/clock.ts";
@@ -6,6 +5,7 @@ import { EngineError, messageOf } from "../../base/errors.ts";
 import { isRecord } from "../../base/json.ts";
 import { createClusterCredentials, daysLeft, fitTogether } from "../../cluster/credentials.ts";
 import type { ClusterCredentials } from "../../cluster/credentials.ts";
+import { createFolders } from "../../apiserver/store/folders.ts";
 import { openSqliteStore } from "../../apiserver/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../apiserver/store/store.ts";
 import { readKeptFile, writeKeptFile } from "./kept-file.ts";
@@ -53,7 +53,7 @@ export async function openDataFolder(path: string, name: string): Promise<DataFo
  * @throws CONFIG_FILE when it cannot be used.
  */
 export async function makeFolder(path: string): Promise<void> {
-  await mkdir(path, { recursive: true, mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
+  await createFolders(path).catch((error: NodeJS.ErrnoException) => {
     const reason = error.code === "EEXIST" || error.code === "ENOTDIR" ? "it is a file" : messageOf(error);
     const details = { hint: "Name an existing folder, or a new one" };
     throw new EngineError("CONFIG_FILE", `Cannot use the folder "${path}": ${reason}`, { cause: error, details });

@@ -1,4 +1,4 @@
-import { mkdir, open, rename, stat } from "node:fs/promises";
+import { open, rename, stat } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Clock, Timer } from "../../base/clock.ts";
@@ -6,6 +6,7 @@ import { EngineError, messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import { noMetrics } from "../../base/metrics.ts";
 import type { Metrics } from "../../base/metrics.ts";
+import { createFolders } from "../../apiserver/store/folders.ts";
 import { rotatedName, tendRotated } from "./rotated-files.ts";
 import type { Keeping } from "./rotated-files.ts";
 
@@ -89,7 +90,7 @@ class AppendedFile implements AuditFile {
 
   async open(): Promise<void> {
     try {
-      await mkdir(dirname(this.path), { recursive: true, mode: 0o700 });
+      await createFolders(dirname(this.path));
       await this.#reopen();
     } catch (error) {
       const details = { hint: "audit.path is a file that the platform appends to and renames; its folder has to be writable" };

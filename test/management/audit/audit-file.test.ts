@@ -1,5 +1,5 @@
 import { execFile, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -89,10 +89,11 @@ describe("a file", () => {
     expect(textOf("audit.log")).toBe('whole\n{"bro\nnext\n');
   });
 
-  test.each([
+  test.each<readonly [string, () => string, string]>([
     ["a folder", () => folder, "EISDIR|it is not a file"],
     ["below a file", () => join(folder, "plain", "audit.log"), "ENOTDIR|EEXIST"],
     ["a device", () => "/dev/null", "it is not a file"],
+    ...(existsSync("/proc/self") ? [["where no folder can be made", () => "/proc/endpoint-sync/inner/audit.log", "ENOENT"] as const] : []),
   ])("row 170: a path that is %s is a clear error", async (_, at, why) => {
     writeFileSync(join(folder, "plain"), "");
     const error = await start({}, at()).catch((thrown: unknown) => thrown);

@@ -11,6 +11,13 @@ import { environment, install, run } from "./command.ts";
 
 const READY_MS = 300_000;
 const STARTS = 5;
+/** Its thread is a program of its own beside the file that starts it. */
+const AUDIT_DATABASE = `
+  const { openSqliteLines } = await import("./node_modules/endpoint-sync/dist/management/audit/store/sqlite-lines.js");
+  const sql = await openSqliteLines("audit.db");
+  const [{ one }] = await sql.all("SELECT 1 AS one", []);
+  await sql.close();
+  if (one !== 1) throw new Error("an audit database does not answer");`;
 const SUBPATHS = ["endpoint-sync", "endpoint-sync/clusters", "endpoint-sync/management", "endpoint-sync/testing"];
 
 /** Measurements on one Node. */
@@ -55,6 +62,7 @@ export async function checkOnNode({ folder, tarball, node }: Installation): Prom
     );
     await run(folder, [node, "--no-warnings", ...words, "--eval", text.join(";")], node);
   }
+  await run(folder, [node, "--no-warnings", "--input-type=module", "--eval", AUDIT_DATABASE], node);
   const times: number[] = [];
   for (let start = 0; start < STARTS; start += 1) {
     const begun = performance.now();

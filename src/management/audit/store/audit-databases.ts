@@ -8,15 +8,15 @@ import { auditRow } from "./audit-row.ts";
 import { createAuditStore, DATABASE_PLUGIN } from "./audit-store.ts";
 import type { AuditStore, AuditStoreOptions } from "./audit-store.ts";
 import { openMysqlLines } from "./mysql-lines.ts";
-import type { MysqlLinesOptions } from "./mysql-lines.ts";
 import { openSqliteLines } from "./sqlite-lines.ts";
+import type { DatabaseOptions } from "./time-limits.ts";
 
 /** Options of the stores. */
 export interface AuditDatabasesOptions extends Pick<AuditStoreOptions, "clock" | "logger"> {
   readonly metrics: Metrics;
   readonly chance: Pick<Chance, "uuid" | "fraction">;
   /** Default: the database that the address names. */
-  readonly openDatabase?: (endpoint: string, options: MysqlLinesOptions) => Promise<AuditDatabase>;
+  readonly openDatabase?: (endpoint: string, options: DatabaseOptions) => Promise<AuditDatabase>;
 }
 
 /** The store that the configuration names, if any. */
@@ -62,8 +62,9 @@ export function createAuditDatabases({ chance, openDatabase = openNamed, metrics
   };
 }
 
-async function openNamed(text: string, options: MysqlLinesOptions): Promise<AuditDatabase> {
+async function openNamed(text: string, options: DatabaseOptions): Promise<AuditDatabase> {
   const endpoint = dataStoreEndpoint(text);
   if (endpoint === undefined) throw new Error("audit.dataStoreEndpoint names no database that is known");
-  return openAuditDatabase(endpoint.kind === "sqlite" ? await openSqliteLines(endpoint.path) : await openMysqlLines(endpoint, options));
+  const open = endpoint.kind === "sqlite" ? openSqliteLines(endpoint.path, options) : openMysqlLines(endpoint, options);
+  return openAuditDatabase(await open);
 }

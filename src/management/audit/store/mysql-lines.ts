@@ -1,12 +1,9 @@
 import { connect } from "node:net";
 import { systemClock } from "../../../base/clock.ts";
-import type { Clock } from "../../../base/clock.ts";
 import type { DataStoreEndpoint } from "../../config/rules/data-store-endpoint.ts";
 import type { Sql } from "./audit-database.ts";
-
-/** How long a connection and one statement may take, in milliseconds. */
-const CONNECT_MS = 10_000;
-const STATEMENT_MS = 30_000;
+import { OPEN_MS, STATEMENT_MS, within } from "./time-limits.ts";
+import type { DatabaseOptions } from "./time-limits.ts";
 
 /** Binary, so that names that differ in case or trailing spaces stay different. */
 const NAME = "VARBINARY(1012) NOT NULL";
@@ -27,14 +24,6 @@ const EXISTS = 1062;
 /** Refusals of values: null, out of range, wrong number, wrong characters, too long, a check (also of MySQL). */
 const REFUSALS: readonly unknown[] = [1048, 1264, 1265, 1292, 1366, 1406, 4025, 3819];
 
-/** Options of {@link openMysqlLines}. */
-export interface MysqlLinesOptions {
-  /** Cuts the connection, whatever the server does; all that waits for it fails. */
-  readonly signal?: AbortSignal;
-  /** Default: the machine's. */
-  readonly clock?: Clock;
-}
-
 /**
  * A database of MySQL or MariaDB. The client is loaded on first use. A connection that fails, or answers late, is cut.
  *
@@ -42,7 +31,7 @@ export interface MysqlLinesOptions {
  */
 export async function openMysqlLines(
   endpoint: Extract<DataStoreEndpoint, { kind: "mysql" }>,
-  { signal, clock = systemClock }: MysqlLinesOptions = {},
+  { signal, clock = systemClock }: DatabaseOptions = {},
 ): Promise<Sql> {
   const { host, port, user, password, database, tls } = endpoint;
   const { createConnection } = await import("mysql2");
@@ -52,20 +41,7 @@ export async function openMysqlLines(
   signal?.addEventListener("abort", cut, { once: true });
   socket.once("close", () => signal?.removeEventListener("abort", cut));
   if (signal?.aborted) cut();
-  const within = async <Result>(ms: number, work: Promise<Result>): Promise<Result> => {
-    let late = false;
-    const timer = clock.schedule(ms, () => {
-      late = true;
-      cut();
-    });
-    try {
-      return await work;
-    } catch (error) {
-      throw late ? new Error(`the database did not answer within ${ms / 1_000} s`, { cause: error }) : error;
-    } finally {
-      timer.cancel();
-    }
-  };
+  const limits = { clock, what: "the database", cut };
   const client = createConnection({
     stream: () => socket,
     ...{ host, port, user, password, database, charset: "utf8mb4", connectTimeout: 0 },
@@ -77,14 +53,15 @@ export async function openMysqlLines(
   // A connection may fail more than once, and whatever waits for an answer gets the failure.
   client.on("error", () => {});
   const connection = client.promise();
-  await within(CONNECT_MS, connection.connect()).catch((error: unknown) => {
+  await within(OPEN_MS, connection.connect(), limits).catch((error: unknown) => {
     cut();
     throw error;
   });
   const ask = async (how: "query" | "execute", sql: string, values: readonly (string | number)[]): Promise<unknown> => {
     try {
       const statement = { sql, values: [...values] };
-      const [result] = await within(STATEMENT_MS, how === "query" ? connection.query(statement) : connection.execute(statement));
+      const work = how === "query" ? connection.query(statement) : connection.execute(statement);
+      const [result] = await within(STATEMENT_MS, work, limits);
       return result;
     } catch (error) {
       // What the server has answered leaves the connection as it was.

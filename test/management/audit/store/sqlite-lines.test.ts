@@ -1,13 +1,16 @@
-import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test, vi } from "vitest";
 import type { LogFields } from "../../../../src/base/logger.ts";
+import { nextMacrotask } from "../../../../src/base/clock.ts";
 import { createMetrics } from "../../../../src/base/metrics.ts";
 import { loadSqlite } from "../../../../src/apiserver/store/sqlite/load-sqlite.ts";
 import { openAuditDatabase } from "../../../../src/management/audit/store/audit-database.ts";
 import { openSqliteLines } from "../../../../src/management/audit/store/sqlite-lines.ts";
-import { createFakeClock } from "../../../support/fake-clock.ts";
+import { STATEMENT_MS } from "../../../../src/management/audit/store/time-limits.ts";
+import { createFakeClock, settle } from "../../../support/fake-clock.ts";
 import { WAIT } from "../../../support/patience.ts";
 import { AUDIT_GATHERING_MS, createAuditStore } from "../../../../src/management/audit/store/audit-store.ts";
 import { describeDatabase } from "./database-contract.ts";
@@ -100,4 +103,73 @@ test("a table without the platform's key is reported, and lines wait", async () 
   expect([told[0], store.pending, lost()]).toEqual([expect.stringContaining("ON CONFLICT clause does not match"), 1, 0]);
   await store.close();
   expect(lost()).toBe(1);
+});
+
+const hasFolderOfSystem = existsSync("/proc/self");
+
+test.runIf(hasFolderOfSystem)("where the system makes no folders, opening fails at once", async () => {
+  await expect(openSqliteLines("/proc/endpoint-sync/inner/audit.db")).rejects.toThrow(
+    "ENOENT: no such file or directory, mkdir '/proc/endpoint-sync'",
+  );
+});
+
+test("a pipe and a device are no files, and are not waited for", async () => {
+  const pipe = join(folder, "pipe");
+  execFileSync("mkfifo", [pipe]);
+  await expect(openSqliteLines(pipe)).rejects.toThrow("it is not a file");
+  await expect(openSqliteLines("/dev/null")).rejects.toThrow("it is not a file");
+});
+
+/** Keeps SQLite busy for a second or more, and returns. */
+const LONG =
+  "WITH RECURSIVE counted(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM counted WHERE x < 10000000) SELECT count(*) AS count FROM counted";
+
+test("a program on the command line opens a file, and ends although it leaves it open", () => {
+  const module = new URL("../../../../src/management/audit/store/sqlite-lines.ts", import.meta.url).href;
+  const program = `
+    const { openSqliteLines } = await import(${JSON.stringify(module)});
+    const sql = await openSqliteLines(${JSON.stringify(join(folder, "left.db"))});
+    console.log(JSON.stringify(await sql.all("SELECT 1 AS one", [])));`;
+  const said = execFileSync(process.execPath, ["--no-warnings", "--input-type=module", "--eval", program], { encoding: "utf8" });
+  expect(said).toBe('[{"one":1}]\n');
+});
+
+test("requests go on while SQLite works", async () => {
+  remove();
+  const sql = await openSqliteLines(path);
+  let answered = false;
+  const asked = sql.all(LONG, []).finally(() => (answered = true));
+  for (let turn = 0; turn < 10; turn++) await nextMacrotask();
+  expect(answered).toBe(false);
+  expect(await asked).toEqual([{ count: 10_000_000 }]);
+  await sql.close();
+});
+
+test("a statement that does not end is left, and the file is opened again once it has ended", async () => {
+  remove();
+  const clock = createFakeClock();
+  const sql = await openSqliteLines(path, { clock });
+  const asked = [sql.all(LONG, []), sql.run("SELECT 1", [])].map((one) => one.catch((error: unknown) => String(error)));
+  await settle();
+  await clock.advance(STATEMENT_MS);
+  expect(await Promise.all(asked)).toEqual([
+    "Error: the database file did not answer within 30 s",
+    "Error: the database file takes too long",
+  ]);
+  expect([sql.usable(), clock.pending]).toEqual([false, 0]);
+  await expect(openSqliteLines(path)).rejects.toThrow("its file has not answered, and an earlier attempt still waits for it");
+  await sql.close();
+  await vi.waitFor(async () => (await openSqliteLines(path)).close(), WAIT);
+});
+
+test("what waits for the file fails when the store gives it up, and so does opening it then", async () => {
+  remove();
+  const ending = new AbortController();
+  const sql = await openSqliteLines(path, { signal: ending.signal });
+  const asked = sql.all(LONG, []);
+  ending.abort();
+  await expect(asked).rejects.toThrow("the database file is closed");
+  expect(sql.usable()).toBe(false);
+  await expect(openSqliteLines(join(folder, "late.db"), { signal: ending.signal })).rejects.toThrow("the database file is closed");
+  await vi.waitFor(async () => (await openSqliteLines(path)).close(), WAIT);
 });
