@@ -39,8 +39,11 @@ export interface Violation {
   readonly step: number;
 }
 
-/** Something that is not a write. `emptied`: the tenant cluster has lost everything, and every list says so. */
-export type Happening = "restart" | "configuration" | "emptied";
+/**
+ * Something that is not a write. `emptied`: the tenant cluster has lost everything, and every list says so. `backends`: a configuration with
+ * another value of that setting.
+ */
+export type Happening = "restart" | "configuration" | "backends" | "emptied";
 
 /** Looks at one write after the other and says what is wrong with it, if anything. Knows what it has seen, and nothing else. */
 export interface Oracle {
