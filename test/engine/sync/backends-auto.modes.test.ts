@@ -62,6 +62,22 @@ describe("the way back to Endpoints alone", () => {
     expect((await copyIn(sides.on))?.metadata.labels?.[SKIP]).toBe("true");
   });
 
+  test("keeps what the host's mirror would cut, and says so with the remedy", async () => {
+    const sides = await sidesWith(true, true);
+    await fill(sides.tenant, "shop", ["web"]);
+    await write(sides.tenant, [{ addresses: ips(1_001), ports: [{ port: 80 }] }]);
+    await start({ ...sides, settings: AUTO });
+    await stopAll();
+    const told: string[] = [];
+    const logger = { ...silentLogger, warn: (message: string, fields = {}) => void told.push(`${message} ${JSON.stringify(fields)}`) };
+    await start({ ...sides, settings: ENDPOINTS_ALONE, logger });
+    await clock.advance(120_000);
+    expect((await seen(sides.on)).addresses).toHaveLength(1_001);
+    expect(told).toEqual([
+      expect.stringMatching(/mirror does not show all .*"code":"SLICES_LEFT".*Set backends: auto again.*beyond 1,000 addresses/),
+    ]);
+  });
+
   test("asks for no slices where none were ever made", async () => {
     const sides = await sidesWith(true, true);
     await fill(sides.tenant, "shop", ["web"]);

@@ -103,10 +103,11 @@ class RunningHandBack implements HandBack {
     if (left.length === 0) return {};
     this.#times += 1;
     if (this.#times === SILENT_TIMES)
-      logger.warn("The host does not mirror Endpoints whose slices were made before; they stay, and are not kept current", {
+      logger.warn("The host's mirror does not show all that slices made of Endpoints do; they stay, and are not kept current", {
+        code: "SLICES_LEFT",
         copies: left.length,
         first: left[0],
-        hint: `Set backends: auto again, or let the host's kube-controller-manager mirror (${rules.translator.vcluster.namespace})`,
+        hint: `Set backends: auto again, or let the host's kube-controller-manager mirror (${rules.translator.vcluster.namespace}), which leaves out what a subset has beyond 1,000 addresses`,
       });
     return { requeueAfterMs: Math.min(WAIT_MS * 2 ** (this.#times - 1), WAIT_MAX_MS) };
   }
