@@ -62,6 +62,20 @@ describe("the way back to Endpoints alone", () => {
     expect((await copyIn(sides.on))?.metadata.labels?.[SKIP]).toBe("true");
   });
 
+  test.each(["endpoints", "both"] as const)("removes what was made of Endpoints that go meanwhile, with backends: %s", async (mode) => {
+    const sides = await sidesWith(false, false);
+    await fill(sides.tenant, "shop", ["web"]);
+    await start({ ...sides, settings: AUTO });
+    await stopAll();
+    await start({ ...sides, settings: { backends: mode } });
+    await clock.advance(10_000);
+    expect((await seen(sides.on)).makers).toEqual([OURS]);
+    await sides.tenant.client.delete(ENDPOINTS, { namespace: "shop", name: "web" });
+    await clock.advance(180_000);
+    expect(await copyIn(sides.on)).toBeUndefined();
+    expect(await slicesIn(sides.on)).toEqual([]);
+  });
+
   test("keeps what the host's mirror would cut, and says so with the remedy", async () => {
     const sides = await sidesWith(true, true);
     await fill(sides.tenant, "shop", ["web"]);

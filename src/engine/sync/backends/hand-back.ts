@@ -8,14 +8,14 @@
 import { isEngineError } from "../../../base/errors.ts";
 import type { Logger } from "../../../base/logger.ts";
 import { viewOfEndpoints, viewOfSlices } from "../../../kube/object/endpoints/reader-view.ts";
-import { formatKey, keyOf } from "../../../kube/object/key.ts";
+import { formatKey, keyOf, parseKey } from "../../../kube/object/key.ts";
 import type { ObjectKey } from "../../../kube/object/key.ts";
 import { ENDPOINT_SLICES, ENDPOINTS } from "../../../kube/object/resource.ts";
 import type { Endpoints, EndpointSlice, KubeObject } from "../../../kube/object/types.ts";
 import { endpointsBehind, madeFrom } from "../../kinds/made-slices.ts";
 import { MIRROR, SKIP_MIRROR, SLICE_MANAGER } from "../../kinds/slice-labels.ts";
 import type { Rules, ServedBackends } from "../../reconcile/rules/rules.ts";
-import { ourMarkers } from "../../translate/identity.ts";
+import { ourMarkers, whose } from "../../translate/identity.ts";
 import { MANAGED_BY, managedByValue } from "../../translate/markers.ts";
 import type { ClusterAccess } from "../cluster/access.ts";
 import { removalOfSlices } from "./left-slices.ts";
@@ -61,6 +61,10 @@ class RunningHandBack implements HandBack {
   readonly #states = new Map<string, "made" | "done">();
   /** Host keys of copies that copies of the tenant's slices take the place of. */
   readonly #replaced = new Set<string>();
+  /** Host keys of copies that were looked at, or are about to be: a cache may show a label only after the first look. */
+  readonly #looked = new Set<string>();
+  /** Host keys of copies that were gone at the last look: what was made of them goes when they are gone once more. */
+  readonly #gone = new Set<string>();
   /** Host keys of copies of which slices stood there when they were first looked at; undefined where slices are not synced. */
   #left: ReadonlySet<string> | undefined;
   #times = 0;
@@ -78,6 +82,10 @@ class RunningHandBack implements HandBack {
     if (slices !== undefined && slices.copied > 0 && slices.copied >= slices.total) this.#replaced.add(place);
     else this.#replaced.delete(place);
     const state = this.#states.get(place);
+    if (state === undefined && !this.#looked.has(place)) {
+      this.#looked.add(place);
+      this.#options.enqueue(HAND_BACK);
+    }
     // Until what was made has been looked for, nothing changes.
     const skipMirror = state === undefined ? label : state === "made" ? "false" : undefined;
     return { isSource: true, mayGo: true, skipMirror };
@@ -85,18 +93,24 @@ class RunningHandBack implements HandBack {
 
   async run(host: ClusterAccess): Promise<{ readonly requeueAfterMs?: number }> {
     const { rules, logger } = this.#options;
-    const copies = host
-      .source(ENDPOINTS)
-      .list()
-      .filter((copy) => this.#isLeft(copy)) as Endpoints[];
-    if (copies.length === 0) return {};
+    const all = host.source(ENDPOINTS).list();
+    const copies = all.filter((copy) => this.#isLeft(copy)) as Endpoints[];
+    const gone = this.#goneAmong(all);
+    if (copies.length === 0 && gone.length === 0) return {};
     const slices = await this.#slicesOf(host);
     const left = [];
     const kept: ObjectKey[] = [];
     for (const copy of copies) {
+      const place = formatKey(keyOf(copy));
+      this.#looked.add(place);
       const result = slices === undefined ? this.#keep(copy) : await this.#handBack(host, copy, slices);
-      if (result === "waits") left.push(formatKey(keyOf(copy)));
+      if (result === "waits") left.push(place);
       if (result === "kept") kept.push(keyOf(copy));
+    }
+    for (const place of gone) {
+      const result = slices === undefined ? "kept" : await this.#removeOfGone(host, place, slices);
+      if (result === "waits") left.push(place);
+      if (result === "kept") kept.push(parseKey(place));
     }
     this.#tellKept(kept);
     // What may not be removed is not tried again, and the rest goes on by itself.
@@ -118,13 +132,54 @@ class RunningHandBack implements HandBack {
     return this.#states.get(place) !== "done" && this.#mayBeLeft(place) && ourMarkers(this.#options.rules, copy, ENDPOINTS) !== undefined;
   }
 
+  /** Host keys of copies of which slices were made, and that are not there any more. */
+  #goneAmong(copies: readonly KubeObject[]): readonly string[] {
+    const standing = new Set(copies.map((copy) => formatKey(keyOf(copy))));
+    for (const place of standing) this.#gone.delete(place);
+    const known = [...this.#states].flatMap(([place, state]) => (state === "made" ? [place] : []));
+    const left = [...(this.#placesLeft() ?? [])].filter((place) => this.#states.get(place) !== "done");
+    return [...new Set([...known, ...left])].filter((place) => !standing.has(place));
+  }
+
+  /** A copy that others have deleted comes back, so it must be gone twice. */
+  async #removeOfGone({ writer }: ClusterAccess, place: string, slices: readonly EndpointSlice[]): Promise<HandedBack> {
+    const isFirst = !this.#gone.has(place);
+    this.#gone.add(place);
+    if (isFirst) return "waits";
+    const result = await this.#remove(
+      writer,
+      slices.filter((slice) => placeOf(madeFrom(this.#options.rules.translator.markerPrefix, slice)) === place),
+    );
+    if (result === "done") this.#states.set(place, "done");
+    return result;
+  }
+
+  async #remove(writer: ClusterAccess["writer"], slices: readonly EndpointSlice[]): Promise<"done" | "kept"> {
+    try {
+      for (const slice of slices) {
+        const { uid, resourceVersion } = slice.metadata;
+        await writer.delete(ENDPOINT_SLICES, keyOf(slice), { ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) });
+      }
+      return "done";
+    } catch (error) {
+      if (isEngineError(error, "API_FORBIDDEN")) return "kept";
+      throw error;
+    }
+  }
+
   /** Slices may be left that were made of the copy. */
   #mayBeLeft(place: string): boolean {
+    return this.#placesLeft()?.has(place) ?? true;
+  }
+
+  #placesLeft(): ReadonlySet<string> | undefined {
     const { slices, rules } = this.#options;
-    if (slices === undefined) return true;
-    const prefix = rules.translator.markerPrefix;
-    this.#left ??= new Set(slices().flatMap((slice) => placeOf(madeFrom(prefix, slice)) ?? []));
-    return this.#left.has(place);
+    if (slices === undefined) return undefined;
+    const ours = (slice: KubeObject) => {
+      const source = madeFrom(rules.translator.markerPrefix, slice);
+      return source === undefined || whose(rules, source) !== "ours" ? undefined : placeOf(source);
+    };
+    return (this.#left ??= new Set(slices().flatMap((slice) => ours(slice) ?? [])));
   }
 
   /** Reports what an operator must remove: the permissions for it are gone. */
@@ -176,15 +231,7 @@ class RunningHandBack implements HandBack {
     if (made.length > 0 && copy.metadata.labels?.[SKIP_MIRROR] === "true") this.#note(copy, "made");
     const mirrored = slices.filter((slice) => slice.metadata.labels?.[SLICE_MANAGER] === MIRROR && isOf(endpointsBehind(prefix, slice)));
     if (made.length > 0 && !this.#replaced.has(id) && !shows(copy, mirrored)) return "waits";
-    try {
-      for (const slice of made) {
-        const { uid, resourceVersion } = slice.metadata;
-        await writer.delete(ENDPOINT_SLICES, keyOf(slice), { ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) });
-      }
-    } catch (error) {
-      if (isEngineError(error, "API_FORBIDDEN")) return this.#keep(copy);
-      throw error;
-    }
+    if ((await this.#remove(writer, made)) === "kept") return this.#keep(copy);
     this.#note(copy, "done");
     return "done";
   }
