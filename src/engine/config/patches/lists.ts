@@ -104,7 +104,7 @@ function warnOfUnequalLists(toHost: Node | undefined, { backends, report }: { ba
   const other = only === "endpoints" ? "endpointSlices" : "endpoints";
   const section = valueAt(toHost, only)!;
   const at = section.kind === "map" ? keyStartOf(section.entries.get("patches")!) : startOf(section);
-  const message = `Only ${only} has patches, while ${other} is synced too: host clients of one see different data than those of the other`;
+  const message = `Only ${only} has patches of what both kinds have, while ${other} is synced too: host clients of one see different data than those of the other`;
   report.warning({ code: "CONFIG_VALUE", at, field: `sync.toHost.${only}.patches`, message, hint: SAME_RULES[other] });
 }
 
