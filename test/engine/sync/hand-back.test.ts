@@ -53,7 +53,7 @@ function createWorld(bothKinds = false) {
   });
   const around = (host: KubeObject | undefined) =>
     handBack.around("endpoints|shop/web", RULES, { key: KEY, tenant: tenantEndpoints(), host });
-  return { state, around, run: () => handBack.run(access) };
+  return { state, around, run: () => handBack.run(access), saw: (slice: KubeObject) => handBack.saw(slice) };
 }
 
 test("a label that the cache shows only later is looked after then", async () => {
@@ -102,4 +102,21 @@ test("what an earlier process made of a copy that went with it goes as well, whe
   expect((await run()).requeueAfterMs).toBeGreaterThan(0);
   expect(await run()).toEqual({});
   expect(state.slices).toEqual([]);
+});
+
+test("what is shown only later is looked after then, where slices are synced, also of a copy that was done with", async () => {
+  const { state, run, saw } = createWorld(true);
+  const copy = copyOf(undefined, "20");
+  state.copies = [copy];
+  expect(await run()).toEqual({});
+  const [slice] = made(copy);
+  for (const round of [1, 2]) {
+    state.slices = [slice!, ...mirrored(copy)];
+    saw(slice!);
+    saw(slice!);
+    saw(mirrored(copy)[0]!);
+    expect(state.asked.filter((id) => id === HAND_BACK)).toHaveLength(round);
+    expect(await run()).toEqual({});
+    expect(state.slices.map(({ metadata }) => metadata.name)).toEqual(["web-m0"]);
+  }
 });

@@ -27,6 +27,8 @@ export const HAND_BACK = "hand-back";
 
 /** See the module comment. */
 export interface HandBack extends BackendsObserver {
+  /** A slice of the host has come or changed, where these are synced: what was made can be seen later than all else. */
+  saw(slice: KubeObject): void;
   /** Does what can be done now. Returns after how many milliseconds to go on, if anything is left. @throws API_… when the host cannot answer. */
   run(host: ClusterAccess): Promise<{ readonly requeueAfterMs?: number }>;
 }
@@ -66,7 +68,7 @@ class RunningHandBack implements HandBack {
   /** Host keys of copies that were gone at the last look: what was made of them goes when they are gone once more. */
   readonly #gone = new Set<string>();
   /** Host keys of copies of which slices stood there when they were first looked at; undefined where slices are not synced. */
-  #left: ReadonlySet<string> | undefined;
+  #left: Set<string> | undefined;
   #times = 0;
   #toldLeft = false;
 
@@ -89,6 +91,16 @@ class RunningHandBack implements HandBack {
     // Until what was made has been looked for, nothing changes.
     const skipMirror = state === undefined ? label : state === "made" ? "false" : undefined;
     return { isSource: true, mayGo: true, skipMirror };
+  }
+
+  saw(slice: KubeObject): void {
+    const place = this.#placeOfOurs(slice);
+    const isKnown = place === undefined || (this.#placesLeft()?.has(place) === true && this.#states.get(place) !== "done");
+    if (isKnown) return;
+    this.#left?.add(place);
+    this.#states.delete(place);
+    this.#looked.add(place);
+    this.#options.enqueue(HAND_BACK);
   }
 
   async run(host: ClusterAccess): Promise<{ readonly requeueAfterMs?: number }> {
@@ -173,13 +185,15 @@ class RunningHandBack implements HandBack {
   }
 
   #placesLeft(): ReadonlySet<string> | undefined {
-    const { slices, rules } = this.#options;
+    const { slices } = this.#options;
     if (slices === undefined) return undefined;
-    const ours = (slice: KubeObject) => {
-      const source = madeFrom(rules.translator.markerPrefix, slice);
-      return source === undefined || whose(rules, source) !== "ours" ? undefined : placeOf(source);
-    };
-    return (this.#left ??= new Set(slices().flatMap((slice) => ours(slice) ?? [])));
+    return (this.#left ??= new Set(slices().flatMap((slice) => this.#placeOfOurs(slice) ?? [])));
+  }
+
+  #placeOfOurs(slice: KubeObject): string | undefined {
+    const { rules } = this.#options;
+    const source = madeFrom(rules.translator.markerPrefix, slice);
+    return source === undefined || whose(rules, source) !== "ours" ? undefined : placeOf(source);
   }
 
   /** Reports what an operator must remove: the permissions for it are gone. */

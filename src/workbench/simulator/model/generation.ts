@@ -12,8 +12,8 @@ import type { LoopGuardLimits } from "../../../engine/sync/guards/loop-guard.ts"
 export interface Generation {
   /** One entry per synced kind. */
   readonly rules: readonly Rules[];
-  /** What the setting `backends` and the sections mean together. */
-  readonly backends: BackendsMode;
+  /** What the setting `backends` and the sections mean together. Only where it changes it is asked for. */
+  readonly backends?: BackendsMode;
   readonly loopGuard: LoopGuardLimits;
   /** Default: the engine's own. */
   readonly deleteBrake?: DeleteBrakeLimits;

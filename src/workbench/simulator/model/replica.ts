@@ -146,8 +146,9 @@ export class SimulatedReplica {
   }
 
   enqueue(id: string): void {
-    if (id === HAND_BACK) this.#handBackAt = Math.min(this.#handBackAt, this.#options.clock.monotonic());
-    else if (this.#running.has(id)) this.#again.add(id);
+    if (id === HAND_BACK) {
+      if (this.#options.handsBack === true) this.#handBackAt = Math.min(this.#handBackAt, this.#options.clock.monotonic());
+    } else if (this.#running.has(id)) this.#again.add(id);
     else this.#wait(id);
   }
 

@@ -88,7 +88,9 @@ export function checkReaders(world: World): { readonly oracle: string; readonly 
     // Of Endpoints that are not ours any more, a mirror's slices are not ours to look after; others that say they are a mirror's never are.
     const isMirrors = ({ metadata: { name = "" } }: KubeObject) => copy !== undefined && /-m[0-9]+$/.test(name);
     const derivedFrom = (slice: KubeObject) => madeOf(world, slice) ?? (isMirrors(slice) ? mirroredFrom(world, slice) : undefined);
-    const derived = beside.filter((slice) => derivedFrom(slice)?.source === source);
+    const isUnknown = (slice: KubeObject) =>
+      world.generation.backends === "endpoints" && madeOf(world, slice) && isUntraced(world, slice, place);
+    const derived = beside.filter((slice) => derivedFrom(slice)?.source === source && !isUnknown(slice));
     // Where slices are copied without a decision, they take the place of the Endpoints beside them.
     const told = copy !== undefined && (decides || !skipsMirror(copy)) ? readOf(copy) : [];
     const wanted = new Set([...readBy(copies), ...told]);
@@ -105,6 +107,14 @@ export function checkReaders(world: World): { readonly oracle: string; readonly 
     if (left.length > 0) return { oracle: "L7", message: `${what} get slices of Endpoints that have no copy` };
   }
   return undefined;
+}
+
+/** What ended between the slices and the label of their copy leaves no trace for where Endpoints alone are followed: it is told as left. */
+function isUntraced(world: World, slice: KubeObject, place: ObjectKey): boolean {
+  const { host } = world.clusters;
+  const born = host.changes(ENDPOINT_SLICES).findLast(({ type, object }) => type === "ADDED" && object.metadata.uid === slice.metadata.uid);
+  const states = statesSince(world, ENDPOINTS, formatKey(place), born?.revision ?? 0);
+  return states.every((copy) => copy?.metadata.labels?.[SKIP_MIRROR_LABEL] === undefined);
 }
 
 function isExcused(world: World, service: ObjectKey): boolean {
@@ -131,7 +141,7 @@ export function readers(world: World): Oracle {
   /** What a replica had seen of the host when it sent the mirror away from a copy. */
   const sentAwaySince = new Map<string, number>();
   /** And by which value of the setting it did so. */
-  const sentAwayBy = new Map<string, BackendsMode>();
+  const sentAwayBy = new Map<string, BackendsMode | undefined>();
 
   function placeOf({ plural, before, after }: Write): ObjectKey | undefined {
     const { namespace = "", name = "", labels = {} } = (after ?? before!).metadata;
@@ -182,8 +192,7 @@ export function readers(world: World): Oracle {
         }
         return undefined;
       }
-      if (author.kind === "replica" && plural === ENDPOINTS.plural && skipsMirror(after) && !skipsMirror(before))
-      {
+      if (author.kind === "replica" && plural === ENDPOINTS.plural && skipsMirror(after) && !skipsMirror(before)) {
         sentAwaySince.set(id, author.since.host);
         sentAwayBy.set(id, author.generation.backends);
       }
@@ -208,8 +217,12 @@ export function readers(world: World): Oracle {
   };
 }
 
-/** With both kinds, the slices of the tenant are what its readers see: where they have copies, Endpoints that say more are told of no longer. */
-function isReplaced(mode: BackendsMode, beside: readonly KubeObject[], world: World): boolean {
+/**
+ * With both kinds, the slices of the tenant are what its readers see: where they have copies, Endpoints that say more are told of no longer. With
+ * slices alone there are no Endpoints.
+ */
+function isReplaced(mode: BackendsMode | undefined, beside: readonly KubeObject[], world: World): boolean {
+  if (mode === "slices") return true;
   return mode === "both" && beside.some((slice) => isCopy(world, slice) !== undefined);
 }
 

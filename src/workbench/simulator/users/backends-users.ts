@@ -13,7 +13,7 @@ const ADDRESSES = ["10.0.0.1", "10.0.0.2", "10.0.0.3"] as const;
 
 /** Generations with another value of the setting `backends`. */
 function others({ options, generation }: World, fits: (backends: BackendsMode) => boolean): readonly Generation[] {
-  return options.setting.generations.filter(({ backends }) => backends !== generation.backends && fits(backends));
+  return options.setting.generations.filter(({ backends }) => backends !== undefined && backends !== generation.backends && fits(backends));
 }
 
 /** With slices alone, a process does not start while the host has slices of copies of Endpoints. */
@@ -47,7 +47,11 @@ async function serve(world: World, random: Random): Promise<string> {
   const endpoints = { apiVersion: "v1", kind: "Endpoints", metadata: { ...key, labels: { app: "a" } }, subsets };
   if (present(world, "tenant", SERVICES, key) === undefined) await world.write("tenant", (writer) => writer.create(SERVICES, service));
   const isThere = present(world, "tenant", ENDPOINTS, key) !== undefined;
-  if (!isThere) return tell(`tenant serves ${formatKey(key)}`, world.write("tenant", (writer) => writer.create(ENDPOINTS, endpoints)));
+  if (!isThere)
+    return tell(
+      `tenant serves ${formatKey(key)}`,
+      world.write("tenant", (writer) => writer.create(ENDPOINTS, endpoints)),
+    );
   return tell(
     `tenant serves ${formatKey(key)}`,
     alter(world, { side: "tenant", resource: ENDPOINTS, key }, (object) => ({ ...object, subsets })),
