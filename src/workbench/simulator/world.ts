@@ -172,11 +172,13 @@ export class World {
     };
     const result = await replica.handBack({
       source: (resource) => replica.cache("host", resource),
-      list: async (resource, { namespace, labelSelector = "" }) => {
+      list: async (resource, { namespace, labelSelector = "", fieldSelector }) => {
         asked();
         const selector = parseSelector(labelSelector);
         const fits = ({ metadata }: KubeObject) =>
-          (namespace === undefined || metadata.namespace === namespace) && matchesSelector(selector, metadata.labels);
+          (namespace === undefined || metadata.namespace === namespace) &&
+          matchesSelector(selector, metadata.labels) &&
+          (fieldSelector === undefined || fieldSelector === `metadata.name=${metadata.name}`);
         return [...host.objects(resource).values()].filter(fits);
       },
       writer: {

@@ -6,6 +6,7 @@ import { MIRROR, SKIP_MIRROR, SLICE_MANAGER } from "../../../src/engine/kinds/sl
 import { plan } from "../../../src/engine/reconcile/plan.ts";
 import { createHandBack, HAND_BACK } from "../../../src/engine/sync/backends/hand-back.ts";
 import type { ClusterAccess } from "../../../src/engine/sync/cluster/access.ts";
+import { ENDPOINTS } from "../../../src/kube/object/resource.ts";
 import type { Endpoints, EndpointSlice, EndpointSubset, KubeObject } from "../../../src/kube/object/types.ts";
 import { namedService, service, stored, tenantEndpoints, testRules } from "../../support/rules.ts";
 
@@ -32,11 +33,12 @@ function mirrored(copy: Endpoints): EndpointSlice[] {
 
 /** A host, and a syncer between its reconciles. */
 function createWorld(bothKinds = false) {
-  const state = { copies: [] as KubeObject[], slices: [] as KubeObject[], asked: [] as string[], lists: 0 };
+  const state = { copies: [] as KubeObject[], slices: [] as KubeObject[], standing: [] as KubeObject[], asked: [] as string[], lists: 0 };
   const source = { get: () => undefined, list: () => state.copies, onChange: () => () => undefined, synced: true, current: true };
   const access = {
     source: () => source,
-    list: async () => {
+    list: async (resource: unknown) => {
+      if (resource === ENDPOINTS) return state.standing;
       state.lists += 1;
       return state.slices;
     },
@@ -91,7 +93,11 @@ test.each([false, true])("what was made of a copy that is gone for good goes too
   expect((await run()).requeueAfterMs).toBeGreaterThan(0);
   expect(state.slices).toHaveLength(1);
   state.copies = [];
-  await run();
+  // A list has left it out.
+  state.standing = [copyOf("false", "25")];
+  for (let times = 0; times < 3; times += 1) expect((await run()).requeueAfterMs).toBeGreaterThan(0);
+  expect(state.slices).toHaveLength(1);
+  state.standing = [];
   expect(await run()).toEqual({});
   expect(state.slices).toEqual([]);
 });

@@ -153,11 +153,14 @@ class RunningHandBack implements HandBack {
     return [...new Set([...known, ...left])].filter((place) => !standing.has(place));
   }
 
-  /** A copy that others have deleted comes back, so it must be gone twice. */
-  async #removeOfGone({ writer }: ClusterAccess, place: string, slices: readonly EndpointSlice[]): Promise<HandedBack> {
+  /** A copy that others have deleted comes back, so it must be gone twice; and a list can have left it out. */
+  async #removeOfGone({ writer, list }: ClusterAccess, place: string, slices: readonly EndpointSlice[]): Promise<HandedBack> {
     const isFirst = !this.#gone.has(place);
     this.#gone.add(place);
     if (isFirst) return "waits";
+    const { namespace, name } = parseKey(place);
+    const standing = await list?.(ENDPOINTS, { namespace, fieldSelector: `metadata.name=${name}` });
+    if (standing !== undefined && standing.length > 0) return "waits";
     const result = await this.#remove(
       writer,
       slices.filter((slice) => placeOf(madeFrom(this.#options.rules.translator.markerPrefix, slice)) === place),

@@ -121,7 +121,12 @@ class DecidedBackends implements ServiceBackends {
       isSource,
       mayGo: (mayGo || host === undefined) && !awaitsMove,
       awaitsMove,
-      skipMirror: skipsMirror(known, host) ? "true" : undefined,
+      // Until all slices that are made are there, the label goes on telling the next process that some may be left.
+      skipMirror: skipsMirror(known, host)
+        ? "true"
+        : decision.makes && host?.metadata.labels?.[SKIP_MIRROR] === "false"
+          ? "false"
+          : undefined,
     };
   }
 

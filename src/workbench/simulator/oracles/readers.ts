@@ -114,7 +114,9 @@ function isUntraced(world: World, slice: KubeObject, place: ObjectKey): boolean 
   const { host } = world.clusters;
   const born = host.changes(ENDPOINT_SLICES).findLast(({ type, object }) => type === "ADDED" && object.metadata.uid === slice.metadata.uid);
   const states = statesSince(world, ENDPOINTS, formatKey(place), born?.revision ?? 0);
-  return states.every((copy) => copy?.metadata.labels?.[SKIP_MIRROR_LABEL] === undefined);
+  // One that others have deleted took the trace along.
+  const life = states.slice(states.findLastIndex((copy, index) => copy === undefined && index < states.length - 1) + 1);
+  return life.every((copy) => copy?.metadata.labels?.[SKIP_MIRROR_LABEL] === undefined);
 }
 
 function isExcused(world: World, service: ObjectKey): boolean {
@@ -205,7 +207,8 @@ export function readers(world: World): Oracle {
       const mode = author.kind === "replica" ? author.generation.backends : (sentAwayBy.get(id) ?? world.generation.backends);
       const decided = author.kind === "replica" ? author.since.host : (sentAwaySince.get(id) ?? Infinity);
       if (lost.length === 0 || touched.has(id) || decided < (touchedAt.get(id) ?? 0) || !isServed(world, place)) return undefined;
-      if (isReplaced(mode, now, world)) return undefined;
+      // By an answer that was false, copies of slices count as being there.
+      if (isReplaced(mode, now, world) || (mode === "both" && author.kind !== "replica")) return undefined;
       // What a mirror made of an earlier life of the Endpoints goes with that: the host has deleted them.
       const since = author.kind === "replica" ? author.since.host : Number(before.metadata.resourceVersion);
       const said = saidSince(place, since, sourceOf(before));
