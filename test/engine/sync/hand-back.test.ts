@@ -33,12 +33,18 @@ function mirrored(copy: Endpoints): EndpointSlice[] {
 
 /** A host, and a syncer between its reconciles. */
 function createWorld(bothKinds = false) {
-  const state = { copies: [] as KubeObject[], slices: [] as KubeObject[], standing: [] as KubeObject[], asked: [] as string[], lists: 0 };
+  const state = {
+    copies: [] as KubeObject[],
+    slices: [] as KubeObject[],
+    standing: undefined as KubeObject[] | undefined,
+    asked: [] as string[],
+    lists: 0,
+  };
   const source = { get: () => undefined, list: () => state.copies, onChange: () => () => undefined, synced: true, current: true };
   const access = {
     source: () => source,
     list: async (resource: unknown) => {
-      if (resource === ENDPOINTS) return state.standing;
+      if (resource === ENDPOINTS) return state.standing ?? state.copies;
       state.lists += 1;
       return state.slices;
     },
@@ -97,7 +103,7 @@ test.each([false, true])("what was made of a copy that is gone for good goes too
   state.standing = [copyOf("false", "25")];
   for (let times = 0; times < 3; times += 1) expect((await run()).requeueAfterMs).toBeGreaterThan(0);
   expect(state.slices).toHaveLength(1);
-  state.standing = [];
+  state.standing = undefined;
   expect(await run()).toEqual({});
   expect(state.slices).toEqual([]);
 });
@@ -125,4 +131,18 @@ test("what is shown only later is looked after then, where slices are synced, al
     expect(await run()).toEqual({});
     expect(state.slices.map(({ metadata }) => metadata.name)).toEqual(["web-m0"]);
   }
+});
+
+test("it is the copy on the host that a mirror must show, whatever the cache has of it", async () => {
+  const { state, run } = createWorld();
+  const copy = copyOf("true", "20");
+  // The edit of a host user, which the syncer has undone already.
+  state.copies = [{ ...copy, subsets: [] }];
+  state.standing = [copy];
+  state.slices = made(copy);
+  expect((await run()).requeueAfterMs).toBeGreaterThan(0);
+  expect(state.slices).toHaveLength(1);
+  state.slices.push(...mirrored(copy));
+  expect(await run()).toEqual({});
+  expect(state.slices.map(({ metadata }) => metadata.name)).toEqual(["web-m0"]);
 });

@@ -154,19 +154,24 @@ class RunningHandBack implements HandBack {
   }
 
   /** A copy that others have deleted comes back, so it must be gone twice; and a list can have left it out. */
-  async #removeOfGone({ writer, list }: ClusterAccess, place: string, slices: readonly EndpointSlice[]): Promise<HandedBack> {
+  async #removeOfGone(host: ClusterAccess, place: string, slices: readonly EndpointSlice[]): Promise<HandedBack> {
     const isFirst = !this.#gone.has(place);
     this.#gone.add(place);
     if (isFirst) return "waits";
-    const { namespace, name } = parseKey(place);
-    const standing = await list?.(ENDPOINTS, { namespace, fieldSelector: `metadata.name=${name}` });
-    if (standing !== undefined && standing.length > 0) return "waits";
+    const live = await this.#live(host, place);
+    if (live !== undefined && live.length > 0) return "waits";
     const result = await this.#remove(
-      writer,
+      host.writer,
       slices.filter((slice) => placeOf(madeFrom(this.#options.rules.translator.markerPrefix, slice)) === place),
     );
     if (result === "done") this.#states.set(place, "done");
     return result;
+  }
+
+  /** The copy as the host has it, or none; undefined where it cannot be asked. A cache can lag behind the last write. */
+  #live({ list }: ClusterAccess, place: string): Promise<readonly KubeObject[]> | undefined {
+    const { namespace, name } = parseKey(place);
+    return list?.(ENDPOINTS, { namespace, fieldSelector: `metadata.name=${name}` });
   }
 
   async #remove(writer: ClusterAccess["writer"], slices: readonly EndpointSlice[]): Promise<"done" | "kept"> {
@@ -240,7 +245,7 @@ class RunningHandBack implements HandBack {
     }
   }
 
-  async #handBack({ writer }: ClusterAccess, copy: Endpoints, slices: readonly EndpointSlice[]): Promise<HandedBack> {
+  async #handBack(host: ClusterAccess, copy: Endpoints, slices: readonly EndpointSlice[]): Promise<HandedBack> {
     const prefix = this.#options.rules.translator.markerPrefix;
     const id = formatKey(keyOf(copy));
     const isOf = (source: ReturnType<typeof madeFrom>) => placeOf(source) === id;
@@ -248,7 +253,11 @@ class RunningHandBack implements HandBack {
     if (made.length > 0 && copy.metadata.labels?.[SKIP_MIRROR] === "true") this.#note(copy, "made");
     const mirrored = slices.filter((slice) => slice.metadata.labels?.[SLICE_MANAGER] === MIRROR && isOf(endpointsBehind(prefix, slice)));
     if (made.length > 0 && !this.#replaced.has(id) && !shows(copy, mirrored)) return "waits";
-    if ((await this.#remove(writer, made)) === "kept") return this.#keep(copy);
+    if (made.length > 0 && !this.#replaced.has(id)) {
+      const live = await this.#live(host, id);
+      if (live !== undefined && !live.some((one) => shows(one as Endpoints, mirrored))) return "waits";
+    }
+    if ((await this.#remove(host.writer, made)) === "kept") return this.#keep(copy);
     this.#note(copy, "done");
     return "done";
   }
