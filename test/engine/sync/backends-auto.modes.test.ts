@@ -199,6 +199,23 @@ describe("the way to copies of the tenant's slices", () => {
       expect((await copyIn(sides.on))?.metadata.labels?.[SKIP]).toBe(tenantMirrors ? "true" : undefined);
     });
 
+  test("removes a slice whose write reaches the host late", async () => {
+    const sides = await sidesWith(false, false);
+    await fill(sides.tenant, "shop", ["web"]);
+    await start({ ...sides, settings: AUTO });
+    const [late] = await slicesIn(sides.on);
+    await stopAll();
+    await sides.on.client.delete(ENDPOINT_SLICES, { namespace: "vc", name: late!.metadata.name! });
+    await sides.on.controllers.start("endpointslice-mirroring-controller");
+    await start({ ...sides, settings: { backends: "both" } });
+    await clock.advance(10_000);
+    expect(await seen(sides.on)).toEqual({ addresses: ["10.0.0.1"], makers: [MIRROR] });
+    const { uid: _uid, resourceVersion: _version, creationTimestamp: _at, ...metadata } = late!.metadata;
+    await sides.on.client.create(ENDPOINT_SLICES, { ...late!, metadata });
+    await clock.advance(10_000);
+    expect((await seen(sides.on)).makers).toEqual([MIRROR]);
+  });
+
   test("keeps what was made where nothing takes its place, and slices alone are refused", async () => {
     const sides = await sidesWith(false, false);
     await fill(sides.tenant, "shop", ["web"]);
