@@ -32,7 +32,7 @@ export const LONG: readonly string[] = [
   "test/engine/reconcile/{plan.properties,service-copies}.test.ts",
   "test/engine/translate/mapping.test.ts",
   "test/engine/patch/properties.test.ts",
-  "test/workbench/{laws,laws.properties,laws.seeds,matcher-types,patch-tests-vacuous,simulator,simulator.adoption}.test.ts",
+  "test/workbench/{laws,laws.properties,laws.seeds,matcher-types,patch-tests-vacuous,simulator,simulator.adoption,simulator.backends}.test.ts",
   "test/workbench/sequences/runs.test.ts",
   "test/workbench/playground/{attacks,build,gallery,sha256,test-file}.test.ts",
 ];

@@ -7,6 +7,7 @@ import { readFile } from "node:fs/promises";
 import { EngineError, messageOf } from "./base/errors.ts";
 import { resolveConfig } from "./engine/config/config.ts";
 import type { ConfigText } from "./engine/config/config.ts";
+import type { BackendsMode } from "./engine/config/backends-mode.ts";
 import { resolveSettings } from "./engine/config/settings.ts";
 import { createEngine } from "./engine/engine.ts";
 import type { Engine } from "./engine/engine.ts";
@@ -80,9 +81,11 @@ export async function createSimulator({ configurations = CONFIGURATIONS, kinds, 
   const engines: Engine[] = [];
   const settings: Setting[] = [];
   for (const configuration of configurations) {
-    const own = await Promise.all(configuration.configs.map((config) => engineOf(config, configuration, kinds)));
+    const { name, configs, backends, restless, share } = configuration;
+    const asked = (backends ?? [undefined]).flatMap((mode) => configs.map((config) => ({ config, mode })));
+    const own = await Promise.all(asked.map(({ config, mode }) => engineOf(config, withBackends(configuration, mode), kinds)));
     engines.push(...own);
-    settings.push({ name: configuration.name, generations: own.map(generationOf), restless: configuration.restless });
+    settings.push({ name, generations: own.map(generationOf), restless, share, choosesBackends: backends !== undefined });
   }
   const all = { ...options, settings };
   return {
@@ -93,8 +96,12 @@ export async function createSimulator({ configurations = CONFIGURATIONS, kinds, 
   };
 }
 
-function generationOf({ rules, references, settings: { loopGuard, deleteBrake } }: Engine): Generation {
-  return { rules, references, loopGuard, deleteBrake };
+function withBackends(configuration: SimulatedConfiguration, backends: BackendsMode | undefined): SimulatedConfiguration {
+  return backends === undefined ? configuration : { ...configuration, settings: { ...configuration.settings, backends } };
+}
+
+function generationOf({ rules, references, backends, settings: { loopGuard, deleteBrake } }: Engine): Generation {
+  return { rules, references, backends, loopGuard, deleteBrake };
 }
 
 async function engineOf(

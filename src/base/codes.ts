@@ -239,6 +239,12 @@ export const CODES = {
     remedy:
       "Change the Endpoints in the tenant cluster. If a controller of the host changes such slices, let it leave those alone whose label endpointslice.kubernetes.io/managed-by begins with endpoint-sync.",
   },
+  SLICES_LEFT: {
+    meaning:
+      "Slices on the host that the syncer made of a copy of Endpoints are not kept current: backends: auto does not hold any more, and no other slices show all of their backends, or the syncer may not remove them. A mirror never shows more than 1,000 addresses of a subset.",
+    remedy:
+      "Set backends: auto in the settings again. Or let the host's kube-controller-manager run its endpointslice-mirroring-controller, and remove what is left with the command that 'endpoint-sync audit' prints for each slice; addresses that no other slice has are lost to readers then.",
+  },
   BACKENDS_INVISIBLE: {
     meaning:
       "The tenant has ready backends that are invisible on the host: readers there read EndpointSlices, and either nothing creates slices from the copied Endpoints, or the tenant has only slices and these are not synced.",

@@ -1,16 +1,18 @@
-import { afterEach, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { EngineError } from "../../src/base/errors.ts";
 import { createMetrics } from "../../src/base/metrics.ts";
 import { startProbeServer } from "../../src/cli/process/probe-server.ts";
 import { createSyncerReadiness } from "../../src/cli/run/readiness.ts";
 import { watchBackends } from "../../src/cli/run/backend-watch.ts";
+import type { WatchedConfiguration } from "../../src/cli/run/backend-watch.ts";
 import { resolveConfig } from "../../src/engine/config/config.ts";
 import { DEFAULT_SETTINGS } from "../../src/engine/config/settings.ts";
+import { slicesOfCopy } from "../../src/engine/kinds/made-slices.ts";
 import { SYNCED_KINDS } from "../../src/engine/kinds/synced-kinds.ts";
 import { plan } from "../../src/engine/reconcile/plan.ts";
 import { ENDPOINT_SLICES, ENDPOINTS, EVENTS, SERVICES } from "../../src/kube/object/resource.ts";
 import type { ResourceType } from "../../src/kube/object/resource.ts";
-import type { KubeObject } from "../../src/kube/object/types.ts";
+import type { Endpoints, KubeObject } from "../../src/kube/object/types.ts";
 import { createFakeClock } from "../support/fake-clock.ts";
 import { namedService, service, stored, tenantEndpoints, testRules } from "../support/rules.ts";
 
@@ -45,7 +47,7 @@ let stop = () => Promise.resolve();
 afterEach(() => stop());
 
 /** A sidecar that has copied Endpoints of one Service to a host on which nothing mirrors. */
-function createWorld(refused: readonly ("tenant" | "host")[] = []) {
+function createWorld(refused: readonly ("tenant" | "host")[] = [], loaded: WatchedConfiguration = LOADED) {
   const clock = createFakeClock();
   const metrics = createMetrics();
   const lines: string[] = [];
@@ -102,7 +104,7 @@ function createWorld(refused: readonly ("tenant" | "host")[] = []) {
     ]),
   );
   const runtime = { clock, metrics, logger } as never;
-  const watch = watchBackends(LOADED, {
+  const watch = watchBackends(loaded, {
     tenant,
     host,
     services: "external",
@@ -198,7 +200,7 @@ test("/readyz names them over HTTP, and answers 200 all the same", async () => {
     expect(await ask()).toBe("200 ok\n");
     await clock.advance(LOOK_MS);
     expect(await ask()).toBe(
-      "200 ok\nBACKENDS_INVISIBLE: readers on the host do not see all backends of 1 Service, shop/web for example\n",
+      "200 ok\nBACKENDS_INVISIBLE: readers on the host do not see all backends of 1 Service; `endpoint-sync why services shop/web` says what to do\n",
     );
     state.slices = [MIRRORED];
     await clock.advance(LOOK_MS);
@@ -213,4 +215,51 @@ test("a process that stands by looks at nothing", async () => {
   state.ready = false;
   await clock.advance(10 * LOOK_MS);
   expect(state.lists).toEqual([]);
+});
+
+describe("slices that were made before, and are not kept current,", () => {
+  const BACK: WatchedConfiguration = { ...LOADED, settings: { ...DEFAULT_SETTINGS, backends: "endpoints" } };
+  const made = slicesOfCopy("sync.platform/", copyOfEndpoints() as Endpoints, []).map((slice) => stored(slice, "30"));
+
+  test("are reported when a mirror had its time, in the log, as an Event without host names, and by /readyz", async () => {
+    const { clock, state, lines, events, watch, runtime } = createWorld([], BACK);
+    state.slices = [...made];
+    const options = { clusters: [], permissions: () => [], prepared: () => true, runtime };
+    const { probe } = createSyncerReadiness({ ...options, left: () => watch.left() });
+    await clock.advance(LOOK_MS);
+    expect([lines, events, probe()]).toEqual([[], [], { remarks: [] }]);
+    await clock.advance(LOOK_MS);
+    expect(probe()).toEqual({
+      remarks: [
+        "SLICES_LEFT: slices on the host of 1 Service are not kept current, of shop/web for example; set backends: auto again, or remove what endpoint-sync audit lists",
+      ],
+    });
+    expect(lines).toEqual([
+      expect.stringMatching(
+        /^warn Slices on the host are not kept current .*"code":"SLICES_LEFT".*set backends: auto again.*kubectl delete endpointslice/,
+      ),
+    ]);
+    expect(events).toEqual([expect.stringMatching(/^SlicesLeft: Readers on the host get backends from 1 slice .*set it again/)]);
+    expect(events[0]).not.toContain(OF_HOST);
+    await clock.advance(10 * LOOK_MS);
+    expect([lines.length, events.length]).toEqual([1, 1]);
+    state.slices = [MIRRORED];
+    await clock.advance(LOOK_MS);
+    expect(watch.left()).toEqual([]);
+  });
+
+  test("are not looked at where it is decided who tells readers", async () => {
+    const { clock, state, lines, watch } = createWorld();
+    state.slices = [...made];
+    await clock.advance(3 * LOOK_MS);
+    expect([lines, watch.left()]).toEqual([[], []]);
+  });
+});
+
+test("a syncer that lacks the permissions for what is configured says so, and not that it should be configured", async () => {
+  const { clock, events } = createWorld([], { ...LOADED, settings: { ...DEFAULT_SETTINGS, backends: "endpoints" }, lacksRights: true });
+  await clock.advance(LOOK_MS);
+  expect(events).toEqual([
+    expect.stringMatching(/^BackendsInvisible: .*permissions on EndpointSlices are missing.*grant them and restart/),
+  ]);
 });

@@ -80,10 +80,12 @@ test("slices are made; nothing is left to plan, audit finds nothing, and why say
       told: [{ who: "slices made by this syncer of its copy of Endpoints", slices: 1, ready: 1 }],
     },
   ]);
-  for (const kind of ["services", "endpoints"])
-    expect((await look("why", kind, "shop/db")).stdout).toMatch(
-      /Readers on the host\n +SLICES +READY +SOURCE\n +1 +1 +slices made by this syncer of its copy of Endpoints\n/,
-    );
+  for (const kind of ["services", "endpoints"]) {
+    const { stdout, stderr } = await look("why", kind, "shop/db");
+    expect(stdout).toMatch(/Readers on the host\n +SLICES +READY +SOURCE\n +1 +1 +slices made by this syncer of its copy of Endpoints\n/);
+    // A syncer that had the permissions has been at work, so nothing is taken for granted.
+    expect(stderr).not.toContain("permissions of these kubeconfigs");
+  }
   // Edits by others are planned to be reverted.
   const [slice] = await slices();
   await sides.host.client.patch(ENDPOINT_SLICES, { ...COPY, name: slice!.metadata.name! }, "merge", { endpoints: [] });
@@ -103,9 +105,26 @@ test("without the right to write slices, Endpoints alone are copied, and what is
   expect(stdout).toMatch(/Readers on the host\n.*\n +none +1 +0 +shop\/db\n/);
   for (const kind of ["services", "endpoints"]) {
     const why = (await look("why", kind, "shop/db")).stdout;
-    expect(why).toMatch(/BACKENDS_INVISIBLE +The tenant has 1 ready backend in Endpoints, readers on the host see 0: .*backends: auto/);
+    expect(why).toMatch(
+      /BACKENDS_INVISIBLE +The tenant has 1 ready backend in Endpoints, readers on the host see 0: with backends: auto a running syncer .*unless its own permissions on EndpointSlices are missing/,
+    );
     expect(why).toMatch(/Readers on the host\n +SLICES +READY +SOURCE\n +0 +0 +none\n/);
   }
+});
+
+test("why says which rights it takes for granted where a syncer without them leaves slices of users out", async () => {
+  await asJane(["list", "watch"]);
+  const labels = { "kubernetes.io/service-name": "db" };
+  const own = { metadata: { labels }, addressType: "IPv4", endpoints: [{ addresses: ["10.0.0.9"] }], ports: [{ port: 80 }] };
+  await sides.tenant.client.create(ENDPOINT_SLICES, object(ENDPOINT_SLICES, "shop/db-own", own));
+  await copied(async () => (await sides.host.client.get(ENDPOINTS, COPY)) !== undefined);
+  for (const [kind, name] of [
+    ["endpointslices", "shop/db-own"],
+    ["endpoints", "shop/db"],
+  ] as const)
+    expect((await look("why", kind, name)).stderr).toMatch(
+      /^warning backends: auto is looked at with the permissions of these kubeconfigs: a syncer without its own on EndpointSlices copies Endpoints alone/m,
+    );
 });
 
 test("where slices may not be seen, plan, why and audit say that auto copies Endpoints alone, and why", async () => {
@@ -115,6 +134,10 @@ test("where slices may not be seen, plan, why and audit say that auto copies End
     expect((await look(...command)).stderr).toMatch(
       /^warning API_FORBIDDEN: backends: auto is treated as endpoints, because slices cannot be read: .*endpointslices/m,
     );
+  const { stderr } = await look("why", "endpointslices", "shop/db");
+  expect(stderr).toMatch(
+    /error SYNC_DISABLED: .*\n +Grant permission to list endpointslices .* on both clusters, which backends: auto needs/,
+  );
 });
 
 test("audit finds what was made and is not kept current any more, with the command that removes it", async () => {

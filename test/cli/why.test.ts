@@ -187,5 +187,7 @@ describe("why", () => {
     (files as Record<string, string>)[config] = "sync: { toHost: { endpointSlices: { enabled: false } } }\n";
     const { code, stderr } = await cli("why", ["endpointslices", "shop/web"], { config });
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("error SYNC_DISABLED: ") as string });
+    expect(stderr).toContain("Set backends: auto in the settings");
+    expect(stderr).toContain("must not have enabled: false");
   });
 });

@@ -3,13 +3,15 @@ import { systemClock } from "../../base/clock.ts";
 import { EngineError } from "../../base/errors.ts";
 import { suggest } from "../../base/suggest.ts";
 import { SYNCED_KINDS } from "../../engine/kinds/synced-kinds.ts";
-import type { SyncedKind } from "../../engine/reconcile/rules/rules.ts";
+import { serviceOfSlice } from "../../engine/kinds/slice-labels.ts";
 import { ourMarkers } from "../../engine/translate/identity.ts";
-import { formatKey, keyOf, parseKey } from "../../kube/object/key.ts";
+import { formatKey, keyOf, parseKey, sameKey } from "../../kube/object/key.ts";
 import type { ObjectKey } from "../../kube/object/key.ts";
+import { ENDPOINT_SLICES, SERVICES } from "../../kube/object/resource.ts";
 import type { ResourceType } from "../../kube/object/resource.ts";
 import type { ObjectExplanation } from "../../engine/sync/inspect/explanation.ts";
 import { explainObject } from "../../engine/sync/inspect/explanation.ts";
+import type { Preview } from "../../engine/sync/inspect/preview.ts";
 import { syncId } from "../../engine/sync/state/sync-id.ts";
 import { examples } from "../process/command.ts";
 import type { CommandContext } from "../process/command.ts";
@@ -20,7 +22,7 @@ import { EXIT_FAILED } from "../process/exit-codes.ts";
 import { parsePositive } from "../input/options.ts";
 import { addInspectionFlags, withInspection } from "../inspect/open-inspection.ts";
 import type { InspectionFlags } from "../inspect/open-inspection.ts";
-import { tellFailure } from "../output/messages.ts";
+import { tellFailure, tellWarning } from "../output/messages.ts";
 import { describeTellers, inspectReaders } from "../inspect/tellers.ts";
 import { inspectVisibility } from "../inspect/visibility.ts";
 import { formatValue, visible } from "../output/output.ts";
@@ -55,6 +57,9 @@ interface WhyFlags extends InspectionFlags {
   readonly wait?: number;
 }
 
+/** The setting is there already. */
+const ALLOW_SLICES = "Grant permission to list endpointslices of API group discovery.k8s.io on both clusters, which backends: auto needs";
+
 /** `endpoints, services or endpointslices`. */
 function formatChoice(words: readonly string[]): string {
   return words.length === 1 ? words[0]! : `${words.slice(0, -1).join(", ")} or ${words.at(-1)!}`;
@@ -88,7 +93,7 @@ function createWait({ terminal }: CommandContext, { wait: seconds = 0 }: WhyFlag
 
 async function why({ terminal, exit }: CommandContext, { output, wait }: WhyFlags, about: About): Promise<void | "again"> {
   const { resource, inspection } = about;
-  if (!inspection.rules.some(({ kind }) => kind.resource === resource)) throw notSynced(resource, inspection.kinds);
+  if (!inspection.rules.some(({ kind }) => kind.resource === resource)) throw notSynced(resource, inspection);
   const key = tenantKeyOf(about);
   const preview = await inspection.preview({ ids: [syncId(resource.plural, key)] });
   const explanation = explainObject(preview, resource, key);
@@ -102,6 +107,7 @@ async function why({ terminal, exit }: CommandContext, { output, wait }: WhyFlag
   const uid = explanation.tenant?.uid;
   const slowed = uid === undefined ? [] : await inspection.slowed({ namespace: key.namespace, uid });
   const service = serviceOf(inspection, resource, key);
+  if (service !== undefined && takesRights(inspection, preview, service)) tellWarning(terminal, TAKEN_FOR_GRANTED);
   const invisible = service === undefined ? [] : await inspectVisibility(terminal, inspection, [service]);
   const told = { ...explanation, notes: [...explanation.notes, ...slowed, ...invisible.map(({ note }) => note)] };
   if (isNowhere(explanation)) exit(tellFailure(terminal, notFound({ ...about, key })));
@@ -111,6 +117,19 @@ async function why({ terminal, exit }: CommandContext, { output, wait }: WhyFlag
   if (output !== undefined) return terminal.out(formatValue(plain({ kind: resource.kind, ...rest, readers: toldBy }), output));
   terminal.out(visible(describeExplanation(told)));
   for (const told of readers?.services ?? []) terminal.out(visible(describeTellers(told)));
+}
+
+const TAKEN_FOR_GRANTED =
+  "backends: auto is looked at with the permissions of these kubeconfigs: a syncer without its own on EndpointSlices copies Endpoints alone, and its log names them";
+
+/** Slices are to come for the Service that a syncer without the permissions on them never writes. */
+function takesRights({ engine }: Inspection, { writes }: Preview, service: ObjectKey): boolean {
+  const place = engine.backends === "auto" ? engine.translator.toHost(service, SERVICES) : undefined;
+  if (place === undefined) return false;
+  return writes.some(({ resource, operation }) => {
+    const of = resource === ENDPOINT_SLICES && operation.action === "create" ? serviceOfSlice(operation.object) : undefined;
+    return of !== undefined && sameKey(of, place);
+  });
 }
 
 /** The tenant key that is meant: a key that only the host has, with one of our copies, is that of the tenant object. */
@@ -151,7 +170,8 @@ function plain(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }
 
-function notSynced(resource: ResourceType, kinds: readonly SyncedKind[]): EngineError {
-  const hint = kinds.find((kind) => kind.resource === resource)!.whyNotSynced;
+function notSynced(resource: ResourceType, { kinds, fallback }: Inspection): EngineError {
+  const isAsked = resource === ENDPOINT_SLICES && fallback !== undefined;
+  const hint = isAsked ? ALLOW_SLICES : kinds.find((kind) => kind.resource === resource)!.whyNotSynced;
   return new EngineError("SYNC_DISABLED", `This syncer does not sync ${resource.kind} objects`, { details: { hint } });
 }

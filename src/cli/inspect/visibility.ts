@@ -11,11 +11,12 @@ import type { Inspection } from "./inspection.ts";
 /** Inspects what readers on the host see of all Services, or of these; unknowns are reported. */
 export async function inspectVisibility(
   terminal: Terminal,
-  { rules, tenant, host, tenantReads, hostReads, engine, clock }: Inspection,
+  { rules, tenant, host, tenantReads, hostReads, engine, clock, fallback }: Inspection,
   services: readonly ObjectKey[] = tenant.source(SERVICES).list().map(keyOf),
 ): Promise<Visibility["invisible"]> {
   const { invisible, hidden } = await readInvisible({
     ...{ rules, services, clock },
+    ...((engine.backends === "auto" || fallback !== undefined) && { auto: "configured" }),
     tenant: { get: (resource, key) => tenant.before(resource, key), reads: tenantReads },
     host: { get: (resource, key) => host.before(resource, key), reads: hostReads, scope: hostScope(engine.translator) },
   });

@@ -7,8 +7,12 @@
 import { delay } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import { withSync } from "../../engine/config/config.ts";
+import { effectiveBackends } from "../../engine/config/backends-mode.ts";
 import { createEngine } from "../../engine/engine.ts";
+import { leftNote, slicesLeft } from "../../engine/sync/backends/left-slices.ts";
+import type { LeftSlice } from "../../engine/sync/backends/left-slices.ts";
 import { createClusterReads } from "../../engine/sync/inspect/cluster-reads.ts";
+import type { AutoHolds } from "../../engine/sync/inspect/invisible-backends.ts";
 import { readInvisible } from "../../engine/sync/inspect/visibility.ts";
 import type { ReadCluster, Visibility } from "../../engine/sync/inspect/visibility.ts";
 import { createEventRecorder } from "../../engine/sync/report/events.ts";
@@ -37,22 +41,31 @@ export interface BackendWatchOptions {
   ready(): boolean;
 }
 
+/** A configuration as the syncer carries it out. */
+export interface WatchedConfiguration extends LoadedConfiguration {
+  /** It says `backends: auto`, for which permissions are missing. Default false. */
+  readonly lacksRights?: boolean;
+}
+
 /** The watch beside a sidecar. */
 export interface BackendWatch {
   /** Goes by another configuration from now on. */
-  follow(loaded: LoadedConfiguration): void;
+  follow(loaded: WatchedConfiguration): void;
   /** Tenant Services whose backends readers on the host did not all see when it was looked last. */
   invisible(): readonly string[];
+  /** Those of which slices were found twice that are not kept current. */
+  left(): readonly string[];
   stop(): Promise<void>;
 }
 
 /** Warns of Services whose backends are invisible on the host, once while it lasts, in the log, as a gauge and as Events. Never fails. */
-export function watchBackends(loaded: LoadedConfiguration, options: BackendWatchOptions): BackendWatch {
+export function watchBackends(loaded: WatchedConfiguration, options: BackendWatchOptions): BackendWatch {
   const watch = new RunningWatch(loaded, options);
   const work = watch.run();
   return {
     follow: (next) => watch.follow(next),
     invisible: () => watch.invisible(),
+    left: () => watch.left(),
     async stop() {
       watch.stop();
       await work;
@@ -66,26 +79,32 @@ const NO_READS: ReadCluster["reads"] = { list: () => Promise.resolve([]) };
 class RunningWatch {
   readonly #options: BackendWatchOptions;
   readonly #ended = new AbortController();
-  #loaded: LoadedConfiguration;
+  #loaded: WatchedConfiguration;
   /** Something was copied since the last look, or the last look found something. */
   #due = true;
   readonly #told = new Set<string>();
+  /** Services with slices that are left, and whether that is told: the first time, the host's mirror may be about to take their place. */
+  #left: ReadonlyMap<string, "seen" | "told"> = new Map();
   readonly #unknown = new Set<"tenant" | "host">();
   readonly #events: EventRecorder;
 
-  constructor(loaded: LoadedConfiguration, options: BackendWatchOptions) {
+  constructor(loaded: WatchedConfiguration, options: BackendWatchOptions) {
     this.#loaded = loaded;
     this.#options = options;
     this.#events = createEventRecorder({ writer: options.tenant.client, ...options.runtime });
   }
 
-  follow(loaded: LoadedConfiguration): void {
+  follow(loaded: WatchedConfiguration): void {
     this.#loaded = loaded;
     this.#due = true;
   }
 
   invisible(): readonly string[] {
     return [...this.#told];
+  }
+
+  left(): readonly string[] {
+    return [...this.#left].flatMap(([service, state]) => (state === "told" ? [service] : []));
   }
 
   stop(): void {
@@ -143,9 +162,12 @@ class RunningWatch {
         services: keys,
         ...this.#clusters(),
         ...runtime,
+        ...(autoOf(this.#loaded) && { auto: autoOf(this.#loaded) }),
         signal: this.#ended.signal,
       });
-      if (!this.#ended.signal.aborted) await this.#tell(visibility);
+      if (this.#ended.signal.aborted) return;
+      await this.#tell(visibility);
+      await this.#tellLeft(slicesLeft(engine.rules, visibility.slices ?? []));
     } finally {
       engine.dispose();
     }
@@ -197,6 +219,29 @@ class RunningWatch {
       if (service !== undefined) await this.#events.record(service, [note]);
     }
   }
+
+  async #tellLeft(slices: readonly LeftSlice[]): Promise<void> {
+    const { tenant, runtime } = this.#options;
+    const groups = new Map<string, LeftSlice[]>();
+    for (const slice of slices) groups.set(formatKey(slice.tenant), [...(groups.get(formatKey(slice.tenant)) ?? []), slice]);
+    const before = this.#left;
+    this.#left = new Map([...groups.keys()].map((id) => [id, before.has(id) ? "told" : "seen"]));
+    if (groups.size > 0) this.#due = true;
+    const news = [...groups].filter(([id]) => before.get(id) === "seen");
+    if (news.length === 0) return;
+    const [[service, [first]]] = news as [[string, [LeftSlice, ...LeftSlice[]]]];
+    const why = `${formatKey(first.host)}: ${first.message}`;
+    runtime.logger.warn("Slices on the host are not kept current", { code: "SLICES_LEFT", services: news.length, service, why });
+    for (const [, [{ tenant: key }, ...more]] of news as [string, [LeftSlice, ...LeftSlice[]]][]) {
+      const object = tenant.access.source(SERVICES).get(key);
+      if (object !== undefined) await this.#events.record(object, [leftNote(more.length + 1)]);
+    }
+  }
+}
+
+function autoOf({ lacksRights = false, settings, config }: WatchedConfiguration): AutoHolds | undefined {
+  if (lacksRights) return "without permissions";
+  return effectiveBackends(settings.backends, config) === "auto" ? "configured" : undefined;
 }
 
 /** The set of copies does not depend on patches, and without them no sandbox is needed. */

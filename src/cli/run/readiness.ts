@@ -31,6 +31,8 @@ export interface SyncerReadinessOptions {
   outOfSight?(): readonly string[];
   /** Services whose backends readers on the host do not all see. They are reported, and make nothing unready: the copies are current. */
   invisible?(): readonly string[];
+  /** Services of which slices on the host are not kept current. They are reported in the same way. */
+  left?(): readonly string[];
   readonly runtime: Runtime;
 }
 
@@ -67,7 +69,12 @@ class WatchedReadiness implements Readiness {
     const required = this.#missing.filter((permission) => permission.required);
     const optional = this.#missing.filter((permission) => !permission.required);
     const lacks = [...required.map((one) => `missing permission: ${describePermission(one)}`)];
-    const remarks = [...optional.map((one) => `worth having: ${describePermission(one)}`), ...this.#contradictions(), ...this.#invisible()];
+    const remarks = [
+      ...optional.map((one) => `worth having: ${describePermission(one)}`),
+      ...this.#contradictions(),
+      ...this.#invisible(),
+      ...this.#left(),
+    ];
     const waits = prepared() ? [] : ["the first lists are not complete yet", ...this.#unsynced()];
     const reasons = [...this.#wrong(), ...outOfSight(), ...lacks, ...waits];
     return reasons.length === 0 ? { remarks } : { reason: [...reasons, ...remarks].join("\n") };
@@ -83,7 +90,17 @@ class WatchedReadiness implements Readiness {
     const services = this.#options.invisible?.() ?? [];
     if (services.length === 0) return [];
     const many = services.length === 1 ? "1 Service" : `${services.length} Services`;
-    return [`BACKENDS_INVISIBLE: readers on the host do not see all backends of ${many}, ${services[0]} for example`];
+    return [
+      `BACKENDS_INVISIBLE: readers on the host do not see all backends of ${many}; \`endpoint-sync why services ${services[0]}\` says what to do`,
+    ];
+  }
+
+  #left(): readonly string[] {
+    const services = this.#options.left?.() ?? [];
+    if (services.length === 0) return [];
+    const many = services.length === 1 ? "1 Service" : `${services.length} Services`;
+    const remedy = "set backends: auto again, or remove what endpoint-sync audit lists";
+    return [`SLICES_LEFT: slices on the host of ${many} are not kept current, of ${services[0]} for example; ${remedy}`];
   }
 
   #wrong(): readonly string[] {

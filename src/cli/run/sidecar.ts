@@ -8,6 +8,7 @@ import type { Logger, LogLevel } from "../../base/logger.ts";
 import { createMetrics } from "../../base/metrics.ts";
 import type { MetricsRegistry } from "../../base/metrics.ts";
 import { createHttpClient } from "../../kube/client/http-client.ts";
+import { effectiveBackends } from "../../engine/config/backends-mode.ts";
 import { readKinds } from "../../engine/config/backends.ts";
 import { createTranslatorFor } from "../../engine/engine.ts";
 import type { ObjectKey } from "../../kube/object/key.ts";
@@ -30,7 +31,7 @@ import { EXIT_USAGE } from "../process/exit-codes.ts";
 import { followCluster, hostScope } from "../input/followed-cluster.ts";
 import type { FollowedCluster, KubeConfig, Runtime } from "../input/followed-cluster.ts";
 import { watchBackends } from "./backend-watch.ts";
-import type { BackendWatch } from "./backend-watch.ts";
+import type { BackendWatch, WatchedConfiguration } from "./backend-watch.ts";
 import { watchLaws } from "./law-watch.ts";
 import type { LawWatch } from "./law-watch.ts";
 import { giveBack } from "../process/lean-start.ts";
@@ -95,8 +96,9 @@ function filesOf({ allowEmpty, ...files }: SidecarOptions): ConfigurationOptions
 }
 
 /** The configuration as the syncer can carry it out. */
-function withBackends(loaded: LoadedConfiguration, { backends }: Pick<Syncer, "backends">): LoadedConfiguration {
-  return { ...loaded, settings: { ...loaded.settings, backends } };
+function withBackends(loaded: LoadedConfiguration, { backends }: Pick<Syncer, "backends">): WatchedConfiguration {
+  const lacksRights = backends !== effectiveBackends(loaded.settings.backends, loaded.config);
+  return { ...loaded, settings: { ...loaded.settings, backends }, lacksRights };
 }
 
 /** Reads the files again when they change or at SIGHUP, and passes the new configuration to the syncer. */
@@ -164,6 +166,7 @@ async function sync(terminal: Terminal, parts: Parts): Promise<void> {
     prepared: () => syncer.status().prepared,
     contradicted: () => syncer.status().contradicted,
     invisible: () => seen.backends?.invisible() ?? [],
+    left: () => seen.backends?.left() ?? [],
     outOfSight: () => [...sights.tenant.lost(), ...sights.host.lost()],
     runtime,
   });

@@ -35,7 +35,8 @@ export const ENDPOINT_SLICES_KIND: SyncedKind = {
     enabled: "Whether EndpointSlices are synced. Switched off later, copies stay, and the host mirrors Endpoints again.",
   },
   byDefault: false,
-  whyNotSynced: "They are synced once sync.toHost.endpointSlices is configured",
+  whyNotSynced:
+    "Set backends: auto in the settings, which copies the slices that a Service needs; sync.toHost.endpoints and endpointSlices must not have enabled: false",
   bodyInWords: "endpoints and ports",
   schema: objectOf({ "metadata!": OBJECT_META, ...ENDPOINT_SLICE_FIELDS }),
   sample: SAMPLE,

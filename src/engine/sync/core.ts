@@ -139,6 +139,11 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
     router.backends &&
     createServiceBackends({ ...{ tracked, router, writeLimiter, hooks, clock, metrics }, service, shown, enqueue: options.enqueue });
   const handBack = handBackOf(options);
+  const slicesShown = handBack !== undefined && sideOf(ENDPOINT_SLICES.plural) !== undefined ? host.source(ENDPOINT_SLICES) : undefined;
+  const endHandBack = slicesShown?.onChange((key) => {
+    const slice = slicesShown.get(key);
+    if (slice !== undefined) handBack!.saw(slice);
+  });
   const gather = createGather({
     tenant,
     host,
@@ -225,6 +230,7 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
     contradicted: () => [...shared.outdated].flatMap(([id, times]) => (times >= CONTRADICTIONS_TOLD ? [id] : [])),
     close() {
       endOwner();
+      endHandBack?.();
       references?.close();
       router.close();
       brake.close();

@@ -1,3 +1,4 @@
+import type { BackendsMode } from "../../engine/config/backends-mode.ts";
 import type { ServicesMode } from "../../engine/reconcile/rules/rules.ts";
 import { CONFIG_ANNOTATION, SECRET_ANNOTATION } from "./model/objects.ts";
 
@@ -9,6 +10,13 @@ export interface SimulatedConfiguration {
   /** Engine settings of all generations. */
   readonly settings?: object;
   readonly services?: ServicesMode;
+  /**
+   * Values of the setting `backends`, of which the first holds at the start. An operator changes to the others on the way: by a reload where
+   * that is allowed, else by a restart. The host has a mirror then, whatever the value is. Default: the setting stays as `settings` has it.
+   */
+  readonly backends?: readonly BackendsMode[];
+  /** Share of the seeds that take it. These are drawn apart, so that all other seeds are what they are without it. Default: an equal one. */
+  readonly share?: number;
   /** Prefix of the markers of another syncer that was here before, and whose copies are to be adopted. */
   readonly adopt?: string;
   /** An expression never agrees with what it wrote, so that writes go on without end, and are only slowed down. */
@@ -91,6 +99,14 @@ export const CONFIGURATIONS: readonly SimulatedConfiguration[] = [
   },
   { name: "backends as they are needed", configs: [{}], settings: { backends: "auto" } },
   { name: "backends as they are needed, patched", configs: [endpoints(ADDRESSES), {}], settings: { backends: "auto" } },
+  {
+    name: "backends that change",
+    configs: [{}, endpoints(prefixed(TAG, "late-"))],
+    backends: ["auto", "endpoints", "both", "slices"],
+    share: 0.06,
+  },
+  { name: "backends that change, patched", configs: [endpoints(ADDRESSES)], backends: ["auto", "both", "endpoints"], share: 0.02 },
+  { name: "Endpoints alone", configs: [{}, endpoints(ADDRESSES)], backends: ["endpoints"], share: 0.02 },
   { name: "a brake that engages early", configs: [{}, endpoints(prefixed(TAG, "late-"))], settings: { deleteBrake: { count: 1 } } },
 ];
 

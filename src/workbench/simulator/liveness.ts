@@ -79,7 +79,9 @@ async function rest(world: World): Promise<boolean> {
 
 /** What a server refuses is tried again forever, and what never agrees with itself is written ever more slowly; that is rest, too. */
 function onlyWaits(world: World): boolean {
-  return world.replicas.every(({ nextDue, retriesRefused, isSlowed }) => nextDue === Infinity || retriesRefused || isSlowed);
+  return world.replicas.every(
+    ({ nextDue, retriesRefused, isSlowed, onlyHandsBack }) => nextDue === Infinity || retriesRefused || isSlowed || onlyHandsBack,
+  );
 }
 
 async function drain(world: World): Promise<boolean> {
@@ -99,6 +101,10 @@ async function advance(world: World, replica: SimulatedReplica): Promise<boolean
   let moved = false;
   for (const cache of replica.caches) {
     for (; !cache.idle; moved = true) cache.deliver();
+  }
+  if (replica.canHandBack) {
+    await world.handBack(replica);
+    moved = true;
   }
   for (const id of replica.waiting) {
     if (!replica.canTake) break;

@@ -2,7 +2,7 @@ import type { Planner } from "../../engine/reconcile/plan.ts";
 import type { SyncHooks } from "../../engine/sync/run/reconcile.ts";
 import type { Act } from "./act.ts";
 import { ADOPTION_USERS } from "./users/adoption-users.ts";
-import { plainKindsOf } from "./model/generation.ts";
+import { drawSetting, hasReaders, plainKindsOf } from "./model/generation.ts";
 import type { Setting } from "./model/generation.ts";
 import type { Oracle, Violation } from "./model/history.ts";
 import { checkLiveness } from "./liveness.ts";
@@ -97,7 +97,7 @@ const ORACLES: readonly ((world: World) => Oracle)[] = [
 export async function run(options: RunOptions): Promise<Run> {
   const { seed, settings, steps = STEPS, replicas = 2, hooks, planner, createCore } = options;
   const random = createRandom(seed);
-  const setting = random.pick(settings);
+  const setting = drawSetting(random, seed, settings);
   const world = await createWorld({
     setting,
     replicas,
@@ -111,7 +111,8 @@ export async function run(options: RunOptions): Promise<Run> {
   });
   const [rules] = setting.generations[0]!.rules;
   const plain = plainKindsOf(setting).flatMap(plainUsers);
-  const swarm = drawSwarm(random, { adopts: rules!.adopt !== undefined, decides: rules!.decidesBackends === true, plain });
+  const { choosesBackends = false } = setting;
+  const swarm = drawSwarm(random, { adopts: rules!.adopt !== undefined, mirrors: hasReaders(setting), choosesBackends, plain });
   const decisions: Decision[] = [];
   const fired = new Map<string, number>();
 

@@ -1,9 +1,10 @@
 import type { Act } from "./act.ts";
 import { ADOPTION_USERS } from "./users/adoption-users.ts";
+import { BACKENDS_USERS } from "./users/backends-users.ts";
 import { MIRROR_USERS } from "./users/mirror-users.ts";
 import { EVENT_FAULTS } from "./faults/event-faults.ts";
 import { HOST_USERS } from "./users/host-users.ts";
-import { MOVES } from "./faults/moves.ts";
+import { handBack, MOVES } from "./faults/moves.ts";
 import { NEIGHBOUR_USERS } from "./users/neighbour-users.ts";
 import { PROCESS_FAULTS } from "./faults/process-faults.ts";
 import type { Random } from "./model/random.ts";
@@ -15,11 +16,13 @@ import { TENANT_USERS } from "./users/tenant-users.ts";
 /** Everything that can happen where no copies of another syncer are adopted. */
 export const ACTS: readonly Act[] = [
   ...MOVES,
+  handBack,
   ...TENANT_USERS,
   ...HOST_USERS,
   ...REFERENCE_USERS,
   ...SLICE_USERS,
   ...MIRROR_USERS,
+  ...BACKENDS_USERS,
   ...NEIGHBOUR_USERS,
   ...REQUEST_FAULTS,
   ...EVENT_FAULTS,
@@ -40,8 +43,10 @@ export interface Swarm {
 export interface SwarmOptions {
   /** Another syncer was there before. Default false. */
   readonly adopts?: boolean;
-  /** It is decided Service by Service who tells readers of the backends. Default false. */
-  readonly decides?: boolean;
+  /** The host may mirror Endpoints. Default false. */
+  readonly mirrors?: boolean;
+  /** An operator changes the setting `backends`. Default false. */
+  readonly choosesBackends?: boolean;
   /** Users of kinds that are known by their entries alone. Default none. */
   readonly plain?: readonly Act[];
 }
@@ -50,13 +55,21 @@ export interface SwarmOptions {
  * A random mix for one seed: some faults and some users, each with its own frequency. Bugs hide behind
  * other bugs and behind noise; seeds that differ in kind find more than seeds that differ in order.
  */
-export function drawSwarm(random: Random, { adopts = false, decides = false, plain = [] }: SwarmOptions = {}): Swarm {
+export function drawSwarm(random: Random, options: SwarmOptions = {}): Swarm {
+  const { adopts = false, mirrors = false, choosesBackends = false, plain = [] } = options;
   const faults = drawFaults(random);
-  const own = [...(adopts ? ADOPTION_USERS : []), ...(decides ? MIRROR_USERS : []), ...plain];
+  // What only some settings have is drawn where they are: the seeds of all others stay what they are.
+  const own = [
+    ...(adopts ? ADOPTION_USERS : []),
+    ...(mirrors ? MIRROR_USERS : []),
+    ...(choosesBackends ? BACKENDS_USERS : []),
+    ...plain,
+  ];
+  const moves = choosesBackends ? [...MOVES, handBack] : MOVES;
   const all = [...TENANT_USERS, ...HOST_USERS, ...REFERENCE_USERS, ...SLICE_USERS, ...NEIGHBOUR_USERS, ...own];
   const users = all.filter(({ name }) => name.startsWith("tenant creates") || random.happens(0.7));
   const groups = [
-    { share: 1, pick: weighted(MOVES.map((act) => ({ act, weight: act.weight * (0.4 + random.fraction()) }))) },
+    { share: 1, pick: weighted(moves.map((act) => ({ act, weight: act.weight * (0.4 + random.fraction()) }))) },
     { share: 0.05 + 0.2 * random.fraction(), pick: weighted(users.map((act) => ({ act, weight: act.weight * random.fraction() }))) },
     {
       share: 0.03 + 0.15 * random.fraction(),

@@ -3,7 +3,10 @@ import { EngineError, isEngineError } from "../../base/errors.ts";
 import { formatKey, keyOf } from "../../kube/object/key.ts";
 import { ENDPOINTS } from "../../kube/object/resource.ts";
 import type { ResourceType } from "../../kube/object/resource.ts";
+import { matchesSelector, parseSelector } from "../../kube/object/selector.ts";
+import type { KubeObject } from "../../kube/object/types.ts";
 import type { Request, Response } from "../../engine/reconcile/machine.ts";
+import { HAND_BACK } from "../../engine/sync/backends/hand-back.ts";
 import { responseTo, send } from "../../engine/sync/run/apply.ts";
 import type { Planner } from "../../engine/reconcile/plan.ts";
 import { plan } from "../../engine/reconcile/plan.ts";
@@ -98,7 +101,8 @@ export class World {
   start(index: number, behind: () => number): void {
     const { workers, hooks, createCore } = this.options;
     const { clusters, resources, clock, generation } = this;
-    const given = { ...(hooks && { hooks }), ...(createCore && { createCore }), planner: this.#planner };
+    const handsBack = this.options.setting.choosesBackends === true;
+    const given = { ...(hooks && { hooks }), ...(createCore && { createCore }), planner: this.#planner, handsBack };
     this.replicas[index]?.crash();
     this.replicas[index] = new SimulatedReplica({ index, clusters, resources, clock, workers, generation, ...given }, behind);
   }
@@ -156,6 +160,39 @@ export class World {
     const response = await send(request, reconcile.resource, writers);
     if (request.type === "write" && (response.type === "object" || response.type === "absent")) this.accepted += 1;
     return response;
+  }
+
+  /** Lets a replica look at what is to be handed back to the host's mirror. */
+  async handBack(replica: SimulatedReplica): Promise<string> {
+    const { tenant, host } = this.clusters;
+    const since = { tenant: tenant.revision, host: host.revision };
+    const { index, generation } = replica;
+    const asked = () => {
+      if (this.isDown("host")) throw simulatedOutage("host");
+      this.#author = { kind: "replica", id: HAND_BACK, generation, since, index, unheard: false };
+    };
+    const result = await replica.handBack({
+      source: (resource) => replica.cache("host", resource),
+      list: async (resource, { namespace, labelSelector = "", fieldSelector }) => {
+        asked();
+        const selector = parseSelector(labelSelector);
+        const fits = ({ metadata }: KubeObject) =>
+          (namespace === undefined || metadata.namespace === namespace) &&
+          matchesSelector(selector, metadata.labels) &&
+          (fieldSelector === undefined || fieldSelector === `metadata.name=${metadata.name}`);
+        return [...host.objects(resource).values()].filter(fits);
+      },
+      writer: {
+        ...host.writer,
+        delete: async (resource, key, preconditions) => {
+          asked();
+          const answer = await host.writer.delete(resource, key, preconditions);
+          this.accepted += 1;
+          return answer;
+        },
+      },
+    });
+    return `replica ${index} hands back what was made: ${result}`;
   }
 
   #isFollowed({ plural }: ResourceType): boolean {

@@ -166,6 +166,38 @@ describe("what contradicts itself", () => {
     expect(problems(backends, text).filter((problem) => !problem.includes("expression"))).toEqual(says);
   });
 
+  const slicesWith = (...paths: readonly string[]) =>
+    JSON.stringify({
+      sync: { toHost: { endpointSlices: { patches: paths.map((path) => ({ path, expression: "value", reverseExpression: "value" })) } } },
+    });
+
+  test.each(["endpoints", "both", "auto"] as const)(
+    "patches of what Endpoints do not have want no others, with backends: %s",
+    (backends) => {
+      const alone = ["endpoints[*].zone", "endpoints[*].hints", "endpoints[0].conditions.serving", "endpoints[*].conditions.terminating"];
+      expect(problems(backends, slicesWith(...alone))).toEqual([]);
+      for (const path of ["endpoints[*].nodeName", "endpoints[*].addresses[*]", "ports[*].port", "metadata.labels.a"])
+        expect(problems(backends, slicesWith(...alone, path))).toEqual([
+          expect.stringMatching(/^warning .* sync.toHost.endpointSlices.patches$/),
+        ]);
+    },
+  );
+
+  test("rules that are missing beside others are named with where their paths begin", () => {
+    const hints = (text: string, backends: BackendsMode) => {
+      const result = parseConfig(text, { settings: { ...DEFAULT_SETTINGS, backends } });
+      return result.ok && result.warnings.flatMap(({ code, hint = "" }) => (code === "CONFIG_VALUE" ? [hint] : []));
+    };
+    expect(hints(slicesWith("endpoints[*].nodeName"), "both")).toEqual([
+      expect.stringContaining("endpoints, where the paths of backends begin with subsets"),
+    ]);
+    const patched = slicesWith("subsets[*].addresses[*].nodeName").replace("endpointSlices", "endpoints");
+    for (const backends of ["both", "slices"] as const)
+      expect(hints(patched, backends)).toContainEqual(
+        expect.stringContaining("endpointSlices, where the paths of backends begin with endpoints or ports"),
+      );
+  });
+
   test("slices alone need a restart", () => {
     const options = { config: configOf(true, "absent"), settings: DEFAULT_SETTINGS, vcluster: VCLUSTER };
     expect(() => checkReload(options, { ...options, settings: { ...DEFAULT_SETTINGS, backends: "slices" } })).toThrow(

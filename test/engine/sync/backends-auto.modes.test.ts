@@ -62,6 +62,36 @@ describe("the way back to Endpoints alone", () => {
     expect((await copyIn(sides.on))?.metadata.labels?.[SKIP]).toBe("true");
   });
 
+  test.each(["endpoints", "both"] as const)("removes what was made of Endpoints that go meanwhile, with backends: %s", async (mode) => {
+    const sides = await sidesWith(false, false);
+    await fill(sides.tenant, "shop", ["web"]);
+    await start({ ...sides, settings: AUTO });
+    await stopAll();
+    await start({ ...sides, settings: { backends: mode } });
+    await clock.advance(10_000);
+    expect((await seen(sides.on)).makers).toEqual([OURS]);
+    await sides.tenant.client.delete(ENDPOINTS, { namespace: "shop", name: "web" });
+    await clock.advance(180_000);
+    expect(await copyIn(sides.on)).toBeUndefined();
+    expect(await slicesIn(sides.on)).toEqual([]);
+  });
+
+  test("keeps what the host's mirror would cut, and says so with the remedy", async () => {
+    const sides = await sidesWith(true, true);
+    await fill(sides.tenant, "shop", ["web"]);
+    await write(sides.tenant, [{ addresses: ips(1_001), ports: [{ port: 80 }] }]);
+    await start({ ...sides, settings: AUTO });
+    await stopAll();
+    const told: string[] = [];
+    const logger = { ...silentLogger, warn: (message: string, fields = {}) => void told.push(`${message} ${JSON.stringify(fields)}`) };
+    await start({ ...sides, settings: ENDPOINTS_ALONE, logger });
+    await clock.advance(120_000);
+    expect((await seen(sides.on)).addresses).toHaveLength(1_001);
+    expect(told).toEqual([
+      expect.stringMatching(/mirror does not show all .*"code":"SLICES_LEFT".*Set backends: auto again.*beyond 1,000 addresses/),
+    ]);
+  });
+
   test("asks for no slices where none were ever made", async () => {
     const sides = await sidesWith(true, true);
     await fill(sides.tenant, "shop", ["web"]);
@@ -168,6 +198,23 @@ describe("the way to copies of the tenant's slices", () => {
       expect(await seen(sides.on)).toEqual({ addresses: ips(2, 7).map(({ ip }) => ip), makers: [tenantMirrors ? OURS : MIRROR] });
       expect((await copyIn(sides.on))?.metadata.labels?.[SKIP]).toBe(tenantMirrors ? "true" : undefined);
     });
+
+  test("removes a slice whose write reaches the host late", async () => {
+    const sides = await sidesWith(false, false);
+    await fill(sides.tenant, "shop", ["web"]);
+    await start({ ...sides, settings: AUTO });
+    const [late] = await slicesIn(sides.on);
+    await stopAll();
+    await sides.on.client.delete(ENDPOINT_SLICES, { namespace: "vc", name: late!.metadata.name! });
+    await sides.on.controllers.start("endpointslice-mirroring-controller");
+    await start({ ...sides, settings: { backends: "both" } });
+    await clock.advance(10_000);
+    expect(await seen(sides.on)).toEqual({ addresses: ["10.0.0.1"], makers: [MIRROR] });
+    const { uid: _uid, resourceVersion: _version, creationTimestamp: _at, ...metadata } = late!.metadata;
+    await sides.on.client.create(ENDPOINT_SLICES, { ...late!, metadata });
+    await clock.advance(10_000);
+    expect((await seen(sides.on)).makers).toEqual([MIRROR]);
+  });
 
   test("keeps what was made where nothing takes its place, and slices alone are refused", async () => {
     const sides = await sidesWith(false, false);

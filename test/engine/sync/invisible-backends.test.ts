@@ -171,3 +171,26 @@ describe("not told", () => {
     expect(found(one)).toEqual([]);
   });
 });
+
+test.each([
+  { auto: "configured", says: /with backends: auto a running syncer copies or makes the missing slices, unless its own permissions/ },
+  {
+    auto: "without permissions",
+    says: /permissions on EndpointSlices are missing that backends: auto needs.*grant them and restart the syncer$/,
+  },
+] as const)("where backends: auto is $auto, it is not the remedy", ({ auto, says }) => {
+  const around = { tenantService: service("shop", "web", {}), hostService: namedService() };
+  const rules = testRules(EXTERNAL);
+  const tenant = tenantEndpoints({}, TWO);
+  const [operation] = plan(rules, { key: KEY, tenant, host: undefined, ...around }).operations;
+  const copy = operation?.action === "create" ? stored(operation.object, "20") : undefined;
+  const [found] = invisibleBackends({
+    rules: [rules],
+    services: [KEY],
+    auto,
+    tenant: { get: (resource) => (resource === SERVICES ? around.tenantService : tenant), slices: [] },
+    host: { get: (resource) => (resource === SERVICES ? around.hostService : copy), slices: [] },
+  });
+  expect(found?.note.message).toMatch(says);
+  expect(found?.note.message).not.toMatch(/in the settings/);
+});

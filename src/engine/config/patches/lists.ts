@@ -75,8 +75,22 @@ function warnOfIdlePatches(toHost: Node | undefined, report: Report): void {
   if (section?.kind !== "map" || patchCount(section) === 0) return;
   const message = "These patches do nothing: with backends: slices in the settings, no Endpoints are written";
   const at = keyStartOf(section.entries.get("patches")!);
-  const hint = "Write the same rules for endpointSlices";
+  const hint = SAME_RULES.endpointSlices;
   report.warning({ code: "CONFIG_VALUE", at, field: "sync.toHost.endpoints.patches", message, hint });
+}
+
+const SAME_RULES = {
+  endpoints: "Write the same rules for endpoints, where the paths of backends begin with subsets: subsets[*].addresses[*].ip for example",
+  endpointSlices:
+    "Write the same rules for endpointSlices, where the paths of backends begin with endpoints or ports: endpoints[*].addresses[*] for example",
+};
+
+/** Fields of a slice that Endpoints have nothing of. */
+const OF_SLICES_ALONE = /^(?:\$[.])?endpoints\b[^.]*[.](?:zone|hints|deprecatedTopology|conditions[.](?:serving|terminating))\b/;
+
+/** Endpoints could be patched in the same way. */
+function isForBoth(patch: Node): boolean {
+  return !OF_SLICES_ALONE.test(textOf(valueAt(patch, "path")) ?? "");
 }
 
 /**
@@ -84,14 +98,14 @@ function warnOfIdlePatches(toHost: Node | undefined, report: Report): void {
  * are made of the patched copy; which Services have others is known when it runs.
  */
 function warnOfUnequalLists(toHost: Node | undefined, { backends, report }: { backends: BackendsMode; report: Report }): void {
-  const patched = ["endpoints", "endpointSlices"].filter((name) => patchCount(valueAt(toHost, name)) > 0);
+  const patched = (["endpoints", "endpointSlices"] as const).filter((name) => patchCount(valueAt(toHost, name), isForBoth) > 0);
   const [only] = patched;
   if (only === undefined || patched.length > 1 || (only === "endpoints" && backends === "auto")) return;
   const other = only === "endpoints" ? "endpointSlices" : "endpoints";
   const section = valueAt(toHost, only)!;
   const at = section.kind === "map" ? keyStartOf(section.entries.get("patches")!) : startOf(section);
-  const message = `Only ${only} has patches, while ${other} is synced too: host clients of one see different data than those of the other`;
-  report.warning({ code: "CONFIG_VALUE", at, field: `sync.toHost.${only}.patches`, message, hint: `Write the same rules for ${other}` });
+  const message = `Only ${only} has patches of what both kinds have, while ${other} is synced too: host clients of one see different data than those of the other`;
+  report.warning({ code: "CONFIG_VALUE", at, field: `sync.toHost.${only}.patches`, message, hint: SAME_RULES[other] });
 }
 
 /** Warns of a written `services.enabled: true` beside `endpoints.enabled: false`. */
@@ -150,9 +164,9 @@ function refersTo(patch: MapNode, wanted: { apiVersion: string; kind: string }):
   return (["apiVersion", "kind"] as const).every((name) => textOf(valueAt(reference, name)) === wanted[name]);
 }
 
-function patchCount(section: Node | undefined): number {
+function patchCount(section: Node | undefined, counts: (patch: Node) => boolean = () => true): number {
   const patches = valueAt(section, "patches");
-  return patches?.kind === "list" ? patches.items.length : 0;
+  return patches?.kind === "list" ? patches.items.filter(counts).length : 0;
 }
 
 function isFalse(node: Node | undefined): boolean {

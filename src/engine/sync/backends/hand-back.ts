@@ -8,14 +8,14 @@
 import { isEngineError } from "../../../base/errors.ts";
 import type { Logger } from "../../../base/logger.ts";
 import { viewOfEndpoints, viewOfSlices } from "../../../kube/object/endpoints/reader-view.ts";
-import { formatKey, keyOf } from "../../../kube/object/key.ts";
+import { formatKey, keyOf, parseKey } from "../../../kube/object/key.ts";
 import type { ObjectKey } from "../../../kube/object/key.ts";
 import { ENDPOINT_SLICES, ENDPOINTS } from "../../../kube/object/resource.ts";
 import type { Endpoints, EndpointSlice, KubeObject } from "../../../kube/object/types.ts";
 import { endpointsBehind, madeFrom } from "../../kinds/made-slices.ts";
 import { MIRROR, SKIP_MIRROR, SLICE_MANAGER } from "../../kinds/slice-labels.ts";
 import type { Rules, ServedBackends } from "../../reconcile/rules/rules.ts";
-import { ourMarkers } from "../../translate/identity.ts";
+import { ourMarkers, whose } from "../../translate/identity.ts";
 import { MANAGED_BY, managedByValue } from "../../translate/markers.ts";
 import type { ClusterAccess } from "../cluster/access.ts";
 import { removalOfSlices } from "./left-slices.ts";
@@ -27,6 +27,8 @@ export const HAND_BACK = "hand-back";
 
 /** See the module comment. */
 export interface HandBack extends BackendsObserver {
+  /** A slice of the host has come or changed, where these are synced: what was made can be seen later than all else. */
+  saw(slice: KubeObject): void;
   /** Does what can be done now. Returns after how many milliseconds to go on, if anything is left. @throws API_… when the host cannot answer. */
   run(host: ClusterAccess): Promise<{ readonly requeueAfterMs?: number }>;
 }
@@ -61,8 +63,12 @@ class RunningHandBack implements HandBack {
   readonly #states = new Map<string, "made" | "done">();
   /** Host keys of copies that copies of the tenant's slices take the place of. */
   readonly #replaced = new Set<string>();
+  /** Host keys of copies that were looked at, or are about to be: a cache may show a label only after the first look. */
+  readonly #looked = new Set<string>();
+  /** Host keys of copies that were gone at the last look: what was made of them goes when they are gone once more. */
+  readonly #gone = new Set<string>();
   /** Host keys of copies of which slices stood there when they were first looked at; undefined where slices are not synced. */
-  #left: ReadonlySet<string> | undefined;
+  #left: Set<string> | undefined;
   #times = 0;
   #toldLeft = false;
 
@@ -78,35 +84,56 @@ class RunningHandBack implements HandBack {
     if (slices !== undefined && slices.copied > 0 && slices.copied >= slices.total) this.#replaced.add(place);
     else this.#replaced.delete(place);
     const state = this.#states.get(place);
+    if (state === undefined && !this.#looked.has(place)) {
+      this.#looked.add(place);
+      this.#options.enqueue(HAND_BACK);
+    }
     // Until what was made has been looked for, nothing changes.
     const skipMirror = state === undefined ? label : state === "made" ? "false" : undefined;
     return { isSource: true, mayGo: true, skipMirror };
   }
 
+  saw(slice: KubeObject): void {
+    const place = this.#placeOfOurs(slice);
+    const isKnown = place === undefined || (this.#placesLeft()?.has(place) === true && this.#states.get(place) !== "done");
+    if (isKnown) return;
+    this.#left?.add(place);
+    this.#states.delete(place);
+    this.#looked.add(place);
+    this.#options.enqueue(HAND_BACK);
+  }
+
   async run(host: ClusterAccess): Promise<{ readonly requeueAfterMs?: number }> {
     const { rules, logger } = this.#options;
-    const copies = host
-      .source(ENDPOINTS)
-      .list()
-      .filter((copy) => this.#isLeft(copy)) as Endpoints[];
-    if (copies.length === 0) return {};
+    const all = host.source(ENDPOINTS).list();
+    const copies = all.filter((copy) => this.#isLeft(copy)) as Endpoints[];
+    const gone = this.#goneAmong(all);
+    if (copies.length === 0 && gone.length === 0) return {};
     const slices = await this.#slicesOf(host);
     const left = [];
     const kept: ObjectKey[] = [];
     for (const copy of copies) {
+      const place = formatKey(keyOf(copy));
+      this.#looked.add(place);
       const result = slices === undefined ? this.#keep(copy) : await this.#handBack(host, copy, slices);
-      if (result === "waits") left.push(formatKey(keyOf(copy)));
+      if (result === "waits") left.push(place);
       if (result === "kept") kept.push(keyOf(copy));
+    }
+    for (const place of gone) {
+      const result = slices === undefined ? "kept" : await this.#removeOfGone(host, place, slices);
+      if (result === "waits") left.push(place);
+      if (result === "kept") kept.push(parseKey(place));
     }
     this.#tellKept(kept);
     // What may not be removed is not tried again, and the rest goes on by itself.
     if (left.length === 0) return {};
     this.#times += 1;
     if (this.#times === SILENT_TIMES)
-      logger.warn("The host does not mirror Endpoints whose slices were made before; they stay, and are not kept current", {
+      logger.warn("The host's mirror does not show all that slices made of Endpoints do; they stay, and are not kept current", {
+        code: "SLICES_LEFT",
         copies: left.length,
         first: left[0],
-        hint: `Set backends: auto again, or let the host's kube-controller-manager mirror (${rules.translator.vcluster.namespace})`,
+        hint: `Set backends: auto again, or let the host's kube-controller-manager mirror (${rules.translator.vcluster.namespace}), which leaves out what a subset has beyond 1,000 addresses`,
       });
     return { requeueAfterMs: Math.min(WAIT_MS * 2 ** (this.#times - 1), WAIT_MAX_MS) };
   }
@@ -117,13 +144,64 @@ class RunningHandBack implements HandBack {
     return this.#states.get(place) !== "done" && this.#mayBeLeft(place) && ourMarkers(this.#options.rules, copy, ENDPOINTS) !== undefined;
   }
 
+  /** Host keys of copies of which slices were made, and that are not there any more. */
+  #goneAmong(copies: readonly KubeObject[]): readonly string[] {
+    const standing = new Set(copies.map((copy) => formatKey(keyOf(copy))));
+    for (const place of standing) this.#gone.delete(place);
+    const known = [...this.#states].flatMap(([place, state]) => (state === "made" ? [place] : []));
+    const left = [...(this.#placesLeft() ?? [])].filter((place) => this.#states.get(place) !== "done");
+    return [...new Set([...known, ...left])].filter((place) => !standing.has(place));
+  }
+
+  /** A copy that others have deleted comes back, so it must be gone twice; and a list can have left it out. */
+  async #removeOfGone(host: ClusterAccess, place: string, slices: readonly EndpointSlice[]): Promise<HandedBack> {
+    const isFirst = !this.#gone.has(place);
+    this.#gone.add(place);
+    if (isFirst) return "waits";
+    const live = await this.#live(host, place);
+    if (live !== undefined && live.length > 0) return "waits";
+    const result = await this.#remove(
+      host.writer,
+      slices.filter((slice) => placeOf(madeFrom(this.#options.rules.translator.markerPrefix, slice)) === place),
+    );
+    if (result === "done") this.#states.set(place, "done");
+    return result;
+  }
+
+  /** The copy as the host has it, or none; undefined where it cannot be asked. A cache can lag behind the last write. */
+  #live({ list }: ClusterAccess, place: string): Promise<readonly KubeObject[]> | undefined {
+    const { namespace, name } = parseKey(place);
+    return list?.(ENDPOINTS, { namespace, fieldSelector: `metadata.name=${name}` });
+  }
+
+  async #remove(writer: ClusterAccess["writer"], slices: readonly EndpointSlice[]): Promise<"done" | "kept"> {
+    try {
+      for (const slice of slices) {
+        const { uid, resourceVersion } = slice.metadata;
+        await writer.delete(ENDPOINT_SLICES, keyOf(slice), { ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) });
+      }
+      return "done";
+    } catch (error) {
+      if (isEngineError(error, "API_FORBIDDEN")) return "kept";
+      throw error;
+    }
+  }
+
   /** Slices may be left that were made of the copy. */
   #mayBeLeft(place: string): boolean {
-    const { slices, rules } = this.#options;
-    if (slices === undefined) return true;
-    const prefix = rules.translator.markerPrefix;
-    this.#left ??= new Set(slices().flatMap((slice) => placeOf(madeFrom(prefix, slice)) ?? []));
-    return this.#left.has(place);
+    return this.#placesLeft()?.has(place) ?? true;
+  }
+
+  #placesLeft(): ReadonlySet<string> | undefined {
+    const { slices } = this.#options;
+    if (slices === undefined) return undefined;
+    return (this.#left ??= new Set(slices().flatMap((slice) => this.#placeOfOurs(slice) ?? [])));
+  }
+
+  #placeOfOurs(slice: KubeObject): string | undefined {
+    const { rules } = this.#options;
+    const source = madeFrom(rules.translator.markerPrefix, slice);
+    return source === undefined || whose(rules, source) !== "ours" ? undefined : placeOf(source);
   }
 
   /** Reports what an operator must remove: the permissions for it are gone. */
@@ -167,7 +245,7 @@ class RunningHandBack implements HandBack {
     }
   }
 
-  async #handBack({ writer }: ClusterAccess, copy: Endpoints, slices: readonly EndpointSlice[]): Promise<HandedBack> {
+  async #handBack(host: ClusterAccess, copy: Endpoints, slices: readonly EndpointSlice[]): Promise<HandedBack> {
     const prefix = this.#options.rules.translator.markerPrefix;
     const id = formatKey(keyOf(copy));
     const isOf = (source: ReturnType<typeof madeFrom>) => placeOf(source) === id;
@@ -175,15 +253,11 @@ class RunningHandBack implements HandBack {
     if (made.length > 0 && copy.metadata.labels?.[SKIP_MIRROR] === "true") this.#note(copy, "made");
     const mirrored = slices.filter((slice) => slice.metadata.labels?.[SLICE_MANAGER] === MIRROR && isOf(endpointsBehind(prefix, slice)));
     if (made.length > 0 && !this.#replaced.has(id) && !shows(copy, mirrored)) return "waits";
-    try {
-      for (const slice of made) {
-        const { uid, resourceVersion } = slice.metadata;
-        await writer.delete(ENDPOINT_SLICES, keyOf(slice), { ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) });
-      }
-    } catch (error) {
-      if (isEngineError(error, "API_FORBIDDEN")) return this.#keep(copy);
-      throw error;
+    if (made.length > 0 && !this.#replaced.has(id)) {
+      const live = await this.#live(host, id);
+      if (live !== undefined && !live.some((one) => shows(one as Endpoints, mirrored))) return "waits";
     }
+    if ((await this.#remove(host.writer, made)) === "kept") return this.#keep(copy);
     this.#note(copy, "done");
     return "done";
   }

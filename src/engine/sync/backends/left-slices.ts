@@ -2,6 +2,7 @@ import { keyOf } from "../../../kube/object/key.ts";
 import type { ObjectKey } from "../../../kube/object/key.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import { madeFrom } from "../../kinds/made-slices.ts";
+import type { Note } from "../../reconcile/plan-types.ts";
 import type { Rules } from "../../reconcile/rules/rules.ts";
 import { whose } from "../../translate/identity.ts";
 import { MANAGED_BY, managedByValue } from "../../translate/markers.ts";
@@ -45,7 +46,21 @@ export function slicesLeft(rules: readonly Rules[], slices: readonly KubeObject[
     if (source === undefined || whose(identity, source) !== "ours") return [];
     const { namespace, name } = keyOf(slice);
     const command = `kubectl delete endpointslice -n ${namespace} ${name}`;
-    const message = `It was made of the copy of Endpoints and is not kept current; once other slices show its backends, \`${command}\` removes it`;
+    const message = `It was made of the copy of Endpoints and is not kept current; set backends: auto again, or, once other slices show its backends, \`${command}\` removes it`;
     return [{ host: { namespace, name }, tenant: { namespace: source.namespace, name: source.name }, message }];
   });
+}
+
+/**
+ * What a user of the tenant is told of slices that are left of one Service, without the names that they have on the host.
+ *
+ * @example
+ * leftNote(11).code; // "SLICES_LEFT"
+ */
+export function leftNote(slices: number): Note {
+  const what = slices === 1 ? "1 slice on the host that was" : `${slices} slices on the host that were`;
+  return {
+    code: "SLICES_LEFT",
+    message: `Readers on the host get backends from ${what} made of these Endpoints, and not kept current since backends: auto does not hold: set it again, or remove what endpoint-sync audit lists`,
+  };
 }

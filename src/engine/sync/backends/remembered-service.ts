@@ -14,6 +14,8 @@ import { isAsMade } from "./plan-made-slices.ts";
 export interface RememberedService {
   /** There was a copy of Endpoints. */
   hasCopy: boolean;
+  /** There were slices that had been made of it. */
+  hasMade: boolean;
   /** Of what was looked at for the decision. */
   version: number;
   decision: BackendsDecision;
@@ -45,7 +47,7 @@ export interface RememberedService {
 /** A Service that was not looked at before. */
 export function newService(version: number, decision: BackendsDecision): RememberedService {
   return {
-    ...{ version, decision, hasCopy: false, outdatedTimes: 0, refusal: undefined, right: undefined, editedAt: undefined },
+    ...{ version, decision, hasCopy: false, hasMade: false, outdatedTimes: 0, refusal: undefined, right: undefined, editedAt: undefined },
     ...{ mirrorBehindSince: undefined, heldSince: undefined, copylessSince: undefined },
     ...{ othersBehindSince: undefined, leftSince: undefined },
     ...{ made: new Map<string, ObjectKey>(), held: new Set<string>(), moving: new Map<string, number>() },

@@ -130,7 +130,12 @@ class DecidedBackends implements ServiceBackends {
       isSource,
       mayGo: (mayGo || host === undefined) && !awaitsMove,
       awaitsMove,
-      skipMirror: skipsMirror(known, host) ? "true" : undefined,
+      // While slices that were made are there, the label goes on telling the next process that some may be left.
+      skipMirror: skipsMirror(known, host)
+        ? "true"
+        : known.hasMade && host?.metadata.labels?.[SKIP_MIRROR] === "false"
+          ? "false"
+          : undefined,
     };
   }
 
@@ -217,6 +222,7 @@ class DecidedBackends implements ServiceBackends {
     known.decision = decision;
     known.version = version;
     known.hasCopy = collected.copy !== undefined;
+    known.hasMade = collected.made.length > 0;
     known.copylessSince = copylessSince;
     known.othersBehindSince = othersBehindSince;
     if (collected.seen.mirror === "equal" && collected.copy !== undefined) this.#mirrorRests = false;
@@ -334,14 +340,14 @@ class DecidedBackends implements ServiceBackends {
 
   /** Decides again, and brings back what has something to do then. */
   #lookAndTell(service: ObjectKey): { readonly known: RememberedService; readonly collected: CollectedBackends } {
-    const before = this.#known.get(formatKey(service))?.decision;
+    const { decision: before, hasMade = false } = this.#known.get(formatKey(service)) ?? {};
     const looked = this.#look(service);
     const { known } = looked;
     const { decision } = known;
     const { enqueue, router } = this.#options;
     const released = decision.releasesSlices && decision.releasesCopy;
     const over = this.#isOver(known.heldSince, RELEASE_WAIT_MS);
-    if (before?.skipsMirror !== decision.skipsMirror) enqueue(syncId(ENDPOINTS.plural, service));
+    if (before?.skipsMirror !== decision.skipsMirror || (hasMade && !known.hasMade)) enqueue(syncId(ENDPOINTS.plural, service));
     if (before?.copiesDerived !== decision.copiesDerived || before?.releasesSlices !== decision.releasesSlices)
       for (const slice of router.slices!.of(service)) enqueue(syncId(ENDPOINT_SLICES.plural, slice));
     if (released || over) for (const id of known.held) enqueue(id);

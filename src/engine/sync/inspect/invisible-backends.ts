@@ -34,7 +34,12 @@ export interface VisibilityOptions {
   readonly services: readonly ObjectKey[];
   readonly tenant: ComparedCluster;
   readonly host: ComparedCluster & { readonly slices: readonly KubeObject[] };
+  /** Default: `backends: auto` does not hold, and is the remedy. */
+  readonly auto?: AutoHolds | undefined;
 }
+
+/** `backends: auto` holds already: for the configuration, whatever the syncer may do, or for this very syncer, without the permissions for it. */
+export type AutoHolds = "configured" | "without permissions";
 
 /** One tenant Service whose backends readers on the host do not all see. */
 export interface InvisibleBackends {
@@ -95,7 +100,12 @@ function lookAt(options: VisibilityOptions, seen: Seen, key: ObjectKey): Invisib
   const missing = [...wanted].filter((address) => !visible.has(address)).length;
   if (missing === 0) return undefined;
   const numbers = { ready: wanted.size, seen: wanted.size - missing };
-  return { tenant: key, host: hostKey, ...numbers, note: { code: "BACKENDS_INVISIBLE", message: messageOf(numbers, backends) } };
+  return {
+    tenant: key,
+    host: hostKey,
+    ...numbers,
+    note: { code: "BACKENDS_INVISIBLE", message: messageOf(numbers, backends, options.auto) },
+  };
 }
 
 /** Under which port does not matter: a mirror takes all of them, or none. */
@@ -141,6 +151,13 @@ const MIRROR =
   "nothing on the host makes slices of the copied Endpoints; let the syncer make them (backends: auto in the settings), or the host's kube-controller-manager (endpointslice-mirroring-controller)";
 const ONLY_SLICES = "only Endpoints are copied; let the syncer copy slices too (backends: auto in the settings)";
 
+const WITH_AUTO: Readonly<Record<AutoHolds, string>> = {
+  configured:
+    "with backends: auto a running syncer copies or makes the missing slices, unless its own permissions on EndpointSlices are missing or the host refuses them; its log says which",
+  "without permissions":
+    "permissions on EndpointSlices are missing that backends: auto needs, and the syncer's log names; grant them and restart the syncer",
+};
+
 /** Backends that slices would bring to the host if they were synced. */
 function ofSlices(rules: Rules, slices: readonly EndpointSlice[], around: Surroundings): Backends {
   const asSlices = { ...rules, kind: ENDPOINT_SLICES_KIND };
@@ -152,8 +169,9 @@ function ofSlices(rules: Rules, slices: readonly EndpointSlice[], around: Surrou
   return { view: viewOfSlices(admitted), source: numbered(admitted.length, "slice"), remedy: ONLY_SLICES };
 }
 
-function messageOf({ ready, seen }: { ready: number; seen: number }, { source, remedy }: Backends): string {
-  return `The tenant has ${numbered(ready, "ready backend")} in ${source}, readers on the host see ${seen}: ${remedy}`;
+function messageOf({ ready, seen }: { ready: number; seen: number }, { source, remedy }: Backends, auto: AutoHolds | undefined): string {
+  const what = auto === undefined ? remedy : WITH_AUTO[auto];
+  return `The tenant has ${numbered(ready, "ready backend")} in ${source}, readers on the host see ${seen}: ${what}`;
 }
 
 function numbered(count: number, thing: string): string {

@@ -14,7 +14,7 @@ import type { KubeObject } from "../../../kube/object/types.ts";
 import type { Rules } from "../../reconcile/rules/rules.ts";
 import type { ClusterReads } from "./cluster-reads.ts";
 import { invisibleBackends } from "./invisible-backends.ts";
-import type { InvisibleBackends, ComparedCluster } from "./invisible-backends.ts";
+import type { AutoHolds, InvisibleBackends, ComparedCluster } from "./invisible-backends.ts";
 
 /** One cluster: Services and Endpoints as they are known, and slices as lists say. */
 export interface ReadCluster extends Pick<ComparedCluster, "get"> {
@@ -31,6 +31,8 @@ export interface VisibilitySources {
   readonly tenant: ReadCluster;
   readonly host: ReadCluster;
   readonly clock: Clock;
+  /** See {@link AutoHolds}. */
+  readonly auto?: AutoHolds | undefined;
   /** Ends the wait. */
   readonly signal?: AbortSignal;
 }
@@ -38,6 +40,8 @@ export interface VisibilitySources {
 /** Findings, and sources that could not be read. */
 export interface Visibility {
   readonly invisible: readonly InvisibleBackends[];
+  /** Slices of the host as they were listed last; undefined where that was not needed, or not allowed. */
+  readonly slices?: readonly KubeObject[] | undefined;
   /** Clusters that do not show their slices. Without those of the host nothing is known. */
   readonly hidden: readonly { readonly side: "tenant" | "host"; readonly error: EngineError }[];
 }
@@ -50,7 +54,7 @@ const SETTLING_MS = 2_000;
  *
  * @throws API_… when a cluster cannot answer; one that refuses is `hidden`.
  */
-export async function readInvisible({ rules, services, tenant, host, clock, signal }: VisibilitySources): Promise<Visibility> {
+export async function readInvisible({ rules, services, tenant, host, clock, auto, signal }: VisibilitySources): Promise<Visibility> {
   // Where no Endpoints are copied, slices are copied as they are or nothing is.
   const copies = rules.some(({ kind, enabled }) => kind.resource === ENDPOINTS && enabled);
   const present = services.filter((key) => tenant.get(SERVICES, key) !== undefined);
@@ -60,13 +64,14 @@ export async function readInvisible({ rules, services, tenant, host, clock, sign
   const hidden = sides.flatMap(({ side, error }) => (error === undefined ? [] : [{ side, error }]));
   if (ofHost.items === undefined) return { invisible: [], hidden };
   const look = (keys: readonly ObjectKey[], slices: readonly KubeObject[]) =>
-    invisibleBackends({ rules, services: keys, tenant: { ...tenant, slices: ofTenant.items }, host: { ...host, slices } });
+    invisibleBackends({ rules, services: keys, auto, tenant: { ...tenant, slices: ofTenant.items }, host: { ...host, slices } });
   const first = look(present, ofHost.items);
-  if (first.length === 0) return { invisible: [], hidden };
+  if (first.length === 0) return { invisible: [], hidden, slices: ofHost.items };
   await delay(clock, SETTLING_MS, signal);
   const again = await slicesOf(host);
   const keys = first.map((one) => one.tenant);
-  return { invisible: again.items === undefined ? first : look(keys, again.items), hidden };
+  const slices = again.items ?? ofHost.items;
+  return { invisible: again.items === undefined ? first : look(keys, slices), hidden, slices };
 }
 
 async function slicesOf({ reads, scope = {} }: ReadCluster): Promise<{ items?: readonly KubeObject[]; error?: EngineError }> {

@@ -136,5 +136,17 @@ const wait: Act = {
   },
 };
 
+/** What was made of Endpoints goes back to the host's mirror, where nothing is decided any more: one look, and all deletes that follow from it. */
+export const handBack: Act = {
+  name: "what was made is handed back",
+  kind: "move",
+  weight: 3,
+  isPossible: ({ replicas }) => replicas.some(({ canHandBack }) => canHandBack),
+  perform(world, random) {
+    const ready = world.awake.filter(({ canHandBack }) => canHandBack);
+    return ready.length === 0 ? undefined : world.handBack(random.pick(ready));
+  },
+};
+
 /** The ordinary course of things. */
 export const MOVES: readonly Act[] = [deliver, take, transmit, land, landLate, wait];

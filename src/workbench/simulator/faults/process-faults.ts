@@ -9,7 +9,7 @@ const PAUSE_MIN_MS = 16_000;
 const PAUSE_MORE_MS = 45_000;
 
 /** Ends a replica between two steps and starts it again. A request that it sent and that is still unanswered may arrive later. */
-function restart(world: World, random: Random, { index, behindMax }: { index: number; behindMax: number }): void {
+export function restart(world: World, random: Random, { index, behindMax }: { index: number; behindMax: number }): void {
   for (const { id, reconcile, request, generation, since, response } of world.replicas[index]!.flights) {
     const onItsWay = response === undefined && request.type === "write" && random.happens(0.5);
     if (onItsWay) world.late.push({ flight: { id, reconcile, request, generation, since }, replica: index });
@@ -61,8 +61,9 @@ function outage(name: string, weight: number, { sides, ms }: { sides: readonly S
 
 /** Gives the world another configuration, and answers its number; undefined when there is only one. */
 function configureAnew(world: World, random: Random): number | undefined {
-  const { generations } = world.options.setting;
-  const others = generations.filter((generation) => generation !== world.generation);
+  const { generations, choosesBackends } = world.options.setting;
+  const { backends } = world.generation;
+  const others = generations.filter((one) => one !== world.generation && (choosesBackends !== true || one.backends === backends));
   if (others.length === 0) return undefined;
   world.generation = random.pick(others);
   return generations.indexOf(world.generation);

@@ -1,14 +1,19 @@
+import type { BackendsMode } from "../../../engine/config/backends-mode.ts";
 import type { ResourceType } from "../../../kube/object/resource.ts";
 import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../kube/object/resource.ts";
 import type { DeleteBrakeLimits } from "../../../engine/reconcile/delete-brake-limits.ts";
 import type { ReferenceRules } from "../../../engine/reconcile/references/reference-rules.ts";
 import type { Rules, SyncedKind } from "../../../engine/reconcile/rules/rules.ts";
+import type { Random } from "./random.ts";
+import { createRandom } from "./random.ts";
 import type { LoopGuardLimits } from "../../../engine/sync/guards/loop-guard.ts";
 
 /** One configuration as a replica runs it. */
 export interface Generation {
   /** One entry per synced kind. */
   readonly rules: readonly Rules[];
+  /** What the setting `backends` and the sections mean together. Only where it changes it is asked for. */
+  readonly backends?: BackendsMode;
   readonly loopGuard: LoopGuardLimits;
   /** Default: the engine's own. */
   readonly deleteBrake?: DeleteBrakeLimits;
@@ -23,12 +28,35 @@ export interface Setting {
   readonly generations: readonly Generation[];
   /** Writes may go on without end. */
   readonly restless?: boolean | undefined;
+  /** The setting `backends` is part of what is simulated: it may change, and the host mirrors whatever it is. */
+  readonly choosesBackends?: boolean | undefined;
+  /** Share of the seeds that take it, drawn apart from the others. */
+  readonly share?: number | undefined;
+}
+
+/** Seeds of shares are another stream than those of everything else. */
+const SHARES = 0x5eed;
+
+/** The setting of one seed. Those with a share are drawn first, from a stream of their own; the others share what is left equally. */
+export function drawSetting(random: Random, seed: number, settings: readonly Setting[]): Setting {
+  const equal = settings.filter(({ share }) => share === undefined);
+  if (equal.length === 0) return random.pick(settings);
+  const drawn = random.pick(equal);
+  let left = createRandom(seed ^ SHARES).fraction();
+  for (const setting of settings) if ((left -= setting.share ?? 0) < 0) return setting;
+  return drawn;
+}
+
+/** The host mirrors Endpoints, or does not, and what its readers see is looked at. */
+export function hasReaders({ choosesBackends, generations }: Setting): boolean {
+  return choosesBackends === true || generations.some(({ rules }) => rules.some(({ decidesBackends }) => decidesBackends === true));
 }
 
 /** The kinds that a setting uses: the synced ones, Services, and those that objects only refer to. */
 export function resourcesOf(setting: Setting): readonly ResourceType[] {
   const all = setting.generations.flatMap(({ rules }) => rules.map(({ kind }) => kind.resource));
-  return unique([...all, SERVICES, ...referencedOf(setting)]);
+  const mirrored = setting.choosesBackends === true ? [ENDPOINT_SLICES] : [];
+  return unique([...all, SERVICES, ...referencedOf(setting), ...mirrored]);
 }
 
 /** Kinds of which people of a simulation do things that no other kind knows. */

@@ -40,10 +40,10 @@ export interface Violation {
 }
 
 /**
- * Something that is not a write. `incomplete list`: a cache was given a list that lacks what its cluster has. `emptied`: the tenant cluster
- * has lost everything, and every list says so.
+ * Something that is not a write. `backends`: a configuration with another value of that setting. `incomplete list`: a cache was given a list
+ * that lacks what its cluster has. `emptied`: the tenant cluster has lost everything, and every list says so.
  */
-export type Happening = "restart" | "configuration" | "incomplete list" | "emptied";
+export type Happening = "restart" | "configuration" | "backends" | "incomplete list" | "emptied";
 
 /** Looks at one write after the other and says what is wrong with it, if anything. Knows what it has seen, and nothing else. */
 export interface Oracle {

@@ -1,5 +1,6 @@
 import { finish } from "../../../base/finish.ts";
 import type { Clock } from "../../../base/clock.ts";
+import { isEngineError } from "../../../base/errors.ts";
 import { silentLogger } from "../../../base/logger.ts";
 import { noMetrics } from "../../../base/metrics.ts";
 import type { ResourceType } from "../../../kube/object/resource.ts";
@@ -8,6 +9,8 @@ import type { Planner } from "../../../engine/reconcile/plan.ts";
 import { targetSide } from "../../../engine/reconcile/references/reference-copy.ts";
 import { FairQueue } from "../../../kube/runtime/queue/fair-queue.ts";
 import { decideRetry, Failures } from "../../../kube/runtime/retry.ts";
+import { HAND_BACK } from "../../../engine/sync/backends/hand-back.ts";
+import type { ClusterAccess } from "../../../engine/sync/cluster/access.ts";
 import { createSyncCore } from "../../../engine/sync/core.ts";
 import type { SyncCore, SyncCoreOptions } from "../../../engine/sync/core.ts";
 import { createSyncState } from "../../../engine/sync/state/sync-state.ts";
@@ -42,6 +45,8 @@ export interface SimulatedReplicaOptions {
   readonly hooks?: SyncHooks;
   readonly planner?: Planner;
   readonly createCore?: CreateCore;
+  /** What was made of Endpoints is handed back where nothing is decided any more. Default false. */
+  readonly handsBack?: boolean;
 }
 
 /** Makes the syncer without promises: `createSyncCore`, or one that does something else on purpose. */
@@ -49,6 +54,9 @@ export type CreateCore = (options: SyncCoreOptions) => SyncCore;
 
 /** Notes of what is tried again every now and then, though nothing has changed. */
 const TRIED_AGAIN: ReadonlySet<string> = new Set(["API_INVALID", "HOST_NAMESPACE_MISSING", "REFERENCE_REFUSED"]);
+
+/** A look at what is to be handed back that has failed is repeated after so long, in milliseconds. */
+const HAND_BACK_RETRY_MS = 1_000;
 
 /** One syncer process: caches of its own, the real core, a queue and reconciles under way. */
 export class SimulatedReplica {
@@ -73,6 +81,8 @@ export class SimulatedReplica {
   readonly #again = new Set<string>();
   readonly #due = new Map<string, number>();
   readonly #failures = new Failures();
+  /** When it looks at what is to be handed back. */
+  #handBackAt = Infinity;
 
   /** A process that has just started; `behind` tells by how many changes its first list of a kind is late. */
   constructor(options: SimulatedReplicaOptions, behind: () => number) {
@@ -91,7 +101,7 @@ export class SimulatedReplica {
   #makeCore(): SyncCore {
     const { clock, hooks, planner, createCore = createSyncCore } = this.#options;
     const { rules, loopGuard, deleteBrake, references } = this.generation;
-    return createCore({
+    const core = createCore({
       tenant: { source: ({ plural }) => this.#caches.tenant.get(plural)! },
       host: { source: ({ plural }) => this.#caches.host.get(plural)! },
       ...{ rules, loopGuard, clock, logger: silentLogger, metrics: noMetrics },
@@ -102,6 +112,8 @@ export class SimulatedReplica {
       memory: this.#memory,
       enqueue: (id) => this.enqueue(id),
     });
+    this.#handBackAt = this.#options.handsBack === true && core.handBack !== undefined ? clock.monotonic() : Infinity;
+    return core;
   }
 
   /** As a process asks for them when it starts. */
@@ -135,7 +147,9 @@ export class SimulatedReplica {
   }
 
   enqueue(id: string): void {
-    if (this.#running.has(id)) this.#again.add(id);
+    if (id === HAND_BACK) {
+      if (this.#options.handsBack === true) this.#handBackAt = Math.min(this.#handBackAt, this.#options.clock.monotonic());
+    } else if (this.#running.has(id)) this.#again.add(id);
     else this.#wait(id);
   }
 
@@ -150,6 +164,31 @@ export class SimulatedReplica {
 
   get canTake(): boolean {
     return this.#next === undefined && this.#queue.size > 0 && this.flights.length < this.#options.workers;
+  }
+
+  /** It looks now at what is to be handed back. */
+  get canHandBack(): boolean {
+    return this.#next === undefined && this.#handBackAt <= this.#options.clock.monotonic();
+  }
+
+  /** Nothing else is to be done by itself than to look again whether the host mirrors by now. */
+  get onlyHandsBack(): boolean {
+    return this.#due.size === 0 && this.#handBackAt < Infinity;
+  }
+
+  /** Looks at once, and does what follows. */
+  async handBack(host: ClusterAccess): Promise<string> {
+    const now = this.#options.clock.monotonic();
+    this.#handBackAt = Infinity;
+    try {
+      const { requeueAfterMs } = await this.#core.handBack!(host);
+      if (requeueAfterMs !== undefined) this.#handBackAt = Math.min(this.#handBackAt, now + requeueAfterMs);
+      return requeueAfterMs === undefined ? "done" : `looks again after ${requeueAfterMs} ms`;
+    } catch (error) {
+      if (!isEngineError(error)) throw error;
+      this.#handBackAt = now + HAND_BACK_RETRY_MS;
+      return error.code;
+    }
   }
 
   /** Begins the reconcile of the id that is next in order, and answers it; what is wrong with that order, `complain` hears. */
@@ -203,7 +242,7 @@ export class SimulatedReplica {
 
   /** When it does something by itself next; Infinity for never. */
   get nextDue(): number {
-    return Math.min(...this.#due.values());
+    return Math.min(this.#handBackAt, ...this.#due.values());
   }
 
   /** Ids of objects of which a cluster keeps saying otherwise than a cache. */

@@ -28,7 +28,8 @@ export function churn(world: World): Oracle {
     about: "both",
     noticed(event) {
       const objects = world.resources.length * world.options.names.length;
-      if (event === "configuration") allowed += objects * world.options.replicas * PER_CONFIGURATION;
+      if (event === "backends") allowed += world.options.names.length * world.options.replicas * (PER_COPY_MADE_OF + slices);
+      if (event === "configuration" || event === "backends") allowed += objects * world.options.replicas * PER_CONFIGURATION;
       if (event === "restart" || event === "incomplete list") allowed += objects * PER_LIST;
     },
     saw({ author }) {

@@ -126,6 +126,8 @@ function seenTwice(world: World, { translator }: Rules, tenant: KubeObject, host
   });
   const skips = host.metadata.labels?.[SKIP_MIRROR_LABEL] === "true";
   if (labels?.[SKIP_MIRROR_LABEL] === "true") return !skips;
+  // Copies of slices that are left from before take the place of nothing.
+  if (world.generation.rules.every(({ kind }) => kind.resource !== ENDPOINT_SLICES)) return skips;
   // With some copies and not all of them, what was before stays.
   return copied.length === 0 ? skips : copied.length === slices.length && !skips;
 }

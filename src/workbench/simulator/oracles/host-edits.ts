@@ -90,7 +90,7 @@ export function hostEdits(world: World): Oracle {
   return {
     name: "S7",
     noticed(event) {
-      if (event === "configuration") copies.clear();
+      if (event === "configuration" || event === "backends") copies.clear();
     },
     saw(write) {
       if (write.side === "tenant") return void sawTenant(write);

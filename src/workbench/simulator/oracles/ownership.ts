@@ -1,4 +1,5 @@
 import type { KubeObject } from "../../../kube/object/types.ts";
+import { HAND_BACK } from "../../../engine/sync/backends/hand-back.ts";
 import { SERVICES } from "../../../kube/object/resource.ts";
 import type { Oracle } from "../model/history.ts";
 import type { World } from "../world.ts";
@@ -26,6 +27,8 @@ export function ownership(world: World): Oracle {
       const ours = action === "delete" ? isCopy(world, before) : ownMarks(world, before);
       const made = madeOf(world, before) ?? (action === "delete" ? mirroredFrom(world, before) : undefined);
       if (made !== undefined && author.id === `backends|${made.source}`) return undefined;
+      // What was made may go by the syncer that made it, wherever it is not decided any more.
+      if (action === "delete" && author.id === HAND_BACK && madeOf(world, before) !== undefined) return undefined;
       if (ours !== undefined || isAdopted(world, plural, before)) return undefined;
       const besideService = world.clusters.host
         .changes(SERVICES)

@@ -1,6 +1,6 @@
 /**
- * What readers of slices on the host see, where it is decided Service by Service who tells them. Compared by what both servers hold, with
- * a reader of its own.
+ * What readers of slices on the host see, where it is decided Service by Service who tells them, and where an operator says it. Compared by
+ * what both servers hold, with a reader of its own.
  *
  * @module
  */
@@ -8,6 +8,8 @@ import { formatKey, keyOf, parseKey } from "../../../kube/object/key.ts";
 import type { ObjectKey } from "../../../kube/object/key.ts";
 import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../kube/object/resource.ts";
 import type { Endpoints, EndpointSlice, KubeObject } from "../../../kube/object/types.ts";
+import type { BackendsMode } from "../../../engine/config/backends-mode.ts";
+import { hasReaders } from "../model/generation.ts";
 import type { Oracle, Write } from "../model/history.ts";
 import type { World } from "../world.ts";
 import { SKIP_MIRROR_LABEL } from "./equal.ts";
@@ -58,7 +60,7 @@ function slicesBeside(world: World, { namespace, name }: ObjectKey): KubeObject[
 }
 
 /** Readers come by a Service. */
-function hasReaders(world: World, place: ObjectKey): boolean {
+function isServed(world: World, place: ObjectKey): boolean {
   return world.clusters.host.objects(SERVICES).has(formatKey(place));
 }
 
@@ -68,12 +70,17 @@ function copyAt(world: World, service: ObjectKey, place: ObjectKey): Endpoints |
   return found !== undefined && isCopy(world, found)?.source === formatKey(service) ? (found as Endpoints) : undefined;
 }
 
-/** L7: at rest, readers of each Service see exactly the content of its copies, apart from slices that are unrelated to us or our mirror. */
+/**
+ * L7: at rest, readers of each Service see exactly the content of its copies, apart from slices that are unrelated to us or our mirror. Where
+ * nothing is decided, that is up to the mirror, if it works, and the copies of slices say nothing of Endpoints.
+ */
 export function checkReaders(world: World): { readonly oracle: string; readonly message: string } | undefined {
-  if (!decidesBackends(world)) return undefined;
+  const { setting } = world.options;
+  const decides = decidesBackends(world);
+  if (!hasReaders(setting) || (!decides && (!world.mirroring || world.generation.backends === "slices"))) return undefined;
   for (const service of world.options.names) {
     const place = translatorOf(world).toHost(service, SERVICES);
-    if (place === undefined || !hasReaders(world, place) || isExcused(world, service)) continue;
+    if (place === undefined || !isServed(world, place) || isExcused(world, service)) continue;
     const beside = slicesBeside(world, place);
     const copies = beside.filter((slice) => isCopy(world, slice) !== undefined);
     const source = formatKey(service);
@@ -81,8 +88,12 @@ export function checkReaders(world: World): { readonly oracle: string; readonly 
     // Of Endpoints that are not ours any more, a mirror's slices are not ours to look after; others that say they are a mirror's never are.
     const isMirrors = ({ metadata: { name = "" } }: KubeObject) => copy !== undefined && /-m[0-9]+$/.test(name);
     const derivedFrom = (slice: KubeObject) => madeOf(world, slice) ?? (isMirrors(slice) ? mirroredFrom(world, slice) : undefined);
-    const derived = beside.filter((slice) => derivedFrom(slice)?.source === source);
-    const wanted = new Set([...readBy(copies), ...(copy === undefined ? [] : readOf(copy))]);
+    const isUnknown = (slice: KubeObject) =>
+      world.generation.backends === "endpoints" && madeOf(world, slice) && isUntraced(world, slice, place);
+    const derived = beside.filter((slice) => derivedFrom(slice)?.source === source && !isUnknown(slice));
+    // Where slices are copied without a decision, they take the place of the Endpoints beside them.
+    const told = copy !== undefined && (decides || !skipsMirror(copy)) ? readOf(copy) : [];
+    const wanted = new Set([...readBy(copies), ...told]);
     const seen = readBy([...copies, ...derived]);
     const missing = [...wanted].filter((text) => !seen.has(text) && !seen.has(text.replace(/!$/, "")));
     const surplus = [...seen].filter((text) => !wanted.has(text));
@@ -96,6 +107,16 @@ export function checkReaders(world: World): { readonly oracle: string; readonly 
     if (left.length > 0) return { oracle: "L7", message: `${what} get slices of Endpoints that have no copy` };
   }
   return undefined;
+}
+
+/** What ended between the slices and the label of their copy leaves no trace for where Endpoints alone are followed: it is told as left. */
+function isUntraced(world: World, slice: KubeObject, place: ObjectKey): boolean {
+  const { host } = world.clusters;
+  const born = host.changes(ENDPOINT_SLICES).findLast(({ type, object }) => type === "ADDED" && object.metadata.uid === slice.metadata.uid);
+  const states = statesSince(world, ENDPOINTS, formatKey(place), born?.revision ?? 0);
+  // One that others have deleted took the trace along.
+  const life = states.slice(states.findLastIndex((copy, index) => copy === undefined && index < states.length - 1) + 1);
+  return life.every((copy) => copy?.metadata.labels?.[SKIP_MIRROR_LABEL] === undefined);
 }
 
 function isExcused(world: World, service: ObjectKey): boolean {
@@ -121,6 +142,8 @@ export function readers(world: World): Oracle {
   const touchedAt = new Map<string, number>();
   /** What a replica had seen of the host when it sent the mirror away from a copy. */
   const sentAwaySince = new Map<string, number>();
+  /** And by which value of the setting it did so. */
+  const sentAwayBy = new Map<string, BackendsMode | undefined>();
 
   function placeOf({ plural, before, after }: Write): ObjectKey | undefined {
     const { namespace = "", name = "", labels = {} } = (after ?? before!).metadata;
@@ -154,11 +177,11 @@ export function readers(world: World): Oracle {
     name: "S15",
     noticed(event) {
       // What was on its way when the tenant was emptied arrives nevertheless.
-      if (event === "configuration") touched.clear();
+      if (event === "configuration" || event === "backends") touched.clear();
     },
     saw(write) {
       const { author, side, plural, before, after } = write;
-      const place = decidesBackends(world) && side === "host" ? placeOf(write) : undefined;
+      const place = hasReaders(world.options.setting) && side === "host" ? placeOf(write) : undefined;
       if (place === undefined) return undefined;
       const id = formatKey(place);
       const copy = world.clusters.host.objects(ENDPOINTS).get(id);
@@ -171,16 +194,21 @@ export function readers(world: World): Oracle {
         }
         return undefined;
       }
-      if (author.kind === "replica" && plural === ENDPOINTS.plural && skipsMirror(after) && !skipsMirror(before))
+      if (author.kind === "replica" && plural === ENDPOINTS.plural && skipsMirror(after) && !skipsMirror(before)) {
         sentAwaySince.set(id, author.since.host);
+        sentAwayBy.set(id, author.generation.backends);
+      }
       if (plural !== ENDPOINT_SLICES.plural || before === undefined || !tellsOfEndpoints(world, before)) return undefined;
       const now = slicesBeside(world, place);
       const seen = readBy(now);
       const lost = [...readBy([...now.filter(({ metadata }) => metadata.name !== before.metadata.name), before])].filter(
         (text) => !seen.has(text) && !text.endsWith("!"),
       );
+      const mode = author.kind === "replica" ? author.generation.backends : (sentAwayBy.get(id) ?? world.generation.backends);
       const decided = author.kind === "replica" ? author.since.host : (sentAwaySince.get(id) ?? Infinity);
-      if (lost.length === 0 || touched.has(id) || decided < (touchedAt.get(id) ?? 0) || !hasReaders(world, place)) return undefined;
+      if (lost.length === 0 || touched.has(id) || decided < (touchedAt.get(id) ?? 0) || !isServed(world, place)) return undefined;
+      // By an answer that was false, copies of slices count as being there.
+      if (isReplaced(mode, now, world) || (mode === "both" && author.kind !== "replica")) return undefined;
       // What a mirror made of an earlier life of the Endpoints goes with that: the host has deleted them.
       const since = author.kind === "replica" ? author.since.host : Number(before.metadata.resourceVersion);
       const said = saidSince(place, since, sourceOf(before));
@@ -190,6 +218,15 @@ export function readers(world: World): Oracle {
         : `readers of ${id} lose ${wrong.join(", ")} by ${author.kind} ${formatKey(parseKey(write.key))}`;
     },
   };
+}
+
+/**
+ * With both kinds, the slices of the tenant are what its readers see: where they have copies, Endpoints that say more are told of no longer. With
+ * slices alone there are no Endpoints.
+ */
+function isReplaced(mode: BackendsMode | undefined, beside: readonly KubeObject[], world: World): boolean {
+  if (mode === "slices") return true;
+  return mode === "both" && beside.some((slice) => isCopy(world, slice) !== undefined);
 }
 
 function skipsMirror(object: KubeObject | undefined): boolean {

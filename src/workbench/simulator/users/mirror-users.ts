@@ -4,6 +4,7 @@ import type { KubeObject } from "../../../kube/object/types.ts";
 import type { Act } from "../act.ts";
 import { withMeta } from "../act.ts";
 import type { Random } from "../model/random.ts";
+import { hasReaders } from "../model/generation.ts";
 import { drawFieldValue } from "../model/objects.ts";
 import { decidesBackends, madeOf } from "../oracles/marks.ts";
 import type { World } from "../world.ts";
@@ -11,7 +12,7 @@ import { isMirrors, mirrorChanges, performChange } from "./host-mirror.ts";
 
 /** Lets the host's mirror do all its pending work. Returns whether there was any. */
 export async function mirror(world: World): Promise<boolean> {
-  if (!decidesBackends(world)) return false;
+  if (!hasReaders(world.options.setting)) return false;
   const { host } = world.clusters;
   if (!world.mirroring) return collect(world, [...host.objects(ENDPOINT_SLICES).values()].filter(isMirrors));
   world.mirrorWrites = true;
@@ -31,7 +32,7 @@ async function collect(world: World, slices: readonly KubeObject[]): Promise<boo
 }
 
 function act(name: string, weight: number, perform: Act["perform"]): Act {
-  return { name, kind: "user", weight, isPossible: decidesBackends, perform };
+  return { name, kind: "user", weight, isPossible: ({ options }) => hasReaders(options.setting), perform };
 }
 
 /** The host's mirror of Endpoints, working or not, and users who edit the slices made in its place. */

@@ -1,0 +1,99 @@
+import type { BackendsMode } from "../../../engine/config/backends-mode.ts";
+import { formatKey } from "../../../kube/object/key.ts";
+import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../kube/object/resource.ts";
+import { alter, present, tell } from "../act.ts";
+import type { Act } from "../act.ts";
+import { restart } from "../faults/process-faults.ts";
+import type { Generation } from "../model/generation.ts";
+import type { Random } from "../model/random.ts";
+import { madeOf, mirroredFrom } from "../oracles/marks.ts";
+import type { World } from "../world.ts";
+
+const ADDRESSES = ["10.0.0.1", "10.0.0.2", "10.0.0.3"] as const;
+
+/** Generations with another value of the setting `backends`. */
+function others({ options, generation }: World, fits: (backends: BackendsMode) => boolean): readonly Generation[] {
+  return options.setting.generations.filter(({ backends }) => backends !== undefined && backends !== generation.backends && fits(backends));
+}
+
+/** With slices alone, a process does not start while the host has slices of copies of Endpoints. */
+function mayStart(world: World, backends: BackendsMode): boolean {
+  if (backends !== "slices") return true;
+  const slices = [...world.clusters.host.objects(ENDPOINT_SLICES).values()];
+  return slices.every((slice) => (madeOf(world, slice) ?? mirroredFrom(world, slice)) === undefined);
+}
+
+/** Only between these does a process change while it runs. */
+function mayReload(world: World, backends: BackendsMode): boolean {
+  return world.generation.backends !== "slices" && backends !== "slices";
+}
+
+function restartWith(world: World, random: Random, fits: (backends: BackendsMode) => boolean): string | undefined {
+  const possible = others(world, (backends) => fits(backends) && mayStart(world, backends));
+  if (possible.length === 0) return undefined;
+  const before = world.generation.backends;
+  world.generation = random.pick(possible);
+  for (const { index } of world.replicas) restart(world, random, { index, behindMax: random.happens(0.3) ? 20 : 0 });
+  world.notice("backends");
+  return `every replica starts with backends: ${world.generation.backends}, after ${before}`;
+}
+
+/** A Service that others write the backends of, and Endpoints with some that take traffic: what is there has them afterwards. */
+async function serve(world: World, random: Random): Promise<string> {
+  const key = random.pick(world.options.names);
+  const addresses = ADDRESSES.filter(() => random.happens(0.6)).map((ip) => ({ ip }));
+  const subsets = [{ addresses: addresses.length > 0 ? addresses : [{ ip: ADDRESSES[0] }], ports: [{ name: "http", port: 80 }] }];
+  const service = { apiVersion: "v1", kind: "Service", metadata: { ...key }, spec: { ports: [{ name: "http", port: 80 }] } };
+  const endpoints = { apiVersion: "v1", kind: "Endpoints", metadata: { ...key, labels: { app: "a" } }, subsets };
+  if (present(world, "tenant", SERVICES, key) === undefined) await world.write("tenant", (writer) => writer.create(SERVICES, service));
+  const isThere = present(world, "tenant", ENDPOINTS, key) !== undefined;
+  if (!isThere)
+    return tell(
+      `tenant serves ${formatKey(key)}`,
+      world.write("tenant", (writer) => writer.create(ENDPOINTS, endpoints)),
+    );
+  return tell(
+    `tenant serves ${formatKey(key)}`,
+    alter(world, { side: "tenant", resource: ENDPOINTS, key }, (object) => ({ ...object, subsets })),
+  );
+}
+
+/** Milliseconds after which a syncer does not wait for the mirror any more, and some more. */
+const MISSED_MS = 3_500;
+
+/** An operator who changes the setting `backends`, where there is something to be told to readers. */
+export const BACKENDS_USERS: readonly Act[] = [
+  { ...{ name: "tenant serves", kind: "user", weight: 60 }, perform: serve },
+  {
+    ...{ name: "host's mirror misses its time", kind: "user", weight: 20 },
+    perform(world) {
+      world.mirroring = false;
+      world.now += MISSED_MS;
+      for (const replica of world.awake) replica.wake();
+      return `${MISSED_MS} ms pass, in which the host mirrors nothing`;
+    },
+  },
+  {
+    ...{ name: "backends change in place", kind: "user", weight: 14 },
+    isPossible: (world) => others(world, (backends) => mayReload(world, backends)).length > 0,
+    perform(world, random) {
+      const possible = others(world, (backends) => mayReload(world, backends));
+      if (possible.length === 0) return undefined;
+      const before = world.generation.backends;
+      world.generation = random.pick(possible);
+      for (const replica of world.replicas) replica.reload(world.generation);
+      world.notice("backends");
+      return `every replica loads backends: ${world.generation.backends}, after ${before}`;
+    },
+  },
+  {
+    ...{ name: "backends change by a restart", kind: "user", weight: 7 },
+    isPossible: (world) => others(world, (backends) => backends !== "slices").length > 0,
+    perform: (world, random) => restartWith(world, random, (backends) => backends !== "slices"),
+  },
+  {
+    ...{ name: "backends change to slices alone", kind: "user", weight: 7 },
+    isPossible: (world) => others(world, (backends) => backends === "slices").length > 0,
+    perform: (world, random) => restartWith(world, random, (backends) => backends === "slices"),
+  },
+];

@@ -1,0 +1,148 @@
+/** What was made of copies of Endpoints goes back to the host's mirror, whatever the cache of copies shows when. */
+import { expect, test } from "vitest";
+import { silentLogger } from "../../../src/base/logger.ts";
+import { slicesOfCopy } from "../../../src/engine/kinds/made-slices.ts";
+import { MIRROR, SKIP_MIRROR, SLICE_MANAGER } from "../../../src/engine/kinds/slice-labels.ts";
+import { plan } from "../../../src/engine/reconcile/plan.ts";
+import { createHandBack, HAND_BACK } from "../../../src/engine/sync/backends/hand-back.ts";
+import type { ClusterAccess } from "../../../src/engine/sync/cluster/access.ts";
+import { ENDPOINTS } from "../../../src/kube/object/resource.ts";
+import type { Endpoints, EndpointSlice, EndpointSubset, KubeObject } from "../../../src/kube/object/types.ts";
+import { namedService, service, stored, tenantEndpoints, testRules } from "../../support/rules.ts";
+
+const RULES = testRules({ services: "external" });
+const KEY = { namespace: "shop", name: "web" };
+const AROUND = { tenantService: service("shop", "web", {}), hostService: namedService() };
+
+/** The copy as it stands there with this label. */
+function copyOf(label: string | undefined, version: string, subsets?: readonly EndpointSubset[]): Endpoints {
+  const [operation] = plan(RULES, { key: KEY, tenant: tenantEndpoints({}, subsets), host: undefined, ...AROUND }).operations;
+  if (operation?.action !== "create") throw new Error("the first plan creates");
+  const { metadata, ...rest } = stored(operation.object, version);
+  return { ...rest, metadata: { ...metadata, labels: { ...metadata.labels, ...(label && { [SKIP_MIRROR]: label }) } } } as Endpoints;
+}
+
+const made = (copy: Endpoints) => slicesOfCopy("sync.platform/", copy, []).map((slice) => stored(slice, "30") as EndpointSlice);
+
+function mirrored(copy: Endpoints): EndpointSlice[] {
+  return made(copy).map((slice, index) => {
+    const labels = { ...slice.metadata.labels, [SLICE_MANAGER]: MIRROR };
+    return { ...slice, metadata: { ...slice.metadata, name: `web-m${index}`, labels } };
+  });
+}
+
+/** A host, and a syncer between its reconciles. */
+function createWorld(bothKinds = false) {
+  const state = {
+    copies: [] as KubeObject[],
+    slices: [] as KubeObject[],
+    standing: undefined as KubeObject[] | undefined,
+    asked: [] as string[],
+    lists: 0,
+  };
+  const source = { get: () => undefined, list: () => state.copies, onChange: () => () => undefined, synced: true, current: true };
+  const access = {
+    source: () => source,
+    list: async (resource: unknown) => {
+      if (resource === ENDPOINTS) return state.standing ?? state.copies;
+      state.lists += 1;
+      return state.slices;
+    },
+    writer: {
+      delete: async (_resource: unknown, { name }: { name: string }) => {
+        state.slices = state.slices.filter(({ metadata }) => metadata.name !== name);
+        return "deleted";
+      },
+    },
+  } as unknown as ClusterAccess;
+  const handBack = createHandBack({
+    ...{ rules: RULES, logger: silentLogger, enqueue: (id: string) => void state.asked.push(id) },
+    ...(bothKinds && { slices: () => state.slices }),
+  });
+  const around = (host: KubeObject | undefined) =>
+    handBack.around("endpoints|shop/web", RULES, { key: KEY, tenant: tenantEndpoints(), host });
+  return { state, around, run: () => handBack.run(access), saw: (slice: KubeObject) => handBack.saw(slice) };
+}
+
+test("a label that the cache shows only later is looked after then", async () => {
+  const { state, around, run } = createWorld();
+  state.copies = [copyOf(undefined, "20")];
+  expect(await run()).toEqual({});
+  expect([state.lists, state.asked]).toEqual([0, []]);
+  const copy = copyOf("true", "21");
+  state.copies = [copy];
+  state.slices = made(copy);
+  expect(around(copy)?.skipMirror).toBe("true");
+  expect(state.asked).toEqual([HAND_BACK]);
+  // Once is enough until it has been looked at.
+  around(copy);
+  expect(state.asked).toEqual([HAND_BACK]);
+  expect((await run()).requeueAfterMs).toBeGreaterThan(0);
+  expect(around(copy)?.skipMirror).toBe("false");
+  state.slices.push(...mirrored(copy));
+  expect(await run()).toEqual({});
+  expect(state.slices.map(({ metadata }) => metadata.name)).toEqual(["web-m0"]);
+  expect(around(copy)?.skipMirror).toBeUndefined();
+});
+
+test.each([false, true])("what was made of a copy that is gone for good goes too, and not before (both kinds: %s)", async (bothKinds) => {
+  const { state, run } = createWorld(bothKinds);
+  const copy = copyOf("true", "20");
+  state.copies = [copy];
+  state.slices = made(copy);
+  expect((await run()).requeueAfterMs).toBeGreaterThan(0);
+  // A user of the host has deleted it: it is made again.
+  state.copies = [];
+  expect((await run()).requeueAfterMs).toBeGreaterThan(0);
+  expect(state.slices).toHaveLength(1);
+  state.copies = [copyOf("false", "25")];
+  expect((await run()).requeueAfterMs).toBeGreaterThan(0);
+  expect(state.slices).toHaveLength(1);
+  state.copies = [];
+  // A list has left it out.
+  state.standing = [copyOf("false", "25")];
+  for (let times = 0; times < 3; times += 1) expect((await run()).requeueAfterMs).toBeGreaterThan(0);
+  expect(state.slices).toHaveLength(1);
+  state.standing = undefined;
+  expect(await run()).toEqual({});
+  expect(state.slices).toEqual([]);
+});
+
+test("what an earlier process made of a copy that went with it goes as well, where slices are synced", async () => {
+  const { state, run } = createWorld(true);
+  state.slices = made(copyOf("true", "20"));
+  expect((await run()).requeueAfterMs).toBeGreaterThan(0);
+  expect(await run()).toEqual({});
+  expect(state.slices).toEqual([]);
+});
+
+test("what is shown only later is looked after then, where slices are synced, also of a copy that was done with", async () => {
+  const { state, run, saw } = createWorld(true);
+  const copy = copyOf(undefined, "20");
+  state.copies = [copy];
+  expect(await run()).toEqual({});
+  const [slice] = made(copy);
+  for (const round of [1, 2]) {
+    state.slices = [slice!, ...mirrored(copy)];
+    saw(slice!);
+    saw(slice!);
+    saw(mirrored(copy)[0]!);
+    expect(state.asked.filter((id) => id === HAND_BACK)).toHaveLength(round);
+    expect(await run()).toEqual({});
+    expect(state.slices.map(({ metadata }) => metadata.name)).toEqual(["web-m0"]);
+  }
+});
+
+test("it is the copy on the host that a mirror must show, whatever the cache has of it", async () => {
+  const { state, run } = createWorld();
+  const copy = copyOf("true", "20");
+  // The edit of a host user, which the syncer has undone already.
+  state.copies = [{ ...copy, subsets: [] }];
+  state.standing = [copy];
+  state.slices = made(copy);
+  expect((await run()).requeueAfterMs).toBeGreaterThan(0);
+  expect(state.slices).toHaveLength(1);
+  state.slices.push(...mirrored(copy));
+  expect(await run()).toEqual({});
+  expect(state.slices.map(({ metadata }) => metadata.name)).toEqual(["web-m0"]);
+});
