@@ -198,7 +198,7 @@ test("/readyz names them over HTTP, and answers 200 all the same", async () => {
     expect(await ask()).toBe("200 ok\n");
     await clock.advance(LOOK_MS);
     expect(await ask()).toBe(
-      "200 ok\nBACKENDS_INVISIBLE: readers on the host do not see all backends of 1 Service, shop/web for example\n",
+      "200 ok\nBACKENDS_INVISIBLE: readers on the host do not see all backends of 1 Service, for example shop/web\n",
     );
     state.slices = [MIRRORED];
     await clock.advance(LOOK_MS);

@@ -76,14 +76,16 @@ class WatchedReadiness implements Readiness {
   #contradictions(): readonly string[] {
     const ids = this.#options.contradicted?.() ?? [];
     if (ids.length === 0) return [];
-    return [`CACHE_CONTRADICTED: ${ids.length} objects are not up to date, ${ids[0]} for example: lists lack what the API server has`];
+    return [
+      `CACHE_CONTRADICTED: ${ids.length} objects are not up to date, for example ${ids[0]}: lists lack objects that the API server has`,
+    ];
   }
 
   #invisible(): readonly string[] {
     const services = this.#options.invisible?.() ?? [];
     if (services.length === 0) return [];
     const many = services.length === 1 ? "1 Service" : `${services.length} Services`;
-    return [`BACKENDS_INVISIBLE: readers on the host do not see all backends of ${many}, ${services[0]} for example`];
+    return [`BACKENDS_INVISIBLE: readers on the host do not see all backends of ${many}, for example ${services[0]}`];
   }
 
   #wrong(): readonly string[] {

@@ -173,7 +173,7 @@ const STATUS = described(
 );
 
 /**
- * `v1` Services. A definition holds the addresses and ports that its Services were given, so each cluster has its own.
+ * `v1` Services. A definition holds the addresses and ports that its Services were assigned, so each cluster has its own.
  *
  * @example
  * createServices({ fraction: () => chance.fraction() });

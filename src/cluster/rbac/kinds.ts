@@ -51,7 +51,7 @@ const LABEL_SELECTOR = described(
   {
     name: "LabelSelector",
     description: "Which labels an object must have; an empty selector selects every object.",
-    fields: { matchLabels: "Labels that must have these values.", matchExpressions: "Further requirements; all must hold." },
+    fields: { matchLabels: "Labels that must have these values.", matchExpressions: "Additional requirements; all must hold." },
   },
 );
 

@@ -36,7 +36,7 @@ export interface OwnedSpec {
 /** `spec.owner`. Source: specification 1, SharedSecret and Team. */
 export const OWNER = described(fields({ user: text, team: text }), {
   name: "Owner",
-  description: "Owner of an object. Owners may do everything with the object, but cannot give away rights that they do not have.",
+  description: "Owner of an object. Owners may do everything with the object, but cannot grant permissions that they do not have.",
   fields: { user: "A platform user.", team: "A team; each of its members owns the object." },
 });
 
@@ -50,7 +50,7 @@ export const ACCESS_RULE = described(
       name: "Name of the rule, for readers.",
       verbs:
         "What is allowed: get, list, watch, create, update, patch, delete, on teams bind and makeowner, or VerbAll. An empty list allows nothing.",
-      subresources: "Subresources of the object to which the verbs apply too.",
+      subresources: "Subresources of the object to which the verbs also apply.",
       users: 'Users who get the verbs; "*" means every authenticated user.',
       teams: "Teams whose members get the verbs.",
     },
@@ -62,7 +62,7 @@ export const USUAL_TEXTS = {
   displayName: "Name that the user interface shows.",
   description: "What the object is for.",
   owner: "Owner of the object.",
-  access: "Rights of users and teams on the object.",
+  access: "Permissions of users and teams on the object.",
 } as const;
 
 /** A status without fields, which only the server writes. */

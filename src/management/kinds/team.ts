@@ -17,7 +17,7 @@ export interface TeamSpec extends OwnedSpec {
 
 const PULL_SECRET = described(fields({ apiGroup: text, kind: text, secretName: text, secretNamespace: text, key: text }), {
   name: "ImagePullSecret",
-  description: "A Secret with which the team may pull images.",
+  description: "A Secret that the team may use to pull images.",
   fields: {
     apiGroup: "API group of the Secret.",
     kind: "Kind of the Secret.",
@@ -54,7 +54,7 @@ const SPEC = described(
         "Name that identifies the team, and its namespace in the container registry. A registry is not part of the platform: the name is stored, with a warning when no registry takes it or another team has it.",
       users: "Platform users who belong to the team.",
       groups: "Groups of an authentication provider whose members belong to the team.",
-      imagePullSecrets: "Secrets with which the team may pull images. They are stored only: the platform itself pulls nothing.",
+      imagePullSecrets: "Secrets that the team may use to pull images. They are only stored: the platform itself pulls nothing.",
       clusterRoles: "Roles of the team's users in the clusters.",
     },
   },
@@ -84,7 +84,7 @@ export const teams: ResourceDefinition = {
   shape: kindShape(
     { spec: always(SPEC), status: EMPTY_STATUS, payer: PAYER },
     {
-      description: "A set of users, whose access to clusters and other objects is managed together.",
+      description: "A set of users whose access to clusters and other objects is managed together.",
       fields: { spec: "Members and settings of the team.", status: "Status as reported by the server." },
     },
   ),

@@ -35,8 +35,8 @@ export function misspelling(kind: unknown, segments: readonly Segment[]): string
 }
 
 /**
- * Finds a path that API servers never return, as far as that is plain; undefined if there is none. A name that is nearly one of the kind's,
- * or a text in the place of a list.
+ * Finds a path that API servers never return, as far as that is clear; undefined if there is none. A name that is nearly one of the kind's,
+ * or a text in place of a list.
  *
  * @example
  * misfitOf({ apiVersion: "v1", kind: "Endpoints", subsets: "none" }); // "subsets is a string in place of a list"
@@ -49,7 +49,7 @@ export function misfitOf(object: unknown): string | undefined {
 
 function misfitAt(value: unknown, schema: Schema, steps: readonly PathStep[]): string | undefined {
   if (value === undefined) return undefined;
-  const wrong = (wanted: string) => `${formatSteps(steps)} is ${typeInWords(value)} in place of ${wanted}`;
+  const wrong = (wanted: string) => `${formatSteps(steps)} is ${typeInWords(value)} instead of ${wanted}`;
   if (schema.type === "list") {
     if (Array.isArray(value)) return firstOf(value.entries(), ([index, item]) => misfitAt(item, schema.items, [...steps, index]));
     // Lists that are null count as absent.

@@ -282,7 +282,7 @@ export const OBJECT_META = described(numbered(OBJECT_META_FIELDS, OBJECT_META_NU
     generation: "Counts the changes of the desired state, for kinds that count them.",
     creationTimestamp: "When the server first stored the object.",
     deletionTimestamp: "When the deletion was requested; the object stays until its finalizers are gone.",
-    deletionGracePeriodSeconds: "Seconds that the object may take to end after its deletion was requested.",
+    deletionGracePeriodSeconds: "Seconds that the object may take to terminate after its deletion was requested.",
     labels: "Key-value pairs by which objects are selected and grouped.",
     annotations: "Key-value pairs for tools and people; selectors do not use them.",
     ownerReferences: "The owners of the object.",

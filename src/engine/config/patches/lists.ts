@@ -64,8 +64,7 @@ export function checkBackends(toHost: Node | undefined, { report, settings }: Pa
 /** For slices without Endpoints there is the setting: Endpoints that are switched off mean no backends. */
 function warnOfNoBackends(at: Node, backends: BackendsMode, report: Report): void {
   const nothing = "Neither Services nor their backends are synced: endpoints.enabled: false takes precedence over the setting backends";
-  const message =
-    backends === "endpoints" ? "Copied slices have no host Service: the sync of Services requires that of Endpoints" : nothing;
+  const message = backends === "endpoints" ? "Copied slices have no host Service: syncing Services requires syncing Endpoints" : nothing;
   const hint = "For slices without Endpoints, set backends: slices in the settings, and remove this";
   report.warning({ code: "CONFIG_VALUE", at: startOf(at), field: "sync.toHost.endpoints.enabled", message, hint });
 }
@@ -75,7 +74,7 @@ function warnOfIdlePatches(toHost: Node | undefined, report: Report): void {
   if (section?.kind !== "map" || patchCount(section) === 0) return;
   const message = "These patches do nothing: with backends: slices in the settings, no Endpoints are written";
   const at = keyStartOf(section.entries.get("patches")!);
-  const hint = "Write the same rules for endpointSlices";
+  const hint = "Write the same patches for endpointSlices";
   report.warning({ code: "CONFIG_VALUE", at, field: "sync.toHost.endpoints.patches", message, hint });
 }
 
@@ -91,14 +90,14 @@ function warnOfUnequalLists(toHost: Node | undefined, { backends, report }: { ba
   const section = valueAt(toHost, only)!;
   const at = section.kind === "map" ? keyStartOf(section.entries.get("patches")!) : startOf(section);
   const message = `Only ${only} has patches, while ${other} is synced too: host clients of one see different data than those of the other`;
-  report.warning({ code: "CONFIG_VALUE", at, field: `sync.toHost.${only}.patches`, message, hint: `Write the same rules for ${other}` });
+  report.warning({ code: "CONFIG_VALUE", at, field: `sync.toHost.${only}.patches`, message, hint: `Write the same patches for ${other}` });
 }
 
-/** Warns of a written `services.enabled: true` beside `endpoints.enabled: false`. */
+/** Warns of an explicit `services.enabled: true` together with `endpoints.enabled: false`. */
 export function warnOfServicesAlone(toHost: Node | undefined, report: Report): void {
   const services = valueAt(valueAt(toHost, "services"), "enabled");
   if (services?.kind !== "scalar" || services.value !== true || !isFalse(valueAt(valueAt(toHost, "endpoints"), "enabled"))) return;
-  const message = "Services are not synced: their sync requires that of Endpoints, which is switched off";
+  const message = "Services are not synced: syncing them requires syncing Endpoints, which is switched off";
   const hint = "Set sync.toHost.endpoints.enabled to true, or this to false";
   report.warning({ code: "CONFIG_VALUE", at: startOf(services), field: "sync.toHost.services.enabled", message, hint });
 }

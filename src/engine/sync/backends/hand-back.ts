@@ -103,7 +103,7 @@ class RunningHandBack implements HandBack {
     if (left.length === 0) return {};
     this.#times += 1;
     if (this.#times === SILENT_TIMES)
-      logger.warn("The host does not mirror Endpoints whose slices were made before; they stay, and are not kept current", {
+      logger.warn("The host does not mirror Endpoints whose slices were made before; they stay, and are not kept up to date", {
         copies: left.length,
         first: left[0],
         hint: `Set backends: auto again, or let the host's kube-controller-manager mirror (${rules.translator.vcluster.namespace})`,
@@ -135,11 +135,14 @@ class RunningHandBack implements HandBack {
       rules.translator,
       kept.map(({ namespace }) => namespace),
     );
-    logger.warn("Slices that were made of Endpoints are left on the host, without the right to remove them; they are not kept current", {
-      copies: kept.length,
-      first: formatKey(kept[0]!),
-      hint: `Wait until the host's mirror has slices of them, then run: ${command}`,
-    });
+    logger.warn(
+      "Slices that were made from Endpoints are left on the host, because the permission to remove them is missing; they are not kept up to date",
+      {
+        copies: kept.length,
+        first: formatKey(kept[0]!),
+        hint: `Wait until the host's mirror has made slices from them, then run: ${command}`,
+      },
+    );
   }
 
   /** The host's mirror may work again, and the label tells the next start that something is left. */
