@@ -74,10 +74,10 @@ describe("a context", () => {
 
   test("that is there already is replaced, which is said, and what it no longer says too", async () => {
     expect((await set("blue", "--name", "blue", "--tenant-kubeconfig", "t")).stdout).toBe(
-      "Context blue is writtenand is now the current one.\n",
+      "Context blue is written and is now the current one.\n",
     );
     expect((await set("blue", "--name", "azure", "--tenant-kubeconfig", "t")).stdout).toBe(
-      "Context blue is replacedand is now the current one.\n",
+      "Context blue is replaced and is now the current one.\n",
     );
     expect((await set("blue", "-n", "vc-blue")).stdout).toBe(
       "Context blue is replaced and is now the current one.\nIt no longer sets --tenant-kubeconfig, --name.\n",

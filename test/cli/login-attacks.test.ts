@@ -166,7 +166,7 @@ describe("a server that answers", () => {
     expect(late.terminal.stderr).toMatch(/Sign-in timed out.*\n {2}Run the command again/);
     const away = start(["login", "--server", "http://127.0.0.1:1", "--kubeconfig", join(home, "kubeconfig")]);
     expect(await away.code).toBe(1);
-    expect(away.terminal.stderr).toMatch(/cannot be reached.*\n {2}Look at --server/);
+    expect(away.terminal.stderr).toMatch(/cannot be reached.*\n {2}Check --server/);
   });
 
   test("login-token waits as long as --timeout can say", async () => {

@@ -74,7 +74,7 @@ async function save({ terminal }: CommandContext, name: string, flags: ClusterFl
   const { contexts } = await readContexts(terminal);
   const old = Object.hasOwn(contexts, name) ? contexts[name] : undefined;
   await writeContexts(terminal.env, { current: name, contexts: { ...contexts, [name]: saved } });
-  terminal.out(`Context ${name} is ${old === undefined ? "written" : "replaced"}and is now the current one.\n`);
+  terminal.out(`Context ${name} is ${old === undefined ? "written" : "replaced"} and is now the current one.\n`);
   const lost = CONTEXT_OPTIONS.filter((option) => old?.[option] !== undefined && saved[option] === undefined);
   // What it said of these flags before is gone: a context is written as a whole.
   if (lost.length > 0) terminal.out(`It no longer sets ${lost.map(flagOf).join(", ")}.\n`);
