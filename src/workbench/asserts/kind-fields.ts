@@ -39,7 +39,7 @@ export function misspelling(kind: unknown, segments: readonly Segment[]): string
  * or a text in place of a list.
  *
  * @example
- * misfitOf({ apiVersion: "v1", kind: "Endpoints", subsets: "none" }); // "subsets is a string in place of a list"
+ * misfitOf({ apiVersion: "v1", kind: "Endpoints", subsets: "none" }); // "subsets is a string instead of a list"
  */
 export function misfitOf(object: unknown): string | undefined {
   const kind = isRecord(object) ? object["kind"] : undefined;
