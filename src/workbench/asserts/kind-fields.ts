@@ -39,7 +39,7 @@ export function misspelling(kind: unknown, segments: readonly Segment[]): string
  * or a text in place of a list.
  *
  * @example
- * misfitOf({ apiVersion: "v1", kind: "Endpoints", subsets: "none" }); // "subsets is a string instead of a list"
+ * misfitOf({ apiVersion: "v1", kind: "Endpoints", subsets: "none" }); // "subsets is a string in place of a list"
  */
 export function misfitOf(object: unknown): string | undefined {
   const kind = isRecord(object) ? object["kind"] : undefined;
@@ -49,7 +49,7 @@ export function misfitOf(object: unknown): string | undefined {
 
 function misfitAt(value: unknown, schema: Schema, steps: readonly PathStep[]): string | undefined {
   if (value === undefined) return undefined;
-  const wrong = (wanted: string) => `${formatSteps(steps)} is ${typeInWords(value)} instead of ${wanted}`;
+  const wrong = (wanted: string) => `${formatSteps(steps)} is ${typeInWords(value)} in place of ${wanted}`;
   if (schema.type === "list") {
     if (Array.isArray(value)) return firstOf(value.entries(), ([index, item]) => misfitAt(item, schema.items, [...steps, index]));
     // Lists that are null count as absent.
