@@ -172,7 +172,7 @@ export interface LoadedPatch extends PatchUnderTest {
 }
 
 /**
- * Loads all patches of a configuration, or patches that stand in no file.
+ * Loads all patches of a configuration, or patches that are not in a file.
  *
  * @throws CONFIG_FILE when a file cannot be read; CONFIG_VALUE when configuration or settings are not valid.
  * @example

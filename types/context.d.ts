@@ -25,7 +25,7 @@ declare const context: {
   readonly hostObject: SyncedObject | null;
   /** The tenant's object; null when it is gone. */
   readonly virtualObject: SyncedObject | null;
-  /** Where the value stands, `subsets[0].addresses[3].ip` for example. */
+  /** Where the value stands, for example `subsets[0].addresses[3].ip`. */
   readonly path: string;
 };
 

@@ -19,23 +19,27 @@ export const EXIT_CODES: readonly ExitMeaning[] = [
     meaning: "it ran, and the answer is a failure: an expression failed, a path matched nothing, a cluster refused",
   },
   { code: EXIT_USAGE, meaning: "the command line, a path or a configuration is wrong; nothing was started" },
-  { code: EXIT_INTERNAL, meaning: "a fault of the program itself" },
-  { code: 130, meaning: "a second SIGINT, or 25 s after the first one: ended before it had stopped" },
-  { code: 143, meaning: "a second SIGTERM, or 25 s after the first one: ended before it had stopped" },
+  { code: EXIT_INTERNAL, meaning: "an error in the program itself" },
+  { code: 130, meaning: "a second SIGINT, or 25 s after the first one: it exited before it had stopped cleanly" },
+  { code: 143, meaning: "a second SIGTERM, or 25 s after the first one: it exited before it had stopped cleanly" },
 ];
 
 /** Full name of a command → what its codes mean where the general meaning leaves something open. */
 export const COMMAND_EXIT_CODES: Readonly<Record<string, readonly ExitMeaning[]>> = {
   run: [
     { code: 0, meaning: "SIGTERM or SIGINT stopped it" },
-    { code: EXIT_FAILED, meaning: "a cluster refuses what is needed, or another syncer's copies are there and `--adopt` does not name it" },
+    {
+      code: EXIT_FAILED,
+      meaning: "a cluster refuses a required request, or there are copies of another syncer that `--adopt` does not name",
+    },
   ],
   plan: [
     { code: 0, meaning: "there is nothing to do" },
     { code: EXIT_FAILED, meaning: "there is something to do" },
     {
       code: EXIT_USAGE,
-      meaning: "a run would be blocked: a host namespace is missing, or the host would refuse an object; or it could not find out",
+      meaning:
+        "a run would be blocked: a host namespace is missing, or the host would refuse an object; or the command could not determine this",
     },
   ],
   why: [
@@ -47,7 +51,7 @@ export const COMMAND_EXIT_CODES: Readonly<Record<string, readonly ExitMeaning[]>
   audit: [
     { code: 0, meaning: "every copy is as it should be" },
     { code: EXIT_FAILED, meaning: "there are findings" },
-    { code: EXIT_USAGE, meaning: "it could not find out, for whatever reason" },
+    { code: EXIT_USAGE, meaning: "the command could not determine this, for any reason" },
   ],
   cleanup: [{ code: EXIT_USAGE, meaning: "nothing was removed, because it was not confirmed" }],
   render: [
@@ -61,13 +65,13 @@ export const COMMAND_EXIT_CODES: Readonly<Record<string, readonly ExitMeaning[]>
     { code: EXIT_USAGE, meaning: "a test file is wrong, or there is no test" },
   ],
   validate: [
-    { code: 0, meaning: "valid, maybe with warnings" },
+    { code: 0, meaning: "valid, possibly with warnings" },
     {
       code: EXIT_USAGE,
       meaning: "not valid, a law does not hold, an API server would refuse a result, or there is a warning and `--strict`",
     },
   ],
-  "platform-data check": [{ code: EXIT_FAILED, meaning: "a value does not open, or is not what it says it is" }],
+  "platform-data check": [{ code: EXIT_FAILED, meaning: "a value cannot be decrypted, or is not what it claims to be" }],
   login: [{ code: EXIT_FAILED, meaning: "not signed in, or the platform cannot be reached" }],
   "login-token": [
     { code: EXIT_FAILED, meaning: "no stored key works and you cannot or did not sign in, or the platform cannot be reached" },

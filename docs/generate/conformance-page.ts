@@ -75,11 +75,11 @@ const DIFFERENCES: string[][] = [
   [
     "endpoint slices",
     "Keeps Pods that are being deleted, as terminating",
-    "Leaves them out, but for Services that publish addresses that are not ready",
+    "Leaves them out, except for Services that publish addresses that are not ready",
   ],
   ["endpoint slices", "Has one slice without endpoints for a Service without backends", "Has none"],
-  ["endpoint slices", "Says zones and hints, and when the change behind a write happened", "Does not"],
-  ["endpoint slice mirroring", "Tells by an Event of addresses that do not fit", "Does not"],
+  ["endpoint slices", "Sets zones and hints, and when the change behind a write happened", "Does not"],
+  ["endpoint slice mirroring", "Reports addresses that do not fit in an Event", "Does not"],
 ].map(([controller = "", ...rest]) => [controller, ...rest.map(prose)]);
 
 /** Of kinds that are stored as they come. */
@@ -89,27 +89,27 @@ const OPAQUE_DIFFERENCES: string[][] = [
     "Fills in what an author leaves out",
     "Fills in the phase `Pending` of a new Pod and the `updateStrategy` of a StatefulSet, nothing else",
   ],
-  ["validation", "Refuses what makes no sense with 422, or with 400 for a wrong type", "Looks at metadata and at `spec.replicas` alone"],
-  ["changes", "Keeps most of a Pod, selectors and most of a StatefulSet as they were made", "Lets all of it change"],
+  ["validation", "Refuses invalid values with 422, or with 400 for a wrong type", "Checks only metadata and `spec.replicas`"],
+  ["changes", "Does not let most of a Pod, selectors and most of a StatefulSet change", "Lets all of it change"],
   ["unknown fields", "Drops them with a warning, or refuses them", "Stores them"],
-  ["null", "Is a value of some fields, such as `lastProbeTime`", "Is a field that was left out"],
+  ["null", "Is a value of some fields, such as `lastProbeTime`", "Counts as a missing field"],
   [
     "maps that are one value",
     "Appliers replace selectors, `nodeSelector` and references such as `fieldRef` as a whole",
-    "Appliers share their members, but for the selector of a PodDisruptionBudget",
+    "Appliers share their members, except for the selector of a PodDisruptionBudget",
   ],
   ["spellings", "Stores one spelling of quantities and times", "Stores what was written"],
-  ["addresses of Pods", "Keeps `podIP` and `podIPs` alike", "Stores each as it is written; Endpoints follow `podIP`"],
+  ["addresses of Pods", "Keeps `podIP` and `podIPs` consistent", "Stores each as it is written; Endpoints follow `podIP`"],
   ["schemas, and `explain`", "Describe every field", "Describe metadata, and say what spec and status are for"],
   [
     "strategic merge patches",
     "Are in the schemas",
-    "Are taken, but are not in the schemas, so clients compute them from what they know themselves",
+    "Are accepted, but are not in the schemas, so clients compute them from their built-in knowledge",
   ],
   [
     "bodies in protobuf",
-    "Are taken",
-    "Are taken of Deployments and PodDisruptionBudgets, with what `kubectl create` writes; with more they are 400, and of the others 415",
+    "Are accepted",
+    "Are accepted for Deployments and PodDisruptionBudgets, with the fields that `kubectl create` writes; more fields get 400, and other kinds 415",
   ],
 ].map((row) => row.map(prose));
 

@@ -17,10 +17,10 @@ export const ERROR_GROUPS: readonly ErrorGroup[] = [
     intro: "Found before anything starts and reported all at once, with file, line and column.",
     prefixes: ["CONFIG"],
   },
-  { title: "Patches and paths", intro: "Also found with the configuration.", prefixes: ["PATCH", "PATH"] },
+  { title: "Patches and paths", intro: "Reported when the configuration is read.", prefixes: ["PATCH", "PATH"] },
   {
     title: "Expressions",
-    intro: "Syntax is checked with the configuration; the other codes appear when an expression runs on an object.",
+    intro: "Syntax is checked when the configuration is read; the other codes appear when an expression runs on an object.",
     prefixes: ["EXPRESSION", "DNS"],
   },
   { title: "References", intro: "Problems of reference patches.", prefixes: ["REFERENCE"] },

@@ -115,7 +115,7 @@ export function licencesPage(): string {
   return `${GENERATED}
 # Licences
 
-\`endpoint-sync\` is under the [Apache License 2.0](../../LICENSE). Installing it brings ${installed.length} packages of others, in the
+\`endpoint-sync\` is under the [Apache License 2.0](../../LICENSE). Its installation includes ${installed.length} packages by others, in the
 versions that this project is tested with; an installation from the tarball may take newer ones within the same majors. Each
 keeps its licence file in its folder below \`node_modules\`.
 

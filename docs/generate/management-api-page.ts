@@ -54,7 +54,7 @@ The kinds of the group and version \`${MANAGEMENT_VERSION}\`, below \`${BASE_PAT
 applied configurations. \`kubectl explain\` shows the same descriptions. The guide [a first key](../guides/first-key.md) is a good start,
 and [permissions](permissions.md) shows who may do what.
 
-Objects have \`kind\`, \`apiVersion\`, \`metadata\`, \`spec\` and \`status\`, as any Kubernetes object. Names are unique within a
+Objects have \`kind\`, \`apiVersion\`, \`metadata\`, \`spec\` and \`status\`, like any Kubernetes object. Names are unique within a
 namespace, or within a kind that has no namespaces; a \`generateName\` that is too long is cut. A body for POST with a
 \`metadata.resourceVersion\` is refused with 400, as in Kubernetes; other fields that only the server sets are ignored.
 

@@ -37,7 +37,7 @@ function link(heading: string): string {
   return `See [${heading}](#${heading.toLowerCase().replaceAll(" ", "-")}).`;
 }
 
-/** Every field that has no further fields, with what becomes of it. Providers of connectors are told of once, in `auth`. */
+/** Every field that has no further fields, with what it becomes. Providers of connectors are told of once, in `auth`. */
 function effectsTable(): string {
   const fields = fieldPaths(MANAGEMENT_SCHEMA).filter((field) => !/^auth\.connectors\[\]\.(?!id$|displayName$)/.test(field));
   const leaves = fields.filter((field) => !fields.some((other) => other.startsWith(`${field}.`) || other.startsWith(`${field}[]`)));

@@ -8,7 +8,7 @@ import type { HeadedResponse } from "./http/answer/headed-response.ts";
 import type { RequestPlace } from "./http/request-target.ts";
 import type { UserInfo } from "./types/user-info.ts";
 
-/** A request and what becomes of it. */
+/** A request and what it becomes. */
 export interface RequestInfo {
   readonly request: IncomingMessage;
   readonly place: RequestPlace;

@@ -24,7 +24,7 @@ export const CODES = {
   },
   API_NOT_FOUND: {
     meaning: "The API server has no such object or resource.",
-    remedy: "Check name and namespace; if the resource itself is missing, check the cluster's version.",
+    remedy: "Check the name and the namespace; if the resource itself is missing, check the cluster's version.",
   },
   API_ALREADY_EXISTS: {
     meaning: "An object with that name already exists.",
@@ -44,7 +44,7 @@ export const CODES = {
   },
   API_TOO_MANY_REQUESTS: {
     meaning: "The API server asks for fewer requests.",
-    remedy: "Nothing to do: the client repeats the request after the time that the server named.",
+    remedy: "Nothing to do: the client retries after the delay that the server asked for.",
   },
   API_UNAVAILABLE: {
     meaning: "The API server cannot be reached or is not ready.",
@@ -53,7 +53,7 @@ export const CODES = {
   API_LIST_TOO_LARGE: {
     meaning: "A list exceeds the limits for pages or text, or does not end.",
     remedy:
-      "If there really are so many objects, follow fewer namespaces. If not, check what answers at the address of the API server; the list is retried.",
+      "If there really are that many objects, watch fewer namespaces. Otherwise, check what answers at the API server's address; the list is retried.",
   },
   API_ERROR: {
     meaning: "The API server answered with an error that has no code in this list.",
@@ -61,7 +61,7 @@ export const CODES = {
   },
   CLUSTER_IDENTITY: {
     meaning:
-      "The copies of this virtual cluster came from another tenant cluster, tenant and host are swapped, or a different cluster answers than at the start.",
+      "The copies of this virtual cluster came from another tenant cluster, tenant and host are swapped, or the cluster that answers is not the one at the start.",
     remedy:
       "Check that the tenant kubeconfig names the right cluster, and that tenant and host are not swapped. If the tenant cluster was rebuilt, stop the syncer of the old cluster and start with --adopt-cluster and the uid of the new one.",
   },
@@ -162,7 +162,7 @@ export const CODES = {
     meaning:
       "A referenced object is not copied: it is a Secret with a credential for its own cluster, such as a service account token, or an object on the host that may be meant for another tenant.",
     remedy:
-      "Use a Secret of another type for the other cluster; or let the host's operator annotate the object on the host, as the message says.",
+      "Use a Secret of another type for the other cluster; or ask the host's operator to annotate the object on the host, as the message says.",
   },
   REFERENCE_LIMIT: {
     meaning: "The number of referenced objects exceeds the limit, so this one is not copied.",
@@ -232,12 +232,13 @@ export const CODES = {
   },
   FIELD_LEFT_OUT: {
     meaning: "A copy leaves out a field or annotation, because the host's API server rejects it on a Service of the copy's type.",
-    remedy: "Nothing to do. If a patch wrote it, let the patch write spec.type too.",
+    remedy: "Nothing to do. If a patch wrote it, make the patch write spec.type too.",
   },
   SLICE_EDIT_UNDONE: {
-    meaning: "An EndpointSlice on the host that the syncer makes of a copy of Endpoints was changed or deleted there; it is written again.",
+    meaning:
+      "An EndpointSlice on the host that the syncer makes from a copy of Endpoints was changed or deleted there; it is written again.",
     remedy:
-      "Change the Endpoints in the tenant cluster. If a controller of the host changes such slices, let it leave those alone whose label endpointslice.kubernetes.io/managed-by begins with endpoint-sync.",
+      "Change the Endpoints in the tenant cluster. If a controller of the host changes such slices, make it ignore those whose label endpointslice.kubernetes.io/managed-by begins with endpoint-sync.",
   },
   SLICES_LEFT: {
     meaning:
@@ -247,13 +248,13 @@ export const CODES = {
   },
   BACKENDS_INVISIBLE: {
     meaning:
-      "The tenant has ready backends that are invisible on the host: readers there read EndpointSlices, and either nothing creates slices from the copied Endpoints, or the tenant has only slices and these are not synced.",
+      "The tenant has ready backends that are invisible on the host: readers there read EndpointSlices, and either nothing makes slices from the copied Endpoints, or the tenant has only slices and these are not synced.",
     remedy:
       "Set backends: auto in the settings, which makes the slices that are missing, or let the host's kube-controller-manager run its endpointslice-mirroring-controller. The guide 'Backends' says which cluster needs what.",
   },
   EXCLUDED: {
     meaning:
-      "The object is not synced: it is default/kubernetes, paused, not selected, being deleted, or a slice that was made of Endpoints which are copied.",
+      "The object is not synced: it is default/kubernetes, paused, not selected, being deleted, or a slice that was made from Endpoints that are copied.",
     remedy: "Nothing to do.",
   },
   DELETE_BRAKE: {
@@ -272,7 +273,7 @@ export const CODES = {
   },
   WRITES_SLOWED: {
     meaning:
-      "An object is written again and again although it does not change in its own cluster: two syncers disagree about it, an expression keeps changing its own result, or a webhook changes each write. The syncer writes it less and less often until that ends.",
+      "An object is written again and again although it does not change in its own cluster: two syncers disagree about it, an expression keeps changing its own result, or a webhook changes each write. The syncer writes it less and less often until that stops.",
     remedy:
       "Look for a second syncer of the same virtual cluster, for expressions that read context.hostObject, and for webhooks; metadata.managedFields of both objects names the writers.",
   },
@@ -280,17 +281,17 @@ export const CODES = {
     meaning:
       "The lists of an API server and its answers about a single object have contradicted each other for about 20 seconds; the object's copy is stale.",
     remedy:
-      "Nothing to do if it passes: the syncer reads the lists again once a minute. Otherwise, check any proxy between the syncer and the API server, and the server itself: its lists are incomplete or late.",
+      "Nothing to do if it passes: the syncer reads the lists again once a minute. Otherwise, check any proxy between the syncer and the API server, and the server itself: its lists are incomplete or stale.",
   },
   STORE_FAILED: {
     meaning:
-      "The store of a cluster cannot be used: its disk is full or fails, etcd refuses writes or holds unreadable data, or the store is closed.",
+      "The store of a cluster cannot be used: its disk is full or failing, etcd refuses writes or holds unreadable data, or the store is closed.",
     remedy:
-      "Follow the message: free space on the disk, or check it and start again. Nothing of this write was stored; earlier acknowledged writes are safe.",
+      "Follow the message: free space on the disk, or check it and start again. No part of this write was stored; earlier acknowledged writes are safe.",
   },
   LEADERSHIP_LOST: {
     meaning: "Another process may be the leader by now, so this one has stopped writing.",
-    remedy: "Nothing to do: the process leads again when it is its turn. If it ended with this code, let its supervisor restart it.",
+    remedy: "Nothing to do: the process leads again when it is its turn. If it exited with this code, let its supervisor restart it.",
   },
   USAGE: {
     meaning: "The command line is not valid, or a function of the library was called with wrong arguments.",

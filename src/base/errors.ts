@@ -51,7 +51,7 @@ export function messageOf(error: unknown): string {
 }
 
 /**
- * Throws when an invariant does not hold, that is on a bug.
+ * Throws when an invariant does not hold, which is a bug.
  *
  * @throws INTERNAL when `condition` is falsy.
  * @example

@@ -2,7 +2,7 @@
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /**
- * Tells whether `value` is an object that is not a list: of JSON data, a map.
+ * Tells whether `value` is an object that is not a list: in JSON data, a map.
  *
  * @example
  * isRecord(["a"]); // false

@@ -21,7 +21,7 @@ export interface Logger {
 export const silentLogger: Logger = { debug() {}, info() {}, warn() {}, error() {} };
 
 /**
- * The same logger with fields on every line, the id of a piece of work for example. Fields of the line itself take precedence.
+ * The same logger with fields on every line, for example the id of a piece of work. Fields of the line itself take precedence.
  *
  * @example
  * const lines: string[] = [];

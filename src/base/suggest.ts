@@ -2,7 +2,7 @@
 const LENGTH_MAX = 64;
 
 /**
- * The name among `known` that `name` was probably meant to be: equal but for case, or at most one slip (letter missing,
+ * The name among `known` that `name` was probably meant to be: equal except for case, or at most one slip (letter missing,
  * added, changed or swapped) per three letters. The nearest one wins, and the first of several equally near ones.
  *
  * @example

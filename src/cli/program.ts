@@ -83,12 +83,12 @@ const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: "cluster",
-    summary: "run one embedded cluster until stopped; its objects live in memory, or in a folder",
+    summary: "run one embedded cluster until stopped; its objects are kept in memory, or in a folder",
     load: async () => (await import("./commands/cluster.ts")).defineCluster,
   },
   {
     name: "management",
-    summary: "run the management API until stopped; its data live in memory, or encrypted in a folder",
+    summary: "run the management API until stopped; its data is kept in memory, or encrypted in a folder",
     load: async () => (await import("./commands/management.ts")).defineManagement,
   },
   {
@@ -98,7 +98,7 @@ const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: "secret",
-    summary: "read a SharedSecret of the management API, or keep a Secret current with it",
+    summary: "read a SharedSecret of the management API, or keep a Secret up to date with it",
     load: async () => (await import("./commands/secret.ts")).defineSecret,
   },
   {
@@ -121,7 +121,7 @@ const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: "login",
-    summary: "sign in at the management API with a browser, and write a kubeconfig context",
+    summary: "sign in to the management API with a browser, and write a kubeconfig context",
     load: async () => (await import("./commands/login.ts")).defineLogin,
   },
   {
@@ -138,7 +138,7 @@ const COMMANDS: readonly CommandEntry[] = [
 ];
 
 /**
- * Runs one command line (without `node` and the script) and answers the exit code. Never throws.
+ * Runs one command line (without `node` and the script) and returns the exit code. Never throws.
  *
  * @param kinds The kinds that can be synced. Default {@link SYNCED_KINDS}.
  */
@@ -157,7 +157,7 @@ export async function runCli(argv: readonly string[], terminal: Terminal, kinds?
 
 /**
  * The command line. Every command is there with its summary; those among `named` (default: all) also with their
- * options and action. The reference of the command line is made from it.
+ * options and action. The reference of the command line is generated from it.
  */
 export async function createProgram(context: CommandContext, { named }: { named?: readonly string[] } = {}): Promise<Command> {
   const program = withOutput(new Command("endpoint-sync"), context.terminal)

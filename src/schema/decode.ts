@@ -20,8 +20,8 @@ interface Context {
  *
  * - CONFIG_TYPE: a value of another type; the place is the value.
  * - CONFIG_UNKNOWN_FIELD: a field that a strict object does not have; the place is the key. In an open object it is only a
- *   warning, and only when it looks like a slip of the pen.
- * - CONFIG_REQUIRED: the place is the key of the object that lacks it. Left out when an unknown field was probably meant.
+ *   warning, and only when it looks like a typing error.
+ * - CONFIG_REQUIRED: the place is the key of the object that lacks it. Not reported when an unknown field was probably meant.
  * - CONFIG_VALUE: out of range, no match of the pattern, none of the words.
  *
  * The result is only meaningful when the report has no errors: a value with a problem is left out of it.
@@ -97,7 +97,7 @@ function reportUnknown(schema: ObjectSchema, found: { name: string; suggestion: 
   const input = { code: "CONFIG_UNKNOWN_FIELD", message, at: context.at, field: context.field } as const;
   if (schema.open !== true) {
     const names = Object.keys(schema.fields);
-    const known = names.length === 0 ? "No field is known here" : `Known fields: ${names.join(", ")}`;
+    const known = names.length === 0 ? "No fields are allowed here" : `Known fields: ${names.join(", ")}`;
     context.report.error({ ...input, hint: meant ?? known });
   } else if (meant !== undefined) context.report.warning({ ...input, hint: meant });
 }

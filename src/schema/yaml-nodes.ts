@@ -185,7 +185,7 @@ function mergeInto(reader: Reader, entries: Map<string, MapEntry>, merge: { at: 
       return;
     }
     reader.mergedKeys += 1 + source.entries.size;
-    if (reader.mergedKeys > MERGED_KEYS_MAX) throw new YamlRefusal(merge.at, `Merge keys (<<) take over more than ${MERGED_KEYS_MAX} keys`);
+    if (reader.mergedKeys > MERGED_KEYS_MAX) throw new YamlRefusal(merge.at, `Merge keys (<<) bring in more than ${MERGED_KEYS_MAX} keys`);
     for (const [key, entry] of source.entries) if (!entries.has(key)) entries.set(key, entry);
   }
 }

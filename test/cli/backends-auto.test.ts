@@ -66,23 +66,23 @@ test("slices are made; nothing is left to plan, audit finds nothing, and why say
   expect(await slices()).toHaveLength(1);
   const audit = await look("audit");
   expect(`${audit.code} ${audit.stdout}`).toMatch(
-    /^0 No drift: 2 copies are in sync\. Readers on the host get the backends of 1 Service from slices made by this syncer of its copy of Endpoints\.\n$/,
+    /^0 No drift: 2 copies are in sync\. Readers on the host get the backends of 1 Service from slices made by this syncer from its copy of Endpoints\.\n$/,
   );
   expect(await look("plan")).toMatchObject({
     code: 0,
-    stdout: expect.stringContaining("slices made by this syncer of its copy of Endpoints") as string,
+    stdout: expect.stringContaining("slices made by this syncer from its copy of Endpoints") as string,
   });
   const planned = JSON.parse((await look("plan", "-o", "json")).stdout) as { readers: unknown };
   expect(planned.readers).toEqual([
     {
       service: "shop/db",
       hostService: "vc-blue/db-x-shop-x-blue",
-      told: [{ who: "slices made by this syncer of its copy of Endpoints", slices: 1, ready: 1 }],
+      told: [{ who: "slices made by this syncer from its copy of Endpoints", slices: 1, ready: 1 }],
     },
   ]);
   for (const kind of ["services", "endpoints"]) {
     const { stdout, stderr } = await look("why", kind, "shop/db");
-    expect(stdout).toMatch(/Readers on the host\n +SLICES +READY +SOURCE\n +1 +1 +slices made by this syncer of its copy of Endpoints\n/);
+    expect(stdout).toMatch(/Readers on the host\n +SLICES +READY +SOURCE\n +1 +1 +slices made by this syncer from its copy of Endpoints\n/);
     // A syncer that had the permissions has been at work, so nothing is taken for granted.
     expect(stderr).not.toContain("permissions of these kubeconfigs");
   }
@@ -91,7 +91,7 @@ test("slices are made; nothing is left to plan, audit finds nothing, and why say
   await sides.host.client.patch(ENDPOINT_SLICES, { ...COPY, name: slice!.metadata.name! }, "merge", { endpoints: [] });
   const plan = await look("plan");
   expect(plan.stdout).toContain(slice!.metadata.name);
-  expect((await look("audit")).stdout).toContain("The slice does not say what the copy of Endpoints says");
+  expect((await look("audit")).stdout).toContain("The slice does not match the copy of Endpoints");
 });
 
 test("without the right to write slices, Endpoints alone are copied, and what is missing is told", async () => {

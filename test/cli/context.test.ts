@@ -74,13 +74,13 @@ describe("a context", () => {
 
   test("that is there already is replaced, which is said, and what it no longer says too", async () => {
     expect((await set("blue", "--name", "blue", "--tenant-kubeconfig", "t")).stdout).toBe(
-      "Context blue is written, and the current one.\n",
+      "Context blue is written and is now the current one.\n",
     );
     expect((await set("blue", "--name", "azure", "--tenant-kubeconfig", "t")).stdout).toBe(
-      "Context blue is replaced, and the current one.\n",
+      "Context blue is replaced and is now the current one.\n",
     );
     expect((await set("blue", "-n", "vc-blue")).stdout).toBe(
-      "Context blue is replaced, and the current one.\nIt no longer sets --tenant-kubeconfig, --name.\n",
+      "Context blue is replaced and is now the current one.\nIt no longer sets --tenant-kubeconfig, --name.\n",
     );
     expect((await cli(["context"])).stdout).toBe("context: blue\nnamespace: vc-blue\n");
   });
@@ -103,7 +103,7 @@ describe("a context", () => {
 
   test.each([
     [["context", "use", "blu"], {}, /There is no context "blu"[^]*No context exists yet/],
-    [["context", "set", "a b", "--name", "blue"], {}, /Cannot call a context "a b"/],
+    [["context", "set", "a b", "--name", "blue"], {}, /Cannot name a context "a b"/],
     [["context", "set", "blue"], {}, /Give the flags to save in the context/],
     [["validate", "vcluster.yaml"], { ENDPOINT_SYNC_CONTEXT: "nope" }, /There is no context "nope"/],
     [["context", "set", "blue", "--name", "blue"], { HOME: "" }, /set ENDPOINT_SYNC_CONTEXTS to a file/],

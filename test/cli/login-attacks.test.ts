@@ -166,7 +166,7 @@ describe("a server that answers", () => {
     expect(late.terminal.stderr).toMatch(/Sign-in timed out.*\n {2}Run the command again/);
     const away = start(["login", "--server", "http://127.0.0.1:1", "--kubeconfig", join(home, "kubeconfig")]);
     expect(await away.code).toBe(1);
-    expect(away.terminal.stderr).toMatch(/cannot be reached.*\n {2}Look at --server/);
+    expect(away.terminal.stderr).toMatch(/cannot be reached.*\n {2}Check --server/);
   });
 
   test("login-token waits as long as --timeout can say", async () => {
@@ -181,7 +181,7 @@ describe("a server that answers", () => {
     const running = start(["login-token", "--server", url, "--no-browser"]);
     await come(running);
     expect(await running.code).toBe(0);
-    expect(running.terminal.stderr).toMatch(/The new key ended at 2026-01-01T00:00:00Z: .* Look at this machine's clock, 20\d\d-/);
+    expect(running.terminal.stderr).toMatch(/The new key ended at 2026-01-01T00:00:00Z: .* Check this machine's clock, 20\d\d-/);
     expect(JSON.parse(running.terminal.stdout)).toMatchObject({ status: { token: "good-key" } });
   });
 

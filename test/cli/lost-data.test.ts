@@ -37,9 +37,9 @@ async function leaveData(): Promise<string> {
   return data;
 }
 
-const LOST = /there are no data in "[^"]*management.db", but server.json says that a server has run on them/;
+const LOST = /there is no data in "[^"]*management.db", but server.json says that a server has run on it/;
 const BEHIND =
-  /management.db": writes are missing in it; it ends at revision \d+, and the server that had it has answered writes up to \d+/;
+  /management.db": writes are missing in it; it ends at revision \d+, and the server that had it open has acknowledged writes up to \d+/;
 
 const LOSSES: readonly (readonly [string, (data: string) => void | Promise<void>, RegExp])[] = [
   ["is missing", (data) => rmSync(join(data, "management.db")), LOST],
@@ -115,7 +115,7 @@ describe("a server that was killed", () => {
     const before = looksOf(copy);
     const { ended, stdout, stderr } = await refused(copy);
     expect([ended, stdout, looksOf(copy)]).toEqual([true, "", before]);
-    expect(stderr).toContain(`"${join(copy, LOG)}" is missing; the server that had the data open did not close them`);
+    expect(stderr).toContain(`"${join(copy, LOG)}" is missing; the server that had the data open did not close it`);
     expect(stderr).toContain("--accept-data-loss");
     // How much SQLite has moved into the database by then is random.
     const again = await begin(copy, "--port", "0", "--accept-data-loss");
@@ -297,7 +297,7 @@ describeEtcd("a server on an etcd", () => {
     const { code, stdout, stderr } = await run(argvOf(on("/lost/"), kubeconfig));
     expect([code === 0, stdout]).toEqual([false, ""]);
     expect(stderr).toContain(
-      `there are no data in etcd below /lost/, but "${kubeconfig}.etcd" says that a server has run on ${etcd.url} below /lost/`,
+      `there is no data in etcd below /lost/, but "${kubeconfig}.etcd" says that a server has run on ${etcd.url} below /lost/`,
     );
     const accepted = await serve(argvOf([...on("/lost/"), "--accept-data-loss"], kubeconfig), READY);
     expect(accepted.terminal.stdout).toContain("shown once");

@@ -154,7 +154,7 @@ describe("permissions", () => {
     expect([plan.code, why.code, audit.code]).toEqual([1, 0, 1]);
     for (const { stderr } of [plan, why, audit]) expect(stderr).toMatch(fallback);
     expect(audit.stderr).toMatch(
-      /^warning API_FORBIDDEN: EndpointSlice objects were not looked at: .* cannot list resource "endpointslices"/m,
+      /^warning API_FORBIDDEN: EndpointSlice objects were not checked: .* cannot list resource "endpointslices"/m,
     );
   });
 
@@ -169,7 +169,7 @@ describe("permissions", () => {
     expect(answer.code).toBe(code);
     expect(answer.stderr).toMatch(
       new RegExp(
-        `^error API_FORBIDDEN: Cannot work with the ${side} cluster ${sides[side].url}: .*cannot ${verb} resource "(services|endpoints)".*\n  Grant the verb and resource`,
+        `^error API_FORBIDDEN: Cannot use the ${side} cluster ${sides[side].url}: .*cannot ${verb} resource "(services|endpoints)".*\n  Grant the verb and resource`,
         "m",
       ),
     );
@@ -186,7 +186,7 @@ describe("failures", () => {
     await sides.host.stop();
     const answer = await cli(command);
     expect({ code: answer.code, stdout: answer.stdout }).toEqual({ code, stdout: "" });
-    expect(answer.stderr).toMatch(new RegExp(`^error API_UNAVAILABLE: Cannot work with the host cluster ${url}: .*\n  Check `));
+    expect(answer.stderr).toMatch(new RegExp(`^error API_UNAVAILABLE: Cannot use the host cluster ${url}: .*\n  Check `));
   });
 
   test("plan ends with 2 for a configuration with an error", async () => {

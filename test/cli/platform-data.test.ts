@@ -150,8 +150,8 @@ test.each([
   [["check"], "Name a folder with --data, or an etcd with --etcd"],
   [["check", "--data", "x", "--etcd", "http://127.0.0.1:1"], "--data and --etcd cannot be combined"],
   [["check", "--data", "x", "--etcd-user", "root"], "Options for etcd need --etcd"],
-  [["check", "--etcd", "http://127.0.0.1:1", "--etcd-user", "root"], "--etcd-user and --etcd-password-file belong together"],
-  [["check", "--etcd", "http://127.0.0.1:1", "--etcd-cert", "c"], "--etcd-cert and --etcd-key belong together"],
+  [["check", "--etcd", "http://127.0.0.1:1", "--etcd-user", "root"], "--etcd-user and --etcd-password-file must be given together"],
+  [["check", "--etcd", "http://127.0.0.1:1", "--etcd-cert", "c"], "--etcd-cert and --etcd-key must be given together"],
   [["check", "--etcd", "127.0.0.1"], "Expected URLs"],
 ])("%j is refused", async (argv, message) => {
   const { code, stderr } = await run(["platform-data", ...argv, "--encryption-key-file", keyFile(1)]);

@@ -35,7 +35,7 @@ testCommand("render", [
     why: "holds it against a name that was given",
     argv: ["render", "--config", "mapped.yaml", "-f", "endpoints.yaml", "--name", "blue", "--namespace", "default"],
     code: 2,
-    err: /byName\.shop: Expected a host namespace other than "default", in which the virtual cluster lives/,
+    err: /byName\.shop: Expected a host namespace other than "default", in which the virtual cluster runs/,
   },
   {
     why: "fails for a result of a type that API servers refuse, names the patch, and shows the result all the same",
@@ -61,7 +61,7 @@ testCommand("render", [
     stdin: "{apiVersion: v1, kind: Endpoints, metadata: {name: web, namespace: shop}, subsets: [{addresses: [{ip: 10.1.0.11}]}]}",
     out: /subsets: \[\]/,
     err: [
-      'warning ADDRESS_REFUSED: Endpoints shop/web: "172.20.0.11" was left out: not in addressPolicy.allow, which judges addresses as patches wrote them',
+      'warning ADDRESS_REFUSED: Endpoints shop/web: "172.20.0.11" was left out: not in addressPolicy.allow, which checks addresses as the patches wrote them',
       "warning ADDRESS_REFUSED: Endpoints shop/web has no address left on the host",
     ],
   },

@@ -147,7 +147,7 @@ describe("a start", () => {
     const started = start();
     await expect(started).rejects.toMatchObject({
       code: "API_FORBIDDEN",
-      message: "Cannot work with the host cluster https://host.example.com: no route",
+      message: "Cannot use the host cluster https://host.example.com: no route",
     });
     await clock.advance(0);
     expect(clock.pending).toBe(0);

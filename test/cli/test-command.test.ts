@@ -196,7 +196,7 @@ describe("golden files", () => {
     expect(stdout).toMatch(/^ {2}-.*100\.0\.0\.2$\n^ {2}\+.*100\.0\.0\.1$/m);
   });
 
-  test("are not written outside of the test's folder and the working folder", async () => {
+  test("are not written outside of the test's folder and the working directory", async () => {
     write({ "in/a.patch-test.yaml": withGolden("../golden/web.yaml") });
     const { code, stderr } = await run(["test", join(folder, "in"), "-u"]);
     expect([code, stderr]).toEqual([2, expect.stringMatching(/CONFIG_FILE: Will not write/)]);

@@ -62,7 +62,7 @@ describe("test files", () => {
     expect(await discoverTests([missing], { missing: "passed over" })).toEqual({ files: [], folders: [] });
   });
 
-  test("below the working folder have names relative to it", async () => {
+  test("below the working directory have names relative to it", async () => {
     expect((await discoverTests(["./test/cli"])).folders).toEqual(["test/cli"]);
   });
 });

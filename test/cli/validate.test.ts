@@ -82,7 +82,7 @@ testCommand("validate", [
     why: "tells a directory",
     argv: ["validate", "--config", import.meta.dirname],
     code: 2,
-    err: /: error CONFIG_FILE: It is a directory\. Give a file in it\n/,
+    err: /: error CONFIG_FILE: It is a directory\. Name a file in it\n/,
   },
   {
     why: "tells a binary file",
@@ -211,7 +211,7 @@ testCommand("validate", [
     why: "says that the address policy judges what patches write",
     argv: ["validate", "moved.yaml", "--settings", "pods.yaml"],
     out: `Found 1 patch on endpoints.\n${fuel("28,000", "110,000")}${hint("subsets[*].addresses[*].ip")}The configuration is valid, with 1 warning.\n`,
-    err: /warning ADDRESS_REFUSED sync\.toHost\.endpoints\.patches\[0\]: The host gets none of the addresses that the patch writes: 10\.1\.0\.11 becomes 172\.20\.0\.11, which is left out \(not in addressPolicy\.allow\)\. addressPolicy judges addresses as patches wrote them: list the networks that patches write, not the tenant's\n/,
+    err: /warning ADDRESS_REFUSED sync\.toHost\.endpoints\.patches\[0\]: The host gets none of the addresses that the patch writes: 10\.1\.0\.11 becomes 172\.20\.0\.11, which is left out \(not in addressPolicy\.allow\)\. addressPolicy checks addresses as the patches wrote them: list the networks that patches write, not the tenant's\n/,
   },
   {
     why: "gives no hint where a patch reaches the addresses that are not ready",

@@ -40,7 +40,7 @@ describe("why", () => {
   });
 
   test("waits for what is still to come, where it is told to, and fails when it does not come", async () => {
-    const WAITING = "Waiting for a write that is still to come\n";
+    const WAITING = "Waiting for a pending write\n";
     await sides.tenant.client.create(ENDPOINTS, web({ "example.com/team": "ops" }));
     const told = cli("why", ["ep", "shop/web", "--wait", "600"]);
     await sync(has(sides.host.client, ENDPOINTS, "web-x-shop-x-blue"));
@@ -48,7 +48,7 @@ describe("why", () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining("copied: in sync\n") as string });
     await sides.tenant.client.patch(ENDPOINTS, { namespace: "shop", name: "web" }, "merge", { metadata: { labels: { a: "b" } } });
     const late = await cli("why", ["ep", "shop/web", "--wait", "1"]);
-    expect(late).toMatchObject({ code: 1, stderr: `${WAITING}After 1 s, a write for shop/web is still to come: does a syncer run?\n` });
+    expect(late).toMatchObject({ code: 1, stderr: `${WAITING}After 1 s, a write for shop/web is still pending: is a syncer running?\n` });
     expect(late.stdout).toContain("Writes to come");
     expect(await cli("why", ["ep", "shop/wbe", "--wait", "600"])).toMatchObject({ code: 1 });
   });

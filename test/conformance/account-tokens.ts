@@ -58,7 +58,7 @@ export function accountTokenCases(setting: () => RawSetting): void {
       expect([code, json["details"]!["causes"]![0]!["field"]]).toEqual([422, field]);
     });
 
-    test("of an account that is not there are 404, of another name than the path's 422", async () => {
+    test("of an absent account are 404, with a name other than the path's 422", async () => {
       await account("strict");
       expect((await ask("nobody", {})).code).toBe(404);
       expect((await ask("strict", {}, { metadata: { name: "other" } } as object)).code).toBe(422);

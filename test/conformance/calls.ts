@@ -181,7 +181,7 @@ export function deleteCases(setting: () => Setting): void {
       expect(await client.get(CONFIG_MAPS, key)).toBeDefined();
     });
 
-    test("preconditions that hold let it pass", async () => {
+    test("preconditions that hold are accepted", async () => {
       const { client, objects } = setting();
       const created = await client.create(CONFIG_MAPS, objects.configMap("known"));
       const { uid, resourceVersion } = created.metadata;

@@ -97,7 +97,7 @@ export function clusterSuite({ name, create, offers = [], authenticates = true }
       expect(line!["object"]!["message"]).toMatch(/^too old resource version: \d+ \(\d+\)$/);
     });
 
-    test.runIf(offers.includes("compact"))("a page of a compacted state is 410 with a token to go on with", async () => {
+    test.runIf(offers.includes("compact"))("a page of a compacted state is 410 with a token to continue", async () => {
       const { raw, path } = shared;
       const create = (name: string) => raw.send("POST", path("secrets"), { body: { metadata: { name, labels: { page: "yes" } } } });
       for (const label of ["expiring-a", "expiring-b"]) await create(label);

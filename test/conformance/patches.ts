@@ -74,7 +74,7 @@ export function patchCases(setting: () => Setting): void {
       expect(await client.patch(CONFIG_MAPS, keyOf(created), "merge", { data: { a: "1" } })).toEqual(created);
     });
 
-    test("a patch with an old resourceVersion is API_CONFLICT, with the present one it applies", async () => {
+    test("a patch with an old resourceVersion is API_CONFLICT, with the current one it applies", async () => {
       const { client } = setting();
       const created = await create();
       const { resourceVersion } = created.metadata;

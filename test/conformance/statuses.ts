@@ -75,7 +75,7 @@ export function statusCases(setting: () => RawSetting): void {
       await raw.send("DELETE", path("services", "sticky"));
     });
 
-    test("schemas say which fields have to be there", async () => {
+    test("schemas list the required fields", async () => {
       const { json } = await setting().raw.send("GET", "/openapi/v3/api/v1");
       const required = (name: string) => json["components"]!["schemas"]![`io.k8s.${name}`]!["required"];
       expect(required("api.core.v1.ServicePort")).toEqual(["port"]);

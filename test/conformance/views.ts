@@ -49,7 +49,7 @@ export function viewCases(setting: () => RawSetting): void {
       expect(all.json["items"]![0]!["data"]).toBeUndefined();
     });
 
-    test("a watch is shown as tables, of which the first has the columns", async () => {
+    test("a watch is shown as tables, and only the first has the columns", async () => {
       await make("view-d");
       const { raw, path } = setting();
       const url = `${path("configmaps", "view-d")}?watch=1&timeoutSeconds=90`;

@@ -69,7 +69,7 @@ export function scaleCases(setting: () => RawSetting): void {
       expect(scale.json["spec"]!["replicas"] ?? 0).toBe(0);
     });
 
-    test("is written by a patch, which is a new generation of the object and owned by who scaled", async () => {
+    test("is written by a patch, which is a new generation of the object and owned by the client that scaled", async () => {
       // No ReplicaSet is made of it, and no Pod.
       await create("deployments", "s-patched", workload({ replicas: 1, paused: true }));
       const { code, json } = await patch(`${scaleOf("s-patched")}?fieldManager=scaler`, { spec: { replicas: 0 } });
@@ -80,7 +80,7 @@ export function scaleCases(setting: () => RawSetting): void {
       expect(owners).toMatchObject([{ subresource: "scale", fieldsV1: { "f:spec": { "f:replicas": {} } } }]);
     });
 
-    test("is written by a PUT, unless the object is another by now", async () => {
+    test("is written by a PUT, unless the object has been replaced", async () => {
       await create("statefulsets", "s-put", workload({ serviceName: "web" }));
       const where = scaleOf("s-put", "statefulsets");
       const { json } = await setting().raw.send("GET", where);
@@ -95,7 +95,7 @@ export function scaleCases(setting: () => RawSetting): void {
       expect([late.code, late.json["reason"]]).toEqual([409, "Conflict"]);
     });
 
-    test("below 0 is 422 of the Scale, of something that is not there 404", async () => {
+    test("below 0 is 422 of the Scale, of an absent object 404", async () => {
       await create("deployments", "s-refused", workload());
       const below = await patch(scaleOf("s-refused"), { spec: { replicas: -1 } });
       expect([below.code, causes(below), below.json["details"]!["kind"]]).toEqual([422, ["spec.replicas"], "Scale"]);
@@ -166,7 +166,7 @@ export function policyCases(setting: () => RawSetting): void {
       expect([changed.code, changed.json["metadata"]!["generation"]]).toEqual([200, 2]);
     });
 
-    test("of a NetworkPolicy the rules are replaced as a whole", async () => {
+    test("the rules of a NetworkPolicy are replaced as a whole", async () => {
       const spec = { podSelector: {}, policyTypes: ["Ingress"], ingress: [{ ports: [{ port: 80, protocol: "TCP" }] }] };
       const { code, json } = await policies.create("networkpolicies", "n-plain", spec);
       expect([code, json["spec"]]).toEqual([201, spec]);

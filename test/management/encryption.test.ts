@@ -45,7 +45,7 @@ describe("a cipher", () => {
     const sealed = cipherOf(1).seal("/a", "text");
     expect(await failure(() => cipherOf(2).open("/a", sealed))).toEqual({
       code: "STORE_FAILED",
-      message: `Cannot read what is stored: it was encrypted with the key ${cipherOf(1).keys.first}, which is not available`,
+      message: `Cannot read the stored data: it was encrypted with the key ${cipherOf(1).keys.first}, which is not available`,
       hint: hintOf(1),
     });
   });
@@ -53,7 +53,7 @@ describe("a cipher", () => {
   test("opens nothing at another place", async () => {
     const cipher = cipherOf(1);
     const { code, message } = await failure(() => cipher.open("/b", cipher.seal("/a", "text")));
-    expect([code, message]).toEqual(["STORE_FAILED", "Cannot read what is stored: it was changed, or belongs to another place"]);
+    expect([code, message]).toEqual(["STORE_FAILED", "Cannot read the stored data: it was changed, or belongs to another place"]);
   });
 
   test("opens nothing that was changed, wherever that is", async () => {
@@ -118,7 +118,7 @@ describe("the text of encryption keys", () => {
     expect(await failure(() => parseEncryptionKeys(text))).toEqual({
       code: "CONFIG_VALUE",
       message: why,
-      hint: "Make one with: head -c 32 /dev/urandom | base64",
+      hint: "Generate one with: head -c 32 /dev/urandom | base64",
     });
   });
 });

@@ -87,7 +87,7 @@ describe("an access rule", () => {
     const rule = { verbs: ["get", "patch"], users: [editor.name] };
     const path = await make(SECRETS, { owner: { user: "jane" }, access: [rule] });
     const give = (...verbs: string[]) => set(editor.client, path, { access: [rule, { verbs, users: ["bob"] }] });
-    expectRefused(await give("get", "delete", "list"), "an access rule cannot give what you do not have: delete, list, watch");
+    expectRefused(await give("get", "delete", "list"), "an access rule cannot grant what you do not have: delete, list, watch");
     expectRefused(await give("VerbAll"), "do not have: list, watch, update, delete");
     expectRefused(await give("create"), "do not have: create");
     expectAllowed(await give("get"));
@@ -197,7 +197,7 @@ describe("an access key", () => {
     const groups = who === "user" ? [] : ["platform:admins"];
     const scope = { rules: [{ verbs: ["get", "create"], namespaces: ["", "p-x"] }] };
     const author = await person({ groups, scope });
-    expectRefused(await create(author.client, {}), "your own key has a scope, so spec.scope is needed, and must lie within it");
+    expectRefused(await create(author.client, {}), "your own key has a scope, so spec.scope is required, and must be within it");
     const wide = { rules: [{ verbs: ["get", "delete"], namespaces: ["p-x"] }] };
     expectRefused(await create(author.client, { scope: wide }), "spec.scope goes beyond the scope of your own key");
     const { code, body, text } = await create(author.client, { scope: { rules: [{ verbs: ["create"], namespaces: [""] }] } });
@@ -216,7 +216,7 @@ describe("an access key", () => {
       const whole = await platform.withKey({ user: name, groups });
       const limited = await platform.withKey({ user: name, groups, scope: { rules: [{ namespaces: [""] }] } });
       const path = `${KEYS}/${whole.name}`;
-      expectRefused(await set(limited, path, change()), "your own key has a scope, so spec.scope is needed");
+      expectRefused(await set(limited, path, change()), "your own key has a scope, so spec.scope is required");
       expect((await whole.send("GET", path)).code).toBe(200);
       expectAllowed(await set(limited, path, { displayName: "a text" }));
       expectAllowed(await set(limited, `${KEYS}/${limited.name}`, change()));

@@ -17,14 +17,14 @@ describe("a key with a ttl", () => {
       expect(await codesOf(first, second, third)).toEqual([200, 200, 200]);
       await own.wait(3);
       expect(await codesOf(first, second, third)).toEqual([401, 401, 401]);
-      expect(await whyOf(third)).toBe("the access key with which this one was made is no longer accepted");
+      expect(await whyOf(third)).toBe("the access key with which this one was created is no longer accepted");
     });
   });
 
   test("warns with the time when the key ends if more is requested", async () => {
     await onPlatform("", async (own) => {
       const first = await own.key({ user: "jane", ttl: 3 });
-      const warning = "the key ends at 2026-06-01T12:00:03Z, no later than the keys with which it is made and changed";
+      const warning = "the key expires at 2026-06-01T12:00:03Z, no later than the keys with which it is created and changed";
       expect((await own.post(first, {})).warnings).toContain(warning);
       expect((await own.post(first, { ttl: 60 })).warnings).toContain(warning);
       expect((await own.post(first, { ttl: 2 })).warnings).toBe("");
@@ -286,7 +286,7 @@ describe("where a key comes from", () => {
       let key = await own.key({ user: "jane" });
       for (let length = 2; length <= KEY_CHAIN_MAX; length++) key = await own.make(key);
       const refused = await own.post(key, {});
-      expect([refused.code, at(refused, "message")]).toEqual([403, expect.stringContaining("give a key another value")]);
+      expect([refused.code, at(refused, "message")]).toEqual([403, expect.stringContaining("set a new value for a key")]);
       expect((await own.change(key, key, { key: STRONG })).code).toBe(200);
     });
   });

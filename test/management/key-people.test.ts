@@ -45,7 +45,7 @@ describe("a key made with the key of a sign-in", () => {
       const members = (users: string[]) => own.admin.send("PATCH", "/teams/ops", { spec: { users } }, MERGE_PATCH);
       await members(["bob"]);
       expect(await codesOf(key, child)).toEqual([401, 401]);
-      expect(await whyOf(key)).toBe("the person who made the access key has left its team");
+      expect(await whyOf(key)).toBe("the person who created the access key has left its team");
       await members(["jane"]);
       expect(await codesOf(key, child)).toEqual([200, 200]);
       await own.admin.send("PATCH", "/users/jane", { spec: { disabled: true } }, MERGE_PATCH);

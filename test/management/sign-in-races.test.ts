@@ -68,7 +68,7 @@ test("one identity is linked by one of two users", async () => {
   expect(bound).toEqual(["other/z"]);
 });
 
-test("a user bound by mail address becomes the first of two who have it", async () => {
+test("a user bound by email address becomes the first of two who have it", async () => {
   await api.registry.create(USERS, "", { metadata: { name: "boss" }, spec: { connector: "oidc", email: "boss@corp.example" } });
   const address = { email: "boss@corp.example", emailVerified: true };
   const both = await Promise.all(["1", "2"].map((id) => api.signIn.signIn(person(id, { username: "boss", ...address }))));

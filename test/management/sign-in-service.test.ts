@@ -126,7 +126,7 @@ describe("a sign-in", () => {
       const { name } = await api.signIn.signIn({ ...JANE, groups });
       expect([await userOf(name), (await teams()).sort()]).toEqual(["jane", groups.slice(0, 4).sort()]);
       expect(metrics.value("apiserver_rejected_requests_total", { reason: "quota" })).toBe(times);
-      expect(log.filter((line) => line.includes("cannot make more teams"))).toHaveLength(times);
+      expect(log.filter((line) => line.includes("cannot create more teams"))).toHaveLength(times);
     }
     expect(log.join()).toContain('exceeded quota: objects of user \\"jane\\"');
     // Others have room, and so does a user who has fewer than before.
@@ -182,7 +182,7 @@ describe("no user takes another one's name", () => {
     { emailVerified: undefined, connector: "oidc", links: false },
     { emailVerified: true, connector: "other", links: false },
     { emailVerified: true, connector: "", links: false },
-  ])("a user bound to $connector by mail address is found with emailVerified $emailVerified: $links", async (row) => {
+  ])("a user bound to $connector by email address is found with emailVerified $emailVerified: $links", async (row) => {
     const { emailVerified, connector, links } = row;
     await api.registry.create(USERS, "", { metadata: { name: "prepared" }, spec: { email: "Jane@example.com", connector } });
     const { emailVerified: _verified, ...unsaid } = JANE;
@@ -193,7 +193,7 @@ describe("no user takes another one's name", () => {
   test("two users bound by one address admit no one", async () => {
     for (const name of ["one", "two"])
       await api.registry.create(USERS, "", { metadata: { name }, spec: { email: JANE.email, connector: "oidc" } });
-    await expect(api.signIn.signIn(JANE)).rejects.toThrow("several users are bound to your mail address");
+    await expect(api.signIn.signIn(JANE)).rejects.toThrow("several users are bound to your email address");
   });
 });
 

@@ -184,7 +184,7 @@ describe("matchers", () => {
     ],
     ["toRoundTrip", () => expect(at(0)).toRoundTrip(), /^Expected a round trip, found it drifts, [^]*tenant "192\.168\.[^]* → host /],
     ["toRoundTrip of one way", () => expect(at(3)).toRoundTrip(), /^Expected a round trip, found it one-way, nothing comes back/],
-    ["toCostLessThan", () => expect(at(0)).toCostLessThan(5), /^Expected less than 5 fuel, found \d+ for "[^]*the dearest of 300\n/],
+    ["toCostLessThan", () => expect(at(0)).toCostLessThan(5), /^Expected less than 5 fuel, found \d+ for "[^]*the most expensive of 300\n/],
     ["not.toRewrite", () => expect(at(3)).not.toRewrite("a", "A"), /^Expected "a" not to become "A"\n/],
     ["not.toFailWith", () => expect(at(3)).not.toFailWith("EXPRESSION_ERROR", 7), /^Expected 7 not to fail with EXPRESSION_ERROR: /],
     ["not.toRoundTrip", () => expect(at(1)).not.toRoundTrip({ runs: 50 }), /^Expected no round trip, found it lossless/],
@@ -198,7 +198,7 @@ describe("matchers", () => {
   });
 
   test("want a patch", () => {
-    expect(() => expect("value").toRewrite("a", "b")).toThrow("expected a patch, as loadPatch answers it");
+    expect(() => expect("value").toRewrite("a", "b")).toThrow("expected a patch, as returned by loadPatch");
   });
 
   test("are functions that any runner can call: they answer pass, message, and values for a diff", () => {

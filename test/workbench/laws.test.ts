@@ -23,8 +23,8 @@ const documented = (
 
 /** Documented pairs that lose something; all other pairs are lossless, and all single expressions one-way. */
 const LOSSY: Readonly<Record<string, PairVerdict>> = {
-  "the same on an older page, whose reverse expression forgets the hyphen": "oscillates",
-  "a reverse expression alone": "drifts",
+  "the same from an older page, whose reverse expression forgets the hyphen": "oscillates",
+  "only a reverse expression": "drifts",
   "a prefix that is added only once": "drifts",
 };
 
@@ -54,7 +54,7 @@ describe("a reverse expression that slices one character too few", () => {
       'tenant "a" → host "my-prefix-a" → tenant "-a" → host "my-prefix--a" → tenant "--a" → host "my-prefix---a" → tenant "---a"',
     );
     expect(counterExample!.explanation).toMatch(
-      /gets longer with every round.*this syncer lets no edit flow that changes on its way back, and undoes it/,
+      /gets longer with every round.*this syncer accepts no edit that changes on its way back, and undoes it/,
     );
   });
 
@@ -249,7 +249,7 @@ describe("the laws beside the verdict", () => {
     const { counterExample } = laws.find(({ law }) => law === "hostEdits")!;
     expect(formatLawSteps(counterExample!.steps)).toBe('host "a" → tenant "" → host "a-"');
     expect(counterExample!.explanation).toBe(
-      'An edit on the host to "a" does not flow: expression does not make it again of what reverseExpression answers. The syncer undoes it.',
+      'An edit on the host to "a" does not flow: expression does not reproduce it from the result of reverseExpression. The syncer undoes it.',
     );
   });
 

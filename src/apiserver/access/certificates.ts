@@ -39,7 +39,7 @@ const EXTENDED_KEY_USAGE = objectId("2.5.29.37");
 const SERVER_AUTHENTICATION = objectId("1.3.6.1.5.5.7.3.1");
 
 /**
- * An authority made for one server, and the server's certificate by it. The authority's key is discarded at once, so it can
+ * An authority created for one server, and the server's certificate signed by it. The authority's key is discarded at once, so it can
  * never sign another certificate. ECDSA on P-256; valid from a day ago, for clocks that differ, and for a year.
  *
  * @example

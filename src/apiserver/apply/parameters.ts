@@ -14,7 +14,7 @@ export interface PatchParameters {
 /**
  * Requires a manager from appliers, and refuses force from all others.
  *
- * @throws API_INVALID when a parameter is missing, out of place or no name of a manager.
+ * @throws API_INVALID when a parameter is missing, out of place or not a valid manager name.
  */
 export function checkPatchParameters({ apply, fieldManager = "", force }: PatchParameters): void {
   const errors: FieldError[] = [];

@@ -19,7 +19,7 @@ export interface SharedFields {
 }
 
 /**
- * The managers of the view, made from those of the object. Appliers are known in the version in which they apply to the view.
+ * The managers of the view, made from those of the object. An applier is recorded in the version in which it applies to the view.
  *
  * @example
  * managersOfView(deployment.metadata.managedFields, { shared, viewVersion: "autoscaling/v1", objectVersion: "apps/v1" });

@@ -5,7 +5,7 @@ import { BlockList, isIP } from "node:net";
 export type AddressOf = (request: Pick<IncomingMessage, "headers" | "socket">) => string;
 
 /**
- * The address of the sender of a request: of its connection, or, where that is a proxy that is trusted, the last address in
+ * The address of the sender of a request: of its connection, or, where that is a trusted proxy, the last address in
  * `X-Forwarded-For` that is not a trusted proxy. Earlier ones are claims of the client.
  *
  * @param proxies IP addresses, and networks such as 10.0.0.0/8.

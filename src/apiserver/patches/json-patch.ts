@@ -71,10 +71,10 @@ function parseOperation(entry: unknown, where: string): PatchOperation {
 }
 
 function parsePointer(text: unknown, where: string): Pointer {
-  if (typeof text !== "string") throw new PatchSyntaxError(`${where} is missing or no text`);
+  if (typeof text !== "string") throw new PatchSyntaxError(`${where} is missing or not a string`);
   if (text === "") return [];
   if (!text.startsWith("/")) throw new PatchSyntaxError(`${where} does not begin with a slash: ${JSON.stringify(text)}`);
-  if (/~(?![01])/.test(text)) throw new PatchSyntaxError(`${where} has an invalid escape with ~: ${JSON.stringify(text)}`);
+  if (/~(?![01])/.test(text)) throw new PatchSyntaxError(`${where} has an invalid ~ escape: ${JSON.stringify(text)}`);
   const segments = text.slice(1).split("/");
   if (segments.length > JSON_DEPTH_MAX) throw new PatchSyntaxError(`${where} is deeper than ${JSON_DEPTH_MAX}`);
   return segments.map((segment) => segment.replaceAll("~1", "/").replaceAll("~0", "~"));
@@ -151,7 +151,7 @@ class Patching {
 
   #splice(list: unknown[], index: number, change: [removed: number, ...added: unknown[]]): void {
     this.#movedItems += list.length - index;
-    if (this.#movedItems > MOVED_ITEMS_MAX) throw new PatchGrowthError(`the patch moves more than ${MOVED_ITEMS_MAX} items of lists`);
+    if (this.#movedItems > MOVED_ITEMS_MAX) throw new PatchGrowthError(`the patch moves more than ${MOVED_ITEMS_MAX} list items`);
     list.splice(index, ...change);
   }
 

@@ -22,8 +22,8 @@ const DELETE_PRIMITIVES = "$deleteFromPrimitiveList/";
  *
  * - `$patch`: `replace` the whole map or list, `delete` the map or the item with this key; `merge` is what happens anyway.
  * - `$retainKeys` lists the only members that stay.
- * - `$deleteFromPrimitiveList/name` lists what goes from the set `name`.
- * - `$setElementOrder/name` lists the items of `name`, or their keys, in the order that they come to have.
+ * - `$deleteFromPrimitiveList/name` lists what is removed from the set `name`.
+ * - `$setElementOrder/name` lists the items of `name`, or their keys, in their final order.
  *
  * @throws PatchSyntaxError when a directive has the wrong form, PatchApplyError when the patch does not fit the lists.
  * @example

@@ -28,7 +28,7 @@ export interface HeldObjects {
   heldBytesOf(key: string): number;
 }
 
-/** @throws API_ERROR (507) when an object takes more than there is room for, and more than the one before at its key. */
+/** @throws API_ERROR (507) when an object takes more than there is room for, and more than the previous one at its key. */
 export function demandRoom(held: HeldObjects, { objectBytes = Infinity }: StoreMemory, key: string, object: KubeObject): void {
   if (objectBytes === Infinity) return;
   const growth = heldBytes(object) - held.heldBytesOf(key);
@@ -50,7 +50,7 @@ export function countOpened(memory: StoreMemory): (object: KubeObject) => void {
   };
 }
 
-/** @throws STORE_FAILED when a store holds more than the limits allow at opening. */
+/** @throws STORE_FAILED when a store that is opened holds more than the limits allow. */
 export function demandOpens(bytes: number, { objectBytes = Infinity }: StoreMemory): void {
   if (bytes <= objectBytes * OPENS_WITH) return;
   const most = Math.floor(objectBytes / MIB);

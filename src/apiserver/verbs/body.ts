@@ -86,7 +86,7 @@ export function checkObjectName({ metadata }: KubeObject, key: ObjectKey): void 
 }
 
 /**
- * Demands that an object's namespace, if it names one, is that of the request. Cluster-scoped objects may name any, because templates
+ * Requires that an object's namespace, if it names one, is that of the request. Cluster-scoped objects may name any, because templates
  * often do; it is dropped. Source: the API server's write handlers.
  *
  * @throws API_BAD_REQUEST when it is another.

@@ -95,8 +95,8 @@ export function termsOf(
 }
 
 /**
- * Reads the object of a request. The caller is judged again in that moment: the object may be there only since the request came, or the
- * rights may have ended, and answers that write nothing, as those to reads, dry runs and conflicts, reveal the object too.
+ * Reads the object of a request. The caller is checked again at that moment: the object may have appeared after the request, or the permissions may
+ * have ended, and answers that write nothing, such as those to reads, dry runs and conflicts, reveal the object too.
  *
  * @throws whatever `judge` throws.
  */

@@ -18,7 +18,7 @@ export interface Finished {
 
 /**
  * The steps of every write from a decoded object to the stored one: prepare, allocate, validate, canonicalize. The caller
- * ends the allocation: with `commit` once the object is stored, else with `rollback`.
+ * ends the allocation: with `commit` once the object is stored, otherwise with `rollback`.
  *
  * @throws API_INVALID when the object breaks a rule of its kind; nothing is held then.
  */
@@ -67,7 +67,7 @@ export function withoutAnswer(object: KubeObject): KubeObject {
 }
 
 /**
- * Errors for which a creation of `body` would be refused, judged by the body alone: nothing is allotted, looked up or stored. Unknown
+ * Errors for which a creation of `body` would be refused, judged only by the body: nothing is allocated, looked up or stored. Unknown
  * fields are dropped, as the verb drops them.
  *
  * @throws API_BAD_REQUEST when the body is not an object of the kind.

@@ -44,7 +44,7 @@ async function audit({ terminal, exit }: CommandContext, { output }: InspectionF
   const preview = await inspection.preview();
   // Kinds that are not synced may be unreadable: the roles of the guide grant no more than needed.
   for (const { resource, error } of found.hidden)
-    tellWarning(terminal, `${error.code}: ${resource.kind} objects were not looked at: ${error.message}`);
+    tellWarning(terminal, `${error.code}: ${resource.kind} objects were not checked: ${error.message}`);
   tellNarrowed(terminal, found);
   const invisible = await inspectVisibility(terminal, inspection);
   const readers = await inspectReaders(inspection);

@@ -100,7 +100,7 @@ async function findCopies(
   for (const { resource, error } of hidden) {
     // These always have copies, and a requested kind must be read.
     if (kind !== undefined || usual.includes(resource)) throw error;
-    tellWarning(terminal, `${error.code}: ${resource.kind} objects were not looked at: ${error.message}`);
+    tellWarning(terminal, `${error.code}: ${resource.kind} objects were not checked: ${error.message}`);
   }
   return copies;
 }
@@ -179,7 +179,7 @@ function tellRemovals(terminal: Terminal, { output }: CleanupFlags, removals: re
   for (const { kind, host, finalizers } of report.held) {
     tellWarning(terminal, `${kind} ${host} stays until its finalizers are done: ${finalizers.join(", ")}`);
   }
-  for (const { kind, host } of report.left) tellWarning(terminal, `${kind} ${host} changed meanwhile and was left alone`);
+  for (const { kind, host } of report.left) tellWarning(terminal, `${kind} ${host} changed in the meantime and was left alone`);
   if (removals.length === 0) return terminal.out("Nothing to remove.\n");
   const { length } = report.removed;
   terminal.out(`Removed ${objectsOf(length)}.\n`);

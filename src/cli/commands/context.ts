@@ -64,7 +64,7 @@ async function show({ terminal }: CommandContext, asked?: string): Promise<void>
 
 async function save({ terminal }: CommandContext, name: string, flags: ClusterFlags): Promise<void> {
   if (!/^[A-Za-z0-9][-A-Za-z0-9_.]{0,62}$/.test(name))
-    throw new EngineError("USAGE", `Cannot call a context "${name}": expected letters, digits, - _ and ., at most 63 of them`);
+    throw new EngineError("USAGE", `Cannot name a context "${name}": expected letters, digits, - _ and ., at most 63 of them`);
   const given = CONTEXT_OPTIONS.filter((option) => flags[option] !== undefined);
   if (given.length === 0) throw new EngineError("USAGE", "Give the flags to save in the context: --name, --config, …");
   const absolute = (value: unknown) => (Array.isArray(value) ? value.map((one) => resolve(String(one))) : resolve(String(value)));
@@ -74,7 +74,7 @@ async function save({ terminal }: CommandContext, name: string, flags: ClusterFl
   const { contexts } = await readContexts(terminal);
   const old = Object.hasOwn(contexts, name) ? contexts[name] : undefined;
   await writeContexts(terminal.env, { current: name, contexts: { ...contexts, [name]: saved } });
-  terminal.out(`Context ${name} is ${old === undefined ? "written" : "replaced"}, and the current one.\n`);
+  terminal.out(`Context ${name} is ${old === undefined ? "written" : "replaced"} and is now the current one.\n`);
   const lost = CONTEXT_OPTIONS.filter((option) => old?.[option] !== undefined && saved[option] === undefined);
   // What it said of these flags before is gone: a context is written as a whole.
   if (lost.length > 0) terminal.out(`It no longer sets ${lost.map(flagOf).join(", ")}.\n`);

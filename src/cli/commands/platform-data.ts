@@ -14,7 +14,7 @@ export function definePlatformData(command: Command, context: CommandContext): v
     command
       .command("backup")
       .argument("<folder>", "the new folder; it must be empty or not exist")
-      .description("copy one consistent state into a new folder, also while servers run"),
+      .description("copy one consistent state into a new folder, even while servers run"),
   )
     .addHelpText("after", examples(BACKUP))
     .action(async (folder: string, flags: PlatformDataFlags) => (await load()).backUp(context, folder, flags));
@@ -30,12 +30,12 @@ export function definePlatformData(command: Command, context: CommandContext): v
   withStore(
     command
       .command("check")
-      .argument("[backup]", "the folder of a backup; for data of a server use --data or --etcd")
+      .argument("[backup]", "the folder of a backup; for a server's data, use --data or --etcd")
       .description("open, check and count every value of a backup or of data, and print a digest"),
   )
     .addHelpText("after", examples("endpoint-sync platform-data check backup-1 --encryption-key-file platform.key"))
     .action(async (backup: string | undefined, flags: PlatformDataFlags) => (await load()).checkData(context, backup, flags));
-  withStore(command.command("keys").description("print how many values each encryption key encrypts, also while the server runs"))
+  withStore(command.command("keys").description("print how many values each encryption key encrypts, even while the server runs"))
     .addHelpText("after", examples("endpoint-sync platform-data keys --data platform-data --encryption-key-file platform.key"))
     .action(async (flags: PlatformDataFlags) => (await load()).tellKeys(context, flags));
 }

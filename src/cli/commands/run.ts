@@ -21,7 +21,7 @@ export function defineRun(command: Command, context: CommandContext): void {
     .option("--confirm-deletes <number>", "allow up to this many deletes that the delete brake holds", parseCount)
     .option("--host-qps <number>", "maximum writes per second to the host (default: no limit)", parseRate)
     .option("--leader-elect", "let one of several processes for a virtual cluster write while the others stand by")
-    .option("--allow-empty", "accept an empty configuration or settings file, also on reload")
+    .option("--allow-empty", "accept an empty configuration or settings file, at startup and on reload")
     .option("--no-laws", "disable the background check for oscillating patches")
     .option("--metrics-address <address>", "address that serves /metrics; empty to disable", ":8080")
     .option("--health-address <address>", "address that serves /healthz, /livez and /readyz; empty to disable", ":8081")

@@ -10,7 +10,7 @@ import type { TestFlags } from "../test/test-run.ts";
 export function defineTest(command: Command, context: CommandContext): void {
   command
     .addArgument(
-      new Argument("[files...]", "test files, folders or quoted globs (default: all *.patch-test.yaml below the working folder)"),
+      new Argument("[files...]", "test files, folders or quoted globs (default: all *.patch-test.yaml below the working directory)"),
     )
     .option("-t, --filter <text>", "only tests whose name contains this text or matches this /regular expression/", parseFilter)
     .addOption(new Option("--fail-fast", "stop after the first file with a failure").conflicts("watch"))
@@ -28,7 +28,7 @@ export function defineTest(command: Command, context: CommandContext): void {
   command
     .helpCommand(false)
     .command("init")
-    .argument("[folder]", "the folder of `vcluster.yaml`, where the tests are written (default: the working folder)")
+    .argument("[folder]", "the folder of `vcluster.yaml`, where the tests are written (default: the working directory)")
     .description("write a first, passing test of the configuration in a folder, without overwriting anything")
     .helpOption("-h, --help", "this help")
     .addHelpText("after", examples("endpoint-sync test init"))

@@ -33,7 +33,7 @@ export function defineWhy(command: Command, context: CommandContext): void {
   addInspectionFlags(command)
     .argument("<kind>", formatChoice(kinds.map(({ resource }) => resource.plural)))
     .argument("<object>", "namespace/name in the tenant cluster, or of the copy on the host")
-    .option("--wait <seconds>", "Wait, for at most so long, until nothing is left to be written for the object", parsePositive)
+    .option("--wait <seconds>", "Wait up to this long until nothing is left to write for the object", parsePositive)
     .addHelpText(
       "after",
       examples(
@@ -68,7 +68,7 @@ function formatChoice(words: readonly string[]): string {
 /** @throws USAGE for anything but `namespace/name`. */
 function parseName(text: string): ObjectKey {
   if (/^[^/\s]+\/[^/\s]+$/.test(text)) return parseKey(text);
-  throw new EngineError("USAGE", `Cannot look for "${text}": expected namespace/name, shop/web for example`);
+  throw new EngineError("USAGE", `Cannot look for "${text}": expected namespace/name, such as shop/web`);
 }
 
 interface About {
@@ -85,7 +85,7 @@ function createWait({ terminal }: CommandContext, { wait: seconds = 0 }: WhyFlag
   let isTold = false;
   return () => {
     if (systemClock.now() >= until) return false;
-    if (!isTold) terminal.err("Waiting for a write that is still to come");
+    if (!isTold) terminal.err("Waiting for a pending write");
     isTold = true;
     return true;
   };
@@ -101,7 +101,7 @@ async function why({ terminal, exit }: CommandContext, { output, wait }: WhyFlag
   const isPending = explanation.writes.length > 0;
   if (isPending && about.wait()) return "again";
   if (isPending && wait !== undefined) {
-    terminal.err(`After ${wait} s, a write for ${formatKey(key)} is still to come: does a syncer run?`);
+    terminal.err(`After ${wait} s, a write for ${formatKey(key)} is still pending: is a syncer running?`);
     exit(EXIT_FAILED);
   }
   const uid = explanation.tenant?.uid;

@@ -94,7 +94,7 @@ function summary(world: DemoWorld, tookMs: number): string {
   const objects = shownRecords(world);
   const copied = objects.filter(({ state }) => state === "copied").length;
   const others = [...new Set(objects.flatMap(({ notes }) => notes.map(({ code }) => code)))];
-  const why = others.length > 0 ? ` endpoint-sync explain CODE tells more about ${others.join(" and ")}.` : "";
+  const why = others.length > 0 ? ` endpoint-sync explain CODE says more about ${others.join(" and ")}.` : "";
   return `\n${copied} of ${objects.length} objects are on the host, ${tookMs} ms after the start of both clusters.${why}\n`;
 }
 

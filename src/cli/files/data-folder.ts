@@ -31,8 +31,8 @@ export interface DataFolder {
 }
 
 /**
- * Opens a folder, which is made when it does not exist: `cluster.db` holds the objects, `credentials.json` what clients trust
- * and show. No other process can open it meanwhile.
+ * Opens a folder, which is created if it does not exist: `cluster.db` holds the objects, `credentials.json` what clients trust
+ * and present. No other process can open it in the meantime.
  *
  * @throws CONFIG_FILE when the folder or a file in it cannot be used.
  */
@@ -48,7 +48,7 @@ export async function openDataFolder(path: string, name: string): Promise<DataFo
 }
 
 /**
- * Makes a folder that only its owner can read, unless it exists.
+ * Creates a folder that only its owner can read, unless it exists.
  *
  * @throws CONFIG_FILE when it cannot be used.
  */

@@ -104,7 +104,7 @@ export function parseCount(text: string): number {
 /** A whole number from 1. @throws InvalidArgumentError for another text. */
 export function parsePositive(text: string): number {
   if (/^[0-9]{1,9}$/.test(text) && Number(text) > 0) return Number(text);
-  throw new InvalidArgumentError("Expected a whole number from 1.");
+  throw new InvalidArgumentError("Expected a whole number, 1 or more.");
 }
 
 /** A rate above 0. @throws InvalidArgumentError for another text. */

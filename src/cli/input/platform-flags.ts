@@ -66,7 +66,7 @@ function remoteKeys(place: string): KeySource {
   const { protocol, hostname } = new URL(place);
   if (protocol === "http:" && !LOOPBACK.test(hostname)) {
     const details = {
-      hint: "Keys sent without TLS can be replaced on the way, so others could sign tokens. Use https, or a file",
+      hint: "Keys sent without TLS can be replaced in transit, so others could sign tokens. Use https, or a file",
     };
     throw new EngineError("USAGE", "--platform-keys must not be read over plain HTTP", { details });
   }

@@ -41,7 +41,7 @@ function facts({ tenant, hostKey, host, orphans, decision, state, writes, settle
   return [
     ["tenant", tenant === undefined ? "does not exist" : `version ${tenant.resourceVersion}, uid ${tenant.uid}${going(tenant.isGoing)}`],
     ["host", `${place}${host === undefined ? (hostKey === undefined ? "" : ", nothing there") : `, ${describeHost(host)}`}`],
-    ...orphans.map((orphan) => ["", `${formatKey(orphan)}, a copy from before its namespace was mapped again`]),
+    ...orphans.map((orphan) => ["", `${formatKey(orphan)}, a copy from before its namespace was remapped`]),
     ...(decision === undefined ? [] : [["decision", decision.action === "copy" ? "copy" : `${decision.action}: ${decision.code}`]]),
     ["state", stateText({ state, writes })],
     ...(settles ? [] : [["", "It never settles: what is written never matches what is wanted"]]),

@@ -7,5 +7,5 @@ export function tellNarrowed(terminal: Terminal, { narrowed }: Pick<MarkedCopies
   if (narrowed === undefined) return;
   const kinds = narrowed.kinds.map(({ plural }) => plural).join(", ");
   const places = narrowed.namespaces.join(", ");
-  tellWarning(terminal, `Only namespace ${places} was looked at for ${kinds}: listing them in all namespaces is not allowed`);
+  tellWarning(terminal, `Only namespace ${places} was searched for ${kinds}: listing them in all namespaces is not allowed`);
 }

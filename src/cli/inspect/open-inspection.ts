@@ -48,7 +48,7 @@ export function addInspectionFlags(command: Command): Command {
 /**
  * Inspects both clusters and passes the result to `use`. Problems of the configuration are reported, and `use` is not called.
  *
- * @param use - answers `again` to have both clusters read once more, after a moment
+ * @param use - returns `again` to have both clusters read once more, after a moment
  *
  * @throws as `run` does: errors of a cluster, each naming its cluster; CLUSTER_IDENTITY; CONFIG_VALUE.
  */

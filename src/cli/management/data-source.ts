@@ -67,7 +67,7 @@ export async function readSource(context: CommandContext, flags: StoreFlags, cip
 /**
  * Opens the store of a source without a running server.
  *
- * @throws CONFIG_FILE if there is nothing, or a server opens it meanwhile; errors of `act`.
+ * @throws CONFIG_FILE if there is nothing, or a server opens it in the meantime; errors of `act`.
  */
 export async function withSource<T>(
   { terminal }: CommandContext,
@@ -104,7 +104,7 @@ async function demandLog(folder: string): Promise<void> {
   if (kept?.open === true && timesOf(path)?.hasLog === false) throw lostLog(`${path}-wal`);
 }
 
-/** Opens data that may have a log beside them. When they are closed again the log is in them and gone, so it must not be missed after that. */
+/** Opens data that may have a log beside it. Closing it merges the log into it and removes the log, so a missing log is no error after that. */
 export async function openRecovering<S extends Store>(folder: string, open: () => S): Promise<S> {
   const store = open();
   try {

@@ -43,7 +43,7 @@ export async function readCipher({ file, folder, terminal }: EncryptionKeyOption
 }
 
 /**
- * The same, but for new data a key is created beside them.
+ * The same, except that for new data a key is created beside it.
  *
  * @throws as {@link readCipher}.
  */

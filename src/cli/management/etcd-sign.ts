@@ -22,7 +22,7 @@ interface Sign {
 
 /** Record from an earlier server for the next one. */
 export interface EtcdSign {
-  /** Says how it is known that there were data. */
+  /** Says how it is known that there was data. */
   readonly hadData: string;
   readonly seen: SeenState | undefined;
 }
@@ -38,7 +38,7 @@ function pathBeside(kubeconfig: string): string {
 }
 
 /**
- * The sign beside a kubeconfig, of whatever etcd: a different spelling may mean the same etcd. Undefined when no server has run there.
+ * The sign beside a kubeconfig, for any etcd: a different spelling may mean the same etcd. Undefined when no server has run there.
  *
  * @throws CONFIG_FILE when the file cannot be read.
  */

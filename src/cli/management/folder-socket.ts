@@ -76,7 +76,7 @@ export async function serveFolder(options: FolderSocketOptions): Promise<FolderS
   };
 }
 
-/** Socket paths must be short, so a nearby one is given relative to the working folder. */
+/** Socket paths must be short, so a nearby one is given relative to the working directory. */
 function socketPath(folder: string): string {
   const [absolute, near] = [join(folder, SOCKET), relative("", join(folder, SOCKET))];
   return near.length < absolute.length ? near : absolute;

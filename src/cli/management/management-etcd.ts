@@ -26,7 +26,7 @@ export interface EtcdFlags extends StoreFlags {
 
 /** An etcd that is open. */
 export interface SharedStore extends Pick<ManagementOptions, "store" | "sharing"> {
-  /** Remembers beside the kubeconfig, until `stop`, that there are data in it, and how far they go. Where that fails, it is logged. */
+  /** Remembers beside the kubeconfig, until `stop`, that there is data in it, and how far it goes. Where that fails, it is logged. */
   keep(): Promise<{ stop(): Promise<void> } | undefined>;
 }
 

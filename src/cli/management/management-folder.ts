@@ -54,8 +54,8 @@ export interface ManagementFolderOptions {
 const DAYS_LEFT_MIN = 30;
 
 /**
- * Opens a folder, which is made when it does not exist: `management.db` with everything that is stored, `server.json` with
- * certificate and port, and `encryption.key` when no key is given. No other process can open it meanwhile.
+ * Opens a folder, which is created if it does not exist: `management.db` with everything that is stored, `server.json` with
+ * certificate and port, and `encryption.key` when no key is given. No other process can open it in the meantime.
  *
  * @throws CONFIG_FILE when the folder or a file in it cannot be used, such as data that was written with another key, or without any
  *   key beside it; CONFIG_VALUE for a text that is not a key; STORE_FAILED for a backup, a copy that is not whole, or data that is gone.
@@ -79,7 +79,7 @@ export async function openManagementFolder(options: ManagementFolderOptions): Pr
   const store = await openRecovering(path, () => openStore(given, () => lostData(place, hadData!)));
   try {
     // A new database counts from 1.
-    const counted = !acceptDataLoss && (await store.revision()) > 1 ? "its write counter shows that there were some" : undefined;
+    const counted = !acceptDataLoss && (await store.revision()) > 1 ? "its write counter shows that there was some" : undefined;
     await demandServable(store, { isBackup: opening.backups.size > 0, hadData: hadData ?? counted, place });
     const isGood = kept !== undefined && daysLeft(kept, systemClock) >= DAYS_LEFT_MIN;
     const certificate = isGood ? kept : createServerCertificate({ name, clock: systemClock, chance: systemChance });
@@ -100,7 +100,7 @@ export async function openManagementFolder(options: ManagementFolderOptions): Pr
 
 /** How it is known that there once were data. The first revision is that of a database in which nothing was written yet. */
 function signOfData(folder: string, hasServerFile: boolean): string | undefined {
-  if (hasServerFile) return `${SERVER_FILE} says that a server has run on them`;
+  if (hasServerFile) return `${SERVER_FILE} says that a server has run on it`;
   return (readRevisionFile(folder) ?? 1) > 1 ? `${REVISION_FILE} says that a server has written` : undefined;
 }
 

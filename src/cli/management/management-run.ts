@@ -176,7 +176,7 @@ function checkFlags({ http, host, tlsCert, tlsKey, memory, data, etcd }: Managem
   if (http === true && !LOOPBACK.test(host)) throw new EngineError("USAGE", `--http serves loopback addresses only, not ${host}`);
   if (http === true && (tlsCert ?? tlsKey) !== undefined)
     throw new EngineError("USAGE", "--http has no certificate; omit --tls-cert and --tls-key");
-  if ((tlsCert === undefined) !== (tlsKey === undefined)) throw new EngineError("USAGE", "--tls-cert and --tls-key belong together");
+  if ((tlsCert === undefined) !== (tlsKey === undefined)) throw new EngineError("USAGE", "--tls-cert and --tls-key must be given together");
 }
 
 interface ReadConfig {
@@ -344,7 +344,7 @@ async function tellWhere(terminal: Terminal, { management, kubeconfig, folder, a
   } finally {
     // Whatever becomes of the file: the key is made.
     terminal.out(`Access key of the administrator${where}\n`);
-    if (adminKeyEnd !== undefined) terminal.out(`It expires at ${timestamp(adminKeyEnd)}; use it to create another one before that\n`);
+    if (adminKeyEnd !== undefined) terminal.out(`It expires at ${timestamp(adminKeyEnd)}; use it to create another one before then\n`);
   }
   // kubectl sends no key where the connection is not encrypted.
   if (url.startsWith("https:")) return terminal.out(`kubectl --kubeconfig ${kubeconfig} get teams\n`);

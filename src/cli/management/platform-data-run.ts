@@ -68,7 +68,7 @@ export async function restore(context: CommandContext, folder: string, flags: Re
 }
 
 /**
- * Checks a backup, or the data of a server that may run. The exit code is 1 if there are faults; a folder that is not a backup counts as a
+ * Checks a backup, or the data of a server, which may be running. The exit code is 1 if there are faults; a folder that is not a backup counts as a
  * fault.
  */
 export async function checkData(context: CommandContext, backup: string | undefined, flags: PlatformDataFlags): Promise<void> {
@@ -127,7 +127,7 @@ function demandProven({ terminal }: CommandContext, source: DataSource, { withou
 
 const NO_BACKUP = "it is not a backup, so its expected content is unknown";
 const RESTORE_HINT =
-  "Restore another backup; if these are data of a server, take a backup of them with this version. If there is nothing else, --without-manifest restores what is there";
+  "Restore another backup; if this is a server's data, back it up with this version. If there is nothing else, --without-manifest restores what is there";
 
 function inShort(faults: readonly string[]): string {
   const more = faults.length - TOLD_MAX;

@@ -23,7 +23,7 @@ const DIGITS = 16;
 /** Made when it is not there, and not cut when it is. */
 const IN_PLACE = constants.O_WRONLY | constants.O_CREAT;
 
-/** The revision that a folder has come to; undefined when nothing is known. @throws CONFIG_FILE when the file cannot be read. */
+/** The revision that a folder has reached; undefined when nothing is known. @throws CONFIG_FILE when the file cannot be read. */
 export function readRevisionFile(folder: string): number | undefined {
   const path = join(folder, REVISION_FILE);
   try {

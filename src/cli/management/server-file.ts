@@ -17,7 +17,7 @@ export const SERVER_FILE = "server.json";
 /** Content of the file. */
 export interface KeptServer extends ServerCertificate {
   readonly port: number;
-  /** A server has the data open, or has not closed them. Default false. */
+  /** A server has the data open, or has not closed it. Default false. */
   readonly open?: boolean;
 }
 
@@ -31,7 +31,7 @@ export async function readServerFile(folder: string): Promise<KeptServer | undef
   return readKeptFile({ path: join(folder, SERVER_FILE), isKept, what: "certificate of a server", hint });
 }
 
-/** Remembers it, readable only by its owner. @throws CONFIG_FILE when it cannot be written. */
+/** Stores it, readable only by its owner. @throws CONFIG_FILE when it cannot be written. */
 export async function writeServerFile(folder: string, kept: KeptServer): Promise<void> {
   await writeKeptFile(join(folder, SERVER_FILE), formatServer(kept));
 }
@@ -43,7 +43,7 @@ export async function readServerText(folder: string): Promise<string | undefined
   return isKept(kept) && kept.open !== undefined ? formatServer({ ...kept, open: false }) : text;
 }
 
-/** Marks the data as closed, if the file marks them as open. @throws CONFIG_FILE when that fails. */
+/** Marks the data as closed, if the file marks it as open. @throws CONFIG_FILE when that fails. */
 export async function noteClosed(folder: string): Promise<void> {
   const text = await readFile(join(folder, SERVER_FILE), "utf8").catch(() => "");
   const kept = parse(text);

@@ -85,9 +85,10 @@ export function namesEtcd(flags: StoreFlags): boolean {
   if (etcd === undefined && rest.some((flag) => flag !== undefined)) {
     throw new EngineError("USAGE", "Options for etcd need --etcd");
   }
-  if ((etcdCert === undefined) !== (etcdKey === undefined)) throw new EngineError("USAGE", "--etcd-cert and --etcd-key belong together");
+  if ((etcdCert === undefined) !== (etcdKey === undefined))
+    throw new EngineError("USAGE", "--etcd-cert and --etcd-key must be given together");
   if ((etcdUser === undefined) !== (etcdPasswordFile === undefined)) {
-    throw new EngineError("USAGE", "--etcd-user and --etcd-password-file belong together");
+    throw new EngineError("USAGE", "--etcd-user and --etcd-password-file must be given together");
   }
   return etcd !== undefined;
 }
@@ -98,7 +99,7 @@ export function storeName({ data, etcdPrefix }: StoreFlags): string {
 }
 
 /**
- * Opens the store that the options name: etcd, or the database in a folder, which is made when it is not there. The folder must exist.
+ * Opens the store that the options name: etcd, or the database in a folder, which is created if it does not exist. The folder must exist.
  *
  * @throws USAGE for options that contradict each other or name nothing; errors of the store and the files.
  */

@@ -39,7 +39,7 @@ export function tellWarning(terminal: Terminal, text: string): void {
   tell(terminal, "warning", text);
 }
 
-/** Tells a problem of a file; with the file's `text`, also shows the place. */
+/** Reports a problem of a file; with the file's `text`, also shows the place. */
 export function tellProblem(terminal: Terminal, problem: Problem, options: { text?: string } = {}): void {
   const { severity, code } = problem;
   const mark = `: ${severity} ${code}`;

@@ -21,7 +21,7 @@ export function formatObjects(objects: readonly unknown[], format: OutputFormat)
 }
 
 /**
- * A text that cannot move a terminal's cursor or turn the reading direction: such characters become JSON's escapes. Names in
+ * A text that cannot move a terminal's cursor or change the reading direction: such characters become JSON's escapes. Names in
  * files and messages of servers are untrusted text.
  *
  * @example

@@ -36,7 +36,7 @@ export function replaceable(values: readonly string[]): string[] {
   return list;
 }
 
-/** Resolves when `signal` aborts. It does not keep the process alive; the servers that run meanwhile do. */
+/** Resolves when `signal` aborts. It does not keep the process alive; the servers that run until then do. */
 export function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();

@@ -118,7 +118,7 @@ function listenForStop(stop: AbortController): void {
       stop.abort();
       // Fires only if the process is still alive: the timer alone does not keep it alive.
       systemClock.schedule(GRACE_MS, () => {
-        process.stderr.write(`Not stopped after ${GRACE_MS / 1000} s: ended\n`);
+        process.stderr.write(`Did not stop within ${GRACE_MS / 1000} s; exiting now\n`);
         process.exit(code);
       });
     });

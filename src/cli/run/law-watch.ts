@@ -40,8 +40,8 @@ export interface LawWatch {
 }
 
 /**
- * Warns of every pair that oscillates, some time after the sidecar is ready and after each new configuration, and not again while
- * the pair stays as it is. Never fails.
+ * Warns of every pair that oscillates, some time after the sidecar is ready and after each new configuration, and not again
+ * while the pair is unchanged. Never fails.
  */
 export function watchLaws(loaded: LoadedConfiguration, options: LawWatchOptions): LawWatch {
   const told = new Set<string>();

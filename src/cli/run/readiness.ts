@@ -83,7 +83,9 @@ class WatchedReadiness implements Readiness {
   #contradictions(): readonly string[] {
     const ids = this.#options.contradicted?.() ?? [];
     if (ids.length === 0) return [];
-    return [`CACHE_CONTRADICTED: ${ids.length} objects are not up to date, ${ids[0]} for example: lists lack what the API server has`];
+    return [
+      `CACHE_CONTRADICTED: ${ids.length} objects are not up to date, for example ${ids[0]}: lists lack objects that the API server has`,
+    ];
   }
 
   #invisible(): readonly string[] {
@@ -100,7 +102,7 @@ class WatchedReadiness implements Readiness {
     if (services.length === 0) return [];
     const many = services.length === 1 ? "1 Service" : `${services.length} Services`;
     const remedy = "set backends: auto again, or remove what endpoint-sync audit lists";
-    return [`SLICES_LEFT: slices on the host of ${many} are not kept current, of ${services[0]} for example; ${remedy}`];
+    return [`SLICES_LEFT: slices on the host of ${many} are not kept up to date, for example ${services[0]}; ${remedy}`];
   }
 
   #wrong(): readonly string[] {

@@ -171,12 +171,12 @@ function isCertificateFault({ cause }: EngineError): boolean {
   return cause instanceof Error && CERTIFICATE_FAULTS.has(String((cause as { code?: unknown }).code));
 }
 
-/** A failure of an API server with the cluster that it is about; other failures as they are. */
+/** A failure of an API server with the name of its cluster; other failures unchanged. */
 export function withCluster({ side, server }: Pick<FollowedCluster, "side" | "server">, error: unknown): unknown {
   if (!isEngineError(error) || !error.code.startsWith("API_")) return error;
   const fault = isCertificateFault(error) && { hint: certificateHint(side, error) };
   const cluster = `${side} cluster ${server}`;
-  const what = error.code === "API_UNAUTHORIZED" ? `The ${cluster} rejected the credentials` : `Cannot work with the ${cluster}`;
+  const what = error.code === "API_UNAUTHORIZED" ? `The ${cluster} rejected the credentials` : `Cannot use the ${cluster}`;
   return new EngineError(error.code, `${what}: ${messageOf(error)}`, {
     cause: error,
     details: { ...error.details, ...fault },

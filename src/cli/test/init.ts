@@ -58,7 +58,7 @@ const FIRST_README = `# Patches of the virtual cluster blue
 | \`endpoints.yaml\` | an object to try the patches on |
 | \`patch-tests/\` | tests of every patch |
 
-Where endpoint-sync is installed in a folder of npm, begin each line with \`npx\`.
+If endpoint-sync is installed in a local npm project, begin each line with \`npx\`.
 
 \`\`\`sh
 endpoint-sync validate vcluster.yaml --settings settings.yaml --laws
@@ -66,7 +66,7 @@ endpoint-sync render --config vcluster.yaml --settings settings.yaml -f endpoint
 endpoint-sync test
 \`\`\`
 
-After a change of the patches, \`endpoint-sync test init\` writes tests of new ones and keeps the others.
+After you change the patches, \`endpoint-sync test init\` writes tests for new ones and keeps the others.
 `;
 
 /** Writes a small project: the files of {@link initTests}, with settings, an object and a README. Nothing is overwritten. */

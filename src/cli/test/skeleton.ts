@@ -40,7 +40,7 @@ interface SkeletonTest {
 const PLACES_MAX = 5;
 
 /**
- * A test for every patch, and the objects that it is shown with: the current result of the patch for these objects is what the test
+ * A test for every patch, and the objects that it uses: the current result of the patch for these objects is what the test
  * expects. One that needs another value is skipped, and says so.
  */
 export async function skeletonOf(options: SkeletonOptions): Promise<SkeletonFile[]> {

@@ -63,7 +63,7 @@ function lowCoverage({ totals: { coverage } }: TestReport, threshold: number | u
 }
 
 function noTests(named: readonly string[]): EngineError {
-  const where = named.length === 0 ? "below the working folder" : `in ${named.map((name) => `"${name}"`).join(", ")}`;
+  const where = named.length === 0 ? "below the working directory" : `in ${named.map((name) => `"${name}"`).join(", ")}`;
   const hint = `Names end with ${TEST_FILE_SUFFIX}; endpoint-sync test init writes a first one. use --pass-with-no-tests to accept this`;
   return new EngineError("USAGE", `Found no test files ${where}`, { details: { hint } });
 }

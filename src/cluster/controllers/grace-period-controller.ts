@@ -14,7 +14,7 @@ export interface GracePeriodOptions extends ClusterControllerOptions {
 }
 
 /**
- * Ends objects whose grace period is over, as a node does with its Pods once their containers have stopped. Nothing runs
+ * Removes objects whose grace period is over, as a node does with its Pods once their containers have stopped. Nothing runs
  * here, so an object gets exactly the time it requested.
  */
 export async function startGracePeriodController({ registry, store, logger, clock }: GracePeriodOptions): Promise<ClusterController> {

@@ -9,7 +9,7 @@ import type { ClusterController, ClusterControllerOptions } from "./controller.t
 import { createKeyWorker } from "./key-worker.ts";
 
 /**
- * Empties namespaces that are being deleted, then removes them. Contents that finalizers keep are waited for.
+ * Empties namespaces that are being deleted, then removes them. It waits for contents that finalizers keep.
  * Source: the namespace controller.
  */
 export async function startNamespaceController({ registry, store, logger }: ClusterControllerOptions): Promise<ClusterController> {

@@ -18,7 +18,7 @@ const MANAGER = "clusterrole-aggregation-controller";
 const PREFIX = storePrefix(CLUSTER_ROLES);
 
 /**
- * ClusterRoles with an `aggregationRule` have the rules of the ClusterRoles that it selects, each once, by the names of these.
+ * ClusterRoles with an `aggregationRule` have the rules of the ClusterRoles that it selects, each rule once, ordered by the names of those ClusterRoles.
  * Source: the ClusterRole aggregation controller.
  */
 export async function startRoleAggregation({ registry, store, logger }: ClusterControllerOptions): Promise<ClusterController> {

@@ -49,7 +49,7 @@ export function decodedLength(base64: string): number {
   return Buffer.byteLength(base64, "base64");
 }
 
-/** The fault of data that is too large altogether. */
+/** The fault of data that is too large in total. */
 export function sizeErrors(lengths: readonly number[], field: string): FieldError[] {
   const total = lengths.reduce((sum, length) => sum + length, 0);
   if (total <= DATA_BYTES_MAX) return [];

@@ -26,7 +26,7 @@ const LABEL_REQUIREMENT = named("LabelSelectorRequirement", "Requirement on one 
 });
 const LABEL_SELECTOR = named("LabelSelector", "Which labels an object must have; an empty selector selects every object.", {
   matchLabels: [1, textMap, "Labels that must have these values."],
-  matchExpressions: [2, listOf(LABEL_REQUIREMENT), "Further requirements; all must hold."],
+  matchExpressions: [2, listOf(LABEL_REQUIREMENT), "Additional requirements; all must hold."],
 });
 
 const AGGREGATION_RULE = named("AggregationRule", "The ClusterRoles whose rules are combined into another one.", {

@@ -4,7 +4,7 @@ import type { Attributes } from "../../apiserver/access/authorization.ts";
 const EVERY_NAMESPACE = "\0";
 
 /**
- * The request as scopes judge it. A request across all namespaces names none, like one for cluster-scoped objects, which a rule for the
+ * The request as scopes see it. A request across all namespaces names none, like one for cluster-scoped objects, which a rule for the
  * namespace "" allows; but it reaches further.
  *
  * @example

@@ -51,7 +51,7 @@ export const UNLIMITED: readonly ScopeGrant[] = [
 ];
 
 /**
- * Grants of a scope, beside what is always allowed. Entries that cannot allow anything are left out.
+ * Grants of a scope, in addition to what is always allowed. Entries that cannot allow anything are left out.
  *
  * @example
  * grantsOf({ clusters: [{ cluster: "c1" }] }); // everything in c1

@@ -30,7 +30,7 @@ const NOTHING: readonly string[] = [];
  *
  * @example
  * rulesWithin([{ verbs: ["*"], apiGroups: ["*"], resources: ["*"] }], user, { target, namespace: "shop" });
- * // [{ verbs: ["get"], apiGroups: [""], resources: ["pods"] }] for a user whose scope allows to get pods
+ * // [{ verbs: ["get"], apiGroups: [""], resources: ["pods"] }] for a user whose scope allows getting pods
  */
 export function rulesWithin(rules: readonly PolicyRule[], user: UserInfo, place: RulesPlace): readonly PolicyRule[] {
   const texts = user.extra?.[SCOPE_EXTRA] ?? NOTHING;

@@ -25,7 +25,7 @@ const NOTHING: readonly string[] = [];
 
 /**
  * A policy that gives bearers of tokens the ClusterRoles that their tokens name, everywhere, and administrators everything. Unlike
- * `system:masters` these go through every check, so that a scope limits what they may hand on.
+ * `system:masters` these go through every check, so that a scope limits what they may pass on.
  */
 export function withPlatformGrants(policy: Policy, administrators: readonly string[] = ADMINISTRATORS): Policy {
   return {
@@ -62,7 +62,7 @@ const OUT_OF_SCOPE: AccessDecision = { allowed: false, reason: "the scope of the
 /**
  * An authorizer that allows bearers of scoped tokens no more than their scopes do here. Requests that lead outside a scope are refused whatever
  * the scope allows: limited users cannot impersonate, and users limited within this cluster cannot write roles or
- * bindings or make tokens of ServiceAccounts, whose bearers would not be limited.
+ * bindings or create tokens of ServiceAccounts, whose bearers would not be limited.
  */
 export function withinScopes(authorizer: Authorizer, trust: ScopedTrust): Authorizer {
   const { target, isNamespaced } = trust;

@@ -40,7 +40,7 @@ const KEYS_MAX = 100;
 const RSA_BITS_MIN = 2_048;
 
 /**
- * The platform's keys. A source is read once before this resolves; when it cannot be, that is logged, and tried again with the next
+ * The platform's keys. A source is read once before this resolves; if that fails, it is logged and retried with the next
  * token.
  *
  * @throws CONFIG_VALUE when keys that are given directly cannot be used.
@@ -119,7 +119,7 @@ function aborted(signal: AbortSignal): Promise<never> {
 /**
  * The keys of a JWKS document (RFC 7517) that can verify tokens, by their ids. Others are ignored, because they may have another purpose.
  *
- * @throws CONFIG_VALUE when it is no such document, holds no key to use, a private key, or two keys of one id.
+ * @throws CONFIG_VALUE when it is not such a document, holds no usable key, a private key, or two keys of one id.
  */
 export function readKeySet(document: unknown): ReadonlyMap<string, PublicKey> {
   const listed = isRecord(document) ? document["keys"] : undefined;

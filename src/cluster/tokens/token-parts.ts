@@ -28,7 +28,7 @@ const HEADER_MEMBERS: readonly string[] = ["alg", "kid", "typ"];
  * Parses a token of three parts without verifying it.
  *
  * @throws API_UNAUTHORIZED for a text that is longer than {@link TOKEN_LENGTH_MAX}, is no such token, has a member twice, is nested
- * too deeply, requests another algorithm, or has anything in its header but `alg`, `kid` and `typ`.
+ * too deeply, requests another algorithm, or has anything in its header other than `alg`, `kid` and `typ`.
  */
 export function openToken(token: string): TokenParts {
   if (token.length > TOKEN_LENGTH_MAX) throw unauthorized(`the token is longer than ${TOKEN_LENGTH_MAX} characters`);

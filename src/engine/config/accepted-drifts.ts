@@ -1,7 +1,7 @@
 import type { Infer, ListSchema } from "../../schema/schema.ts";
 import { SYNCED_KINDS } from "../kinds/synced-kinds.ts";
 
-/** `acceptedDrifts` of the settings and of test files: drifts that are known and meant. */
+/** `acceptedDrifts` of the settings and of test files: drifts that are known and intended. */
 export const ACCEPTED_DRIFTS = {
   type: "list",
   default: [],

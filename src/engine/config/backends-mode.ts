@@ -11,7 +11,7 @@ export interface BackendsSections {
 }
 
 /**
- * The mode that the setting `backends` and the sections mean together: the setting, if it is written. A section that is written means what it
+ * The mode that the setting `backends` and the sections mean together: the setting, if it is written. A section that is present means what it
  * says: `endpointSlices` which slices are copied, `endpoints.enabled: false` that there are no backends. Where nothing is written, it is decided
  * Service by Service.
  *

@@ -64,8 +64,8 @@ export interface ReadKindsOptions {
 }
 
 /**
- * Which kinds are read, in the order in which plans are made: slices come before the Endpoints whose mirror they replace. Of Services and
- * their backends several sections and the setting decide together; every other kind is read where its section says that it is synced.
+ * Which kinds are read, in the order in which plans are made: slices come before the Endpoints whose mirror they replace. Several sections and
+ * the setting decide together about Services and their backends; every other kind is read where its section says that it is synced.
  */
 export function readKinds({ kinds, backends, config, services }: ReadKindsOptions): readonly ReadKind[] {
   const synced = syncedBackends(effectiveBackends(backends, config), config);

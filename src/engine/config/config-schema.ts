@@ -66,7 +66,7 @@ const NAMESPACES = {
 const copiedByReference = (kind: string) =>
   ({
     type: "object",
-    description: `${kind} that a reference patch needs are copied tenant → host if enabled: true is set here, else host → tenant.`,
+    description: `${kind} that a reference patch needs are copied tenant → host if enabled: true is set here, otherwise host → tenant.`,
     default: {},
     open: true,
     fields: {
@@ -98,8 +98,8 @@ const OTHER_SECTIONS = {
 } as const;
 
 /**
- * `vcluster.yaml`, with a section for each of these kinds. What is decoded of the sections is of type {@link DecodedSection}: the names
- * are known only here.
+ * `vcluster.yaml`, with a section for each of these kinds. Decoded sections have the type {@link DecodedSection}: the names are known only
+ * here.
  */
 export function configSchema(kinds: readonly SyncedKind[]) {
   const sections = Object.fromEntries(kinds.map((kind) => [kind.section, sectionSchema(kind)]));

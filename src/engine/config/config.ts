@@ -102,7 +102,7 @@ export function withSync(config: Config, kinds: readonly SyncedKind[], change: (
 }
 
 /**
- * Reads the configuration from one text or several, of which later ones win: maps are merged, everything else is replaced.
+ * Reads the configuration from one text or several, where later ones win: maps are merged, everything else is replaced.
  * Positions are those of the file that a value came from.
  *
  * Error codes: CONFIG_SYNTAX, CONFIG_TYPE, CONFIG_UNKNOWN_FIELD, CONFIG_REQUIRED, CONFIG_VALUE, PATCH_MODE,

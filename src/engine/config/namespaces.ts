@@ -35,7 +35,7 @@ interface Side {
 }
 
 /**
- * Checks the mappings, when `enabled` is true; everything wrong is CONFIG_VALUE. Without `vcluster`, `${name}` counts as one
+ * Checks the mappings, when `enabled` is true; every problem is CONFIG_VALUE. Without `vcluster`, `${name}` counts as one
  * letter and the host namespace of the virtual cluster is not compared.
  */
 export function checkNamespaces(section: Node | undefined, options: { report: Report; vcluster?: VclusterIdentity | undefined }): void {
@@ -106,14 +106,15 @@ function checkPair([tenant, host]: [Side, Side | undefined], { report, vcluster 
       "Write a prefix that no other tenant uses, such as ${name}-*",
     );
   if (vcluster !== undefined && covers(host, vcluster.namespace)) {
-    refuse(report, host, `Expected a host namespace other than ${JSON.stringify(vcluster.namespace)}, in which the virtual cluster lives`);
+    refuse(report, host, `Expected a host namespace other than ${JSON.stringify(vcluster.namespace)}, in which the virtual cluster runs`);
   }
 }
 
 function sideProblem({ written, text, of }: Side): string | undefined {
   if (written === "") return `Expected a ${of} namespace, found an empty string`;
   if (written.split(PLACEHOLDER).length > 2) return `Found ${PLACEHOLDER} twice in ${JSON.stringify(written)}`;
-  if (written.replaceAll(PLACEHOLDER, "").includes("${")) return `Expected no placeholder but ${PLACEHOLDER} in ${JSON.stringify(written)}`;
+  if (written.replaceAll(PLACEHOLDER, "").includes("${"))
+    return `Expected no placeholder other than ${PLACEHOLDER} in ${JSON.stringify(written)}`;
   if (!text.includes("*"))
     return /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(text)
       ? undefined

@@ -11,16 +11,21 @@ const MIB = 1024 * KIB;
 
 const LIMITS = {
   type: "object",
-  description: "What expressions may use up. Fuel counts instructions: the same expression costs the same on every machine.",
+  description: "How much expressions may use. Fuel counts instructions: the same expression costs the same on every machine.",
   default: {},
   fields: {
-    fuel: count(4_000_000, 10_000, 5e8, "Fuel of one evaluation."),
-    objectFuel: count(30_000_000, 10_000, 1e12, "Fuel of all evaluations for one object."),
-    configurationFuel: count(200_000_000, 10_000, 1e12, "Fuel of compiling all expressions of a configuration."),
+    fuel: count(4_000_000, 10_000, 5e8, "Fuel for one evaluation."),
+    objectFuel: count(30_000_000, 10_000, 1e12, "Fuel for all evaluations of one object."),
+    configurationFuel: count(200_000_000, 10_000, 1e12, "Fuel for compiling all expressions of a configuration."),
     memoryBytes: count(32 * MIB, 16 * MIB, 1024 * MIB, "Memory of the sandbox, in bytes, rounded down to a multiple of 65,536."),
-    stackBytes: count(64 * KIB, 16 * KIB, 64 * KIB, "Stack of the sandbox, in bytes. More would overflow the stack of the process first."),
-    sourceBytes: count(16 * KIB, 1, MIB, "Longest text of an expression, in bytes of UTF-8."),
-    resultBytes: count(MIB, 1, 16 * MIB, "Longest result of an expression as JSON, in bytes of UTF-8."),
+    stackBytes: count(
+      64 * KIB,
+      16 * KIB,
+      64 * KIB,
+      "Stack of the sandbox, in bytes. A larger value would overflow the stack of the process first.",
+    ),
+    sourceBytes: count(16 * KIB, 1, MIB, "Maximum length of an expression, in bytes of UTF-8."),
+    resultBytes: count(MIB, 1, 16 * MIB, "Maximum length of an expression's result as JSON, in bytes of UTF-8."),
   },
 } as const satisfies ObjectSchema;
 
@@ -41,14 +46,14 @@ const ADDRESS_POLICY = {
       items: CIDR,
       default: [],
       description:
-        "CIDRs. When not empty, every other address is refused. Addresses are judged as patches wrote them: list the networks of the tenant's pods, or those that patches move them to.",
+        "CIDRs. When not empty, every other address is refused. Addresses are checked as the patches wrote them: list the networks of the tenant's pods, or those that patches move them to.",
     },
     deny: { type: "list", items: CIDR, default: [], description: "CIDRs that are refused, even where allow contains them." },
     action: {
       type: "literals",
       values: ["drop-address", "reject-object"],
       default: "drop-address",
-      description: "What a refused address does: it is left out, or the whole object is not synced.",
+      description: "What happens when an address is refused: it is left out, or the whole object is not synced.",
     },
   },
 } as const satisfies ObjectSchema;
@@ -106,7 +111,7 @@ const REFERENCES = {
       type: "literals",
       values: ["follow", "rewrite-only"],
       default: "follow",
-      description: "follow: the named objects are brought across too. rewrite-only: only their names are translated.",
+      description: "follow: the named objects are copied too. rewrite-only: only their names are translated.",
     },
     retentionMinutes: count(10, 0, 10_080, "How long a copy is kept after the last reference to it is gone, in minutes."),
     objects: count(
@@ -118,7 +123,7 @@ const REFERENCES = {
     kinds: {
       type: "list",
       default: [],
-      description: "Kinds beside Secret, ConfigMap, Service and Endpoints.",
+      description: "Kinds in addition to Secret, ConfigMap, Service and Endpoints.",
       items: {
         type: "object",
         description: "One kind.",
@@ -175,13 +180,13 @@ export const SETTINGS_SCHEMA = {
       type: "literals",
       values: ["endpoints", "slices", "both", "auto"],
       description:
-        "What the host has for the backends of a Service. auto: copies of what each tenant Service has, and slices made of a copy of Endpoints where nothing on the host makes them. endpoints: copies of Endpoints, of which the host makes slices, and of EndpointSlices as the section sync.toHost.endpointSlices says. slices: copies of EndpointSlices alone; the API of Endpoints is not used on either side. both: copies of either. Left out, it is auto, or endpoints if that section is written or sync.toHost.endpoints is switched off.",
+        "What the host has for the backends of a Service. auto: copies of what each tenant Service has, and slices made from a copy of Endpoints where nothing on the host makes them. endpoints: copies of Endpoints, from which the host makes slices, and of EndpointSlices as the section sync.toHost.endpointSlices says. slices: copies of EndpointSlices only; the Endpoints API is not used on either side. both: copies of both. If omitted, it is auto, or endpoints if that section is present or sync.toHost.endpoints is switched off.",
     },
     selector: SELECTOR,
     requireService: {
       type: "boolean",
       default: false,
-      description: "Sync Endpoints only beside a tenant Service of that name without selector.",
+      description: "Sync Endpoints only if there is a tenant Service of the same name without a selector.",
     },
     pathSyntax: {
       type: "literals",
@@ -196,7 +201,7 @@ export const SETTINGS_SCHEMA = {
       pattern: `${DNS_NAME}/$`,
       patternHint: "a DNS name and a slash",
       maxLength: 45,
-      description: "Prefix of the labels and annotations by which the engine knows its own copies. Changing it orphans them.",
+      description: "Prefix of the labels and annotations by which the engine recognizes its own copies. Changing it orphans them.",
     },
     hostClusterDomain: {
       type: "string",
@@ -238,15 +243,15 @@ export const SETTINGS_SCHEMA = {
       type: "object",
       default: {},
       description:
-        "An object whose fields are changed on the host again and again is left alone until its source changes; a copy that is deleted again and again comes back as often as the limit allows, evenly. Other writes that no change of the source asks for become less and less frequent.",
+        "An object whose fields are changed on the host again and again is left alone until its source changes; a copy that is deleted again and again comes back as often as the limit allows, at even intervals. Other writes that no change of the source asks for become less and less frequent.",
       fields: {
-        restorations: count(5, 1, 1_000, "Number of restorations after which it is left alone, or comes back evenly."),
+        restorations: count(5, 1, 1_000, "Number of restorations after which it is left alone, or comes back at even intervals."),
         minutes: count(10, 1, 1_440, "Time within which they count, in minutes."),
         writes: count(
           10,
           2,
           1_000,
-          "Writes of one object within a minute, besides one for each change of its source, before further ones are delayed.",
+          "Writes of one object within a minute, in addition to one for each change of its source, before further ones are delayed.",
         ),
         slowestMinutes: count(5, 1, 60, "Longest delay between two of them, in minutes; the first delay is one second."),
       },

@@ -50,7 +50,7 @@ const CHECKED = new Map<string, CheckedExpression>();
 const CHECKED_MAX = 1_000;
 
 /**
- * Checks that `text` is one ES2023 expression without what expressions do not have (import, await, async functions).
+ * Checks that `text` is one ES2023 expression without unsupported features (import, await, async functions).
  *
  * @throws EXPRESSION_SYNTAX when it is not; details: line, column (from 1), text, excerpt, and hint where there is a rewrite.
  * @example

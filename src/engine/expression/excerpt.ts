@@ -63,7 +63,7 @@ export function showPlace(text: string, place: TextPosition): string {
 }
 
 /**
- * The chain of members, calls and indexes that ends right before a place; undefined when it is long or nothing of that kind.
+ * The chain of members, calls and indexes that ends right before a place; undefined when it is too long or not of that kind.
  *
  * @example
  * operandBefore("1 + value.a?.b(2).c", { line: 1, column: 18 }); // "value.a?.b(2)"

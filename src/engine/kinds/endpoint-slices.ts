@@ -31,8 +31,8 @@ export const ENDPOINT_SLICES_KIND: SyncedKind = {
   section: "endpointSlices",
   plural: "EndpointSlices",
   help: {
-    section: "EndpointSlices of the tenant cluster. Only synced when this section is written; else the host mirrors Endpoints.",
-    enabled: "Whether EndpointSlices are synced. Switched off later, copies stay, and the host mirrors Endpoints again.",
+    section: "EndpointSlices of the tenant cluster. Synced only if this section is present; otherwise the host mirrors Endpoints.",
+    enabled: "Whether EndpointSlices are synced. If this is switched off later, copies stay, and the host mirrors Endpoints again.",
   },
   byDefault: false,
   whyNotSynced:
@@ -79,7 +79,7 @@ function translateBody(tenant: KubeObject, translator: Translator): Record<strin
 
 function admitBody(object: KubeObject, { settings }: Rules): AllowedBody {
   if (!wellFormed(object)) {
-    return { object, refusedAddresses: [], rejected: "endpoints or ports are not as a slice has them after the patches" };
+    return { object, refusedAddresses: [], rejected: "after the patches, endpoints or ports are not valid for a slice" };
   }
   const { addressPolicy } = settings;
   const check = object.addressType === "FQDN" ? addressPolicy.checkName : addressPolicy.check;

@@ -82,7 +82,7 @@ function subsetsOf(object: KubeObject): readonly EndpointSubset[] {
 
 function admitBody(object: KubeObject, rules: Rules): AllowedBody {
   const subsets = object["subsets"] ?? [];
-  if (!wellFormed(subsets)) return { object, refusedAddresses: [], rejected: "subsets is not a list of address lists after the patches" };
+  if (!wellFormed(subsets)) return { object, refusedAddresses: [], rejected: "after the patches, subsets is not a list of address lists" };
   // Patches can take every address out of a subset, and the API server refuses one without any.
   const filled = subsets.filter(({ addresses = [], notReadyAddresses = [] }) => addresses.length + notReadyAddresses.length > 0);
   const admitted = admitAddresses(filled.length === subsets.length ? subsets : filled, rules.settings.addressPolicy.check);

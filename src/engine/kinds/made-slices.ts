@@ -34,7 +34,7 @@ interface Group {
 }
 
 /**
- * The slices that a copy of Endpoints asks for, beside `present`: those that were made of it before, in any order. Slices that are not in the
+ * The slices that a copy of Endpoints requires, given `present`: those that were made from it before, in any order. Slices that are not in the
  * result must be deleted. Given its own result as `present`, the function returns it unchanged. It does not use names that `isTaken`.
  *
  * @example
@@ -65,9 +65,9 @@ export function slicesOfCopy(
 }
 
 /**
- * The copy of Endpoints that {@link slicesOfCopy} made a slice on the host of, whosever it is; undefined for every other slice. Slices that
+ * The copy of Endpoints that {@link slicesOfCopy} made a slice on the host from, regardless of its owner; undefined for every other slice. Slices that
  * the host mirrors inherit the marks of the Endpoints too, and have a name and a manager of another form. Edited labels
- * do not make it another's.
+ * do not change its owner.
  */
 export function madeFrom(markerPrefix: string, slice: KubeObject): CopySource | undefined {
   if (controllerOf(slice) !== undefined || !MADE_NAME.test(slice.metadata.name ?? "")) return undefined;
@@ -77,8 +77,8 @@ export function madeFrom(markerPrefix: string, slice: KubeObject): CopySource | 
 const MADE_NAME = /-[0-9a-f]{8}-(0|[1-9][0-9]{0,3})$/;
 
 /**
- * The name of the copy of Endpoints that a slice was made of, by its own name alone, which is made of that and of its ports: others may have
- * taken all marks away. Undefined for every other slice, and where the name of the copy was too long to stand in it.
+ * The name of the copy of Endpoints that a slice was made from, according to its own name, which contains that name and a digest of its ports: others may
+ * have removed all marks. Undefined for every other slice, and where the name of the copy was too long to fit in it.
  *
  * @example
  * copyNameIn(slice); // "db-x-shop-x-blue"
@@ -93,7 +93,7 @@ export function copyNameIn(slice: EndpointSlice): string | undefined {
 }
 
 /**
- * The copy of Endpoints that a slice on the host was made of, by us or by a mirror, whosever it is; undefined when it was made of none.
+ * The copy of Endpoints that a slice on the host was made from, by us or by a mirror, regardless of its owner; undefined when it was made from none.
  *
  * @example
  * endpointsBehind("sync.platform/", slice)?.hostName; // "db-x-shop-x-blue"

@@ -14,7 +14,7 @@ import { allowedByType } from "./service-type.ts";
 type Spec = NonNullable<Service["spec"]>;
 
 /**
- * The special rules of Services: the host copy is a plain ClusterIP or headless Service without selector, so that the copied
+ * The special rules of Services: the host copy is a plain ClusterIP or headless Service without a selector, so that the copied
  * Endpoints are its only backends, and without anything that exposes it (node ports, external IPs, load balancers).
  */
 export const SERVICES_KIND: SyncedKind = {
@@ -23,11 +23,11 @@ export const SERVICES_KIND: SyncedKind = {
   plural: "Services",
   shortName: "svc",
   help: {
-    section: "Services of the tenant cluster, for which a host Service without selector is made.",
+    section: "Services of the tenant cluster, for which a host Service without a selector is created.",
     enabled: "Whether Services are synced. Without Endpoints they are not.",
   },
   byDefault: true,
-  whyNotSynced: "With --services external another syncer makes them",
+  whyNotSynced: "With --services external, another syncer creates them",
   bodyInWords: "spec",
   schema: objectOf({ "metadata!": OBJECT_META, "spec!": SERVICE_SPEC, status: anything }),
   sample: {
@@ -41,7 +41,7 @@ export const SERVICES_KIND: SyncedKind = {
   admitBody: (object) => {
     const rejected = wellFormed(object["spec"])
       ? {}
-      : { rejected: "spec is none of a Service after the patches: ports is not a list of ports" };
+      : { rejected: "after the patches, spec is not valid for a Service: ports is not a list of ports" };
     return { ...allowedByType(object), refusedAddresses: [], ...rejected };
   },
   hostFingerprint: (object) => hostFingerprint(specOf(object)),

@@ -70,7 +70,7 @@ function isCopied(identity: VClusterIdentity, hostService: ObjectKey, { tenant, 
 }
 
 /**
- * Tells whether the copies of slices take the place of what the host would mirror from `host`, the copy of Endpoints. They do as
+ * Tells whether the copies of slices replace what the host would mirror from `host`, the copy of Endpoints. They do as
  * soon as every slice of the Service has a copy; from then on, a slice that comes later does not bring the mirror back, only the
  * end of the last copy does. So backends never disappear, and appear twice only until the slices are complete.
  */

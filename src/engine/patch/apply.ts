@@ -238,7 +238,7 @@ function evaluate(expression: CompiledExpression, { value, path }: { value: unkn
   if (run.resultLength + length > resultMax)
     throw new EngineError(
       "EXPRESSION_RESULT",
-      `Cannot use the result: the results of this object have over ${resultMax} characters together`,
+      `Cannot use the result: the results for this object have more than ${resultMax} characters in total`,
     );
   run.resultLength += length;
   return evaluated.value;

@@ -11,7 +11,7 @@ export interface PatchContext {
   readonly hostObject: unknown;
   /** The tenant object, or null if there is none. */
   readonly virtualObject: unknown;
-  /** Concrete path of the value, `subsets[0].addresses[3].ip` for example. */
+  /** Concrete path of the value, for example `subsets[0].addresses[3].ip`. */
   readonly path: string;
 }
 

@@ -332,7 +332,7 @@ const OFTEN = "The object is written again and again though it does not change i
 
 function writesSlowed(times: SlowedTimes | undefined): Note {
   const told = times === undefined ? "" : `: slowed since ${toSecond(times.sinceMs)}, next write by ${toSecond(times.untilMs)}`;
-  return { code: "WRITES_SLOWED", message: `${OFTEN}; it is written less and less often until that ends${told}` };
+  return { code: "WRITES_SLOWED", message: `${OFTEN}; it is written less and less often until that stops${told}` };
 }
 
 function toSecond(ms: number): string {

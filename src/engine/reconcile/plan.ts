@@ -172,7 +172,7 @@ function servicesBeside({ services, kind, settings }: Rules, { hostService, vani
 }
 
 function* planTakeOver(rules: Rules, input: CopyInput & { host: KubeObject }, answer: MakePlan): Generator<undefined, Plan> {
-  const reason = "Endpoints left beside a host Service without selector are taken over";
+  const reason = "Endpoints left over for a host Service without a selector are taken over";
   const planned = yield* planRebuild(rules, input, answer, reason);
   const taken = planned.operations.length > 0 ? [{ code: "TAKEN_OVER", message: reason } as const] : [];
   return { ...planned, notes: [...planned.notes, ...taken], restsOnServices: ["host", "tenant"] };

@@ -58,7 +58,7 @@ export function createPieces({ clock, logger, metrics, breathe = nextMacrotask }
     metrics.count("endpoint_sync_long_pieces_total");
     if (told.has(id) || told.size >= TOLD_MAX) return;
     told.add(id);
-    logger.info("An object blocked other work for long", { id, tookMs: Math.round(tookMs) });
+    logger.info("One object blocked all other work for a long time", { id, tookMs: Math.round(tookMs) });
   }
 
   async function handOn(): Promise<void> {

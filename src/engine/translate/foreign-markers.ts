@@ -49,7 +49,7 @@ export function isMarkedAsOther({ kind }: Pick<ResourceType, "kind">, { metadata
   return Object.entries(annotations).some(([key, value]) => KIND_KEY.test(key) && !value.endsWith(kind));
 }
 
-/** Tells whether an object carries at least one marker that names another virtual cluster than this one. */
+/** Tells whether an object carries at least one marker that names a virtual cluster other than this one. */
 export function namesAnotherCluster(
   { metadata: { labels = {}, annotations = {} } }: KubeObject,
   { vcluster, ownPrefix }: { readonly vcluster: string; readonly ownPrefix: string },
@@ -63,8 +63,8 @@ export function namesAnotherCluster(
 
 /**
  * Reads the markers of other syncers that name this virtual cluster, the object's kind and the object itself: an object
- * that merely inherited them is not a copy. All of one prefix must be there and agree. A syncer that copies annotations may have
- * brought further ones along that a tenant wrote: those of the family's first product come first.
+ * that merely inherited them is not a copy. All of one prefix must be present and agree. A syncer that copies annotations may have
+ * copied further ones that a tenant wrote: those of the family's first product come first.
  *
  * @example
  * readForeignMarkers(copy, { vcluster: "blue", resource: ENDPOINTS, ownPrefix: "sync.platform/" })[0]?.prefix; // "vcluster.loft.sh/"

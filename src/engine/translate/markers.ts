@@ -147,7 +147,7 @@ interface Read {
 const lastRead: Read[] = [];
 let nextRead = 0;
 
-/** Reads the markers of `object`; undefined unless all of them are there and agree with each other. The object must not change. */
+/** Reads the markers of `object`; undefined unless all of them are present and agree with each other. The object must not change. */
 export function readMarkers(prefix: string, object: KubeObject): CopySource | undefined {
   for (const read of lastRead) if (read.object === object && read.prefix === prefix) return read.source;
   const source = parseMarkers(prefix, object);

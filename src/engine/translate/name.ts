@@ -27,8 +27,8 @@ export const NAME_LENGTH_MAX = 63;
 const DIGEST_LENGTH = 10;
 
 /**
- * Joins `parts` with `-`. A result over 63 characters is cut after 52 and closed with ten hex digits of the SHA-256 of the
- * whole, so that long names with one beginning stay distinct.
+ * Joins `parts` with `-`. A result over 63 characters is cut after 52 and completed with ten hex digits of the SHA-256 of the
+ * whole, so that long names with the same beginning stay distinct.
  *
  * @example
  * safeConcat("db", "x", "shop", "x", "blue"); // "db-x-shop-x-blue"

@@ -60,7 +60,7 @@ const KINDS_OF_SERVICE = ["Service", "Endpoints", "EndpointSlice"];
 /**
  * Creates the translator of one virtual cluster.
  *
- * @throws CONFIG_VALUE when `markerPrefix` is not a DNS name with a slash behind it, or too long.
+ * @throws CONFIG_VALUE when `markerPrefix` is not a DNS name followed by a slash, or is too long.
  * @example
  * const translator = createTranslator({ vcluster: { name: "blue", namespace: "vc-blue" } });
  * translator.toHost({ namespace: "shop", name: "db" }); // { namespace: "vc-blue", name: "db-x-shop-x-blue" }
@@ -133,7 +133,7 @@ interface Pattern {
 const NO_NAMESPACES: NamespaceRules = { toHost: () => undefined, targets: [] };
 
 /**
- * Compiles the `byName` mappings. An exact entry goes before a pattern, a longer pattern before a shorter one.
+ * Compiles the `byName` mappings. An exact entry takes precedence over a pattern, and a longer pattern over a shorter one.
  *
  * @example
  * const rules = compileNamespaces({ "team-a-*": "h-team-a-*" }, { name: "blue", namespace: "vc-blue" });

@@ -96,7 +96,7 @@ export function statusInAnswer(answer: Answer): Status | undefined {
 }
 
 /**
- * The error of an unsuccessful answer: the server's own Status, or one made of the HTTP status and the beginning of the
+ * The error of an unsuccessful answer: the server's own Status, or one made from the HTTP status and the beginning of the
  * text, as load balancers and proxies answer in HTML. Retry-After of the header becomes `details.retryAfterSeconds`. `now` is the
  * wall time in milliseconds since 1970.
  *

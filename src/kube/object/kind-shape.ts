@@ -54,7 +54,11 @@ export const OBJECT_META = named("ObjectMeta", "Metadata that every object has: 
   generation: [7, untried(int64), "Counts the changes of the desired state, for kinds that count them."],
   "creationTimestamp!": [8, untried(optional(time)), "When the server first stored the object."],
   deletionTimestamp: [9, untried(optional(time)), "When the deletion was requested; the object stays until its finalizers are gone."],
-  deletionGracePeriodSeconds: [10, untried(optional(int64)), "Seconds that the object may take to end after its deletion was requested."],
+  deletionGracePeriodSeconds: [
+    10,
+    untried(optional(int64)),
+    "Seconds that the object may take to terminate after its deletion was requested.",
+  ],
   labels: [11, LABEL_MAP, "Key-value pairs by which objects are selected and grouped."],
   annotations: [12, textsBy("annotationKey", "annotation"), "Key-value pairs for tools and people; selectors do not use them."],
   ownerReferences: [13, untried(listOf(OWNER_REFERENCE, { as: "map", keys: ["uid"] })), "The owners of the object."],

@@ -58,7 +58,7 @@ export interface FailedAttempt {
 }
 
 /**
- * The one place that decides when a failed reconcile is tried again, from the error's code alone.
+ * The one place that decides when a failed reconcile is tried again, from the error's code only.
  *
  * @example
  * decideRetry({ error: new EngineError("API_CONFLICT", "Changed"), failures: 0, random: () => 0 }); // { afterMs: 5, terminal: false }
@@ -74,7 +74,7 @@ export function decideRetry({ error, failures, random, settings = {} }: FailedAt
 }
 
 /**
- * Counts the failures of keys, each kind for itself: for example, if an API server was down for a minute and then refuses one request because
+ * Counts the failures of keys, each kind separately: for example, if an API server was down for a minute and then refuses one request because
  * it has not loaded its roles yet, the refusal counts as the first. Holds an entry only for keys that have not succeeded since.
  *
  * @example

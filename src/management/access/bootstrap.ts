@@ -37,7 +37,7 @@ const TRY_EVERY_MS = 100;
 /**
  * Ensures that the platform has an administrator. In an empty store, it creates a user and a key; a key that is given is recreated when it
  * has another value, has expired or lost its user. A disabled key stays disabled: its value may be known to others. If you delete the key
- * in a store that is in use, you have other keys or pass one. If several processes start at once on one store, one of them creates the key.
+ * in a store that is in use, no new one is created unless you pass one. If several processes start at once on one store, one of them creates the key.
  *
  * @returns the value of the key, unless it is that of an earlier start or another process.
  */
@@ -70,7 +70,7 @@ async function attempt(options: BootstrapOptions): Promise<string | undefined> {
   if (known?.metadata.name === ADMINISTRATOR && [undefined, "disabled"].includes(lives.refusalOf(known))) return adminKey;
   if (objects.get(USERS, ADMINISTRATOR_KEY) === undefined) {
     await registry.create(USERS, "", { metadata: { name: ADMINISTRATOR }, spec: { displayName: "Administrator" } });
-    // Another process may have made the key meanwhile, which must not be taken for an old one.
+    // Another process may have created the key in the meantime, which must not be taken for an old one.
     return attempt(options);
   }
   const given = adminKey === undefined ? {} : { key: adminKey };

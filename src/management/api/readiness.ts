@@ -48,7 +48,7 @@ export function createServerReadiness({ store, relieve, clock, logger }: ServerR
 /** Time between two checks that no request triggers, in milliseconds. */
 const LOOK_MS = 10_000;
 
-/** Checks readiness regularly, so that room is made without a request too. Returns the function that stops it. */
+/** Checks readiness regularly, so that space is freed even without a request. Returns the function that stops it. */
 export function keepLooking(notReady: () => Promise<unknown>, clock: Clock): () => void {
   const over = new AbortController();
   void (async () => {

@@ -90,7 +90,8 @@ function eventIn(line: string): object | undefined {
 
 function wantedBy(query: URLSearchParams) {
   for (const name of query.keys()) {
-    if (!KNOWN.includes(name)) throw badRequest(`unknown parameter ${JSON.stringify(name.slice(0, 60))}; known are ${KNOWN.join(", ")}`);
+    if (!KNOWN.includes(name))
+      throw badRequest(`unknown parameter ${JSON.stringify(name.slice(0, 60))}; the known ones are ${KNOWN.join(", ")}`);
     if (query.getAll(name).length > 1) throw badRequest(`the parameter ${name} is given twice`);
     if (query.get(name)!.length > VALUE_LENGTH_MAX) throw badRequest(`the parameter ${name} is longer than ${VALUE_LENGTH_MAX} characters`);
   }
@@ -120,7 +121,7 @@ function momentOf(query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name);
   if (text === null) return undefined;
   const at = MOMENT.test(text) ? Date.parse(text) : NaN;
-  if (Number.isNaN(at)) throw badRequest(`the parameter ${name} is not a time such as 2026-01-31T12:00:00Z`);
+  if (Number.isNaN(at)) throw badRequest(`the parameter ${name} is not a timestamp such as 2026-01-31T12:00:00Z`);
   return at;
 }
 

@@ -93,7 +93,7 @@ class AppendedFile implements AuditFile {
       await createFolders(dirname(this.path));
       await this.#reopen();
     } catch (error) {
-      const details = { hint: "audit.path is a file that the platform appends to and renames; its folder has to be writable" };
+      const details = { hint: "audit.path names a file that the platform appends to and renames; its folder must be writable" };
       throw new EngineError("CONFIG_FILE", `Cannot write the audit file "${this.path}": ${messageOf(error)}`, { cause: error, details });
     }
     this.#tend();

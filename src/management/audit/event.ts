@@ -43,7 +43,7 @@ export function writtenBody(body: unknown): WrittenBody {
     return { note: `left out: it has ${bytes} bytes, more than ${AUDIT_BODY_BYTES_MAX}` };
   } catch {
     // Nested too deep, or too long for a string.
-    return { note: "left out: it has no text" };
+    return { note: "left out: it cannot be written as text" };
   }
 }
 

@@ -20,7 +20,7 @@ export type Effect =
 const acts = (where: string): Effect => ({ acts: where });
 const shownOnly = (why: string, needs: string): Effect => ({ shownOnly: why, needs });
 
-const INTERFACE = shownOnly("the service has no user interface besides the sign-in page", "a user interface of the platform");
+const INTERFACE = shownOnly("the service has no user interface other than the sign-in page", "a user interface of the platform");
 const APPS = shownOnly("the service installs no charts", "a chart installer");
 const COSTS = shownOnly("the service runs nothing that measures costs", "an operator for metrics and costs");
 const BUILDS = shownOnly("the service builds no images", "an image builder");
@@ -43,9 +43,9 @@ export const EFFECTS: Readonly<Record<string, Effect>> = {
   "auth.identityStaleSeconds": acts("how long a login is valid while the provider cannot be reached"),
   "auth.password.disabled": acts("no user can sign in with a password"),
   "auth.password.minLength": acts("shorter passwords are refused, for any user"),
-  "auth.connectors": acts("users sign in with its provider, with the connector's id in the address"),
+  "auth.connectors": acts("users sign in with its provider, at an address that contains the connector's id"),
   "auth.connectors[].displayName": acts("the sign-in page shows this name"),
-  "auth.plainNamesConnector": acts("which user names and groups match rules and teams as they are"),
+  "auth.plainNamesConnector": acts("user names and groups of this connector match rules and teams as they are"),
   "auth.disableTeamCreation": acts("a sign-in creates no teams"),
   "auth.disableUserCreation": acts("a sign-in creates no user"),
   "auth.accessKeyMaxTTLSeconds": acts("access keys end earlier"),
@@ -54,10 +54,10 @@ export const EFFECTS: Readonly<Record<string, Effect>> = {
   "auth.groupsFilters": acts("other groups are dropped at sign-in"),
   oidc: shownOnly("the service is not a provider of OpenID Connect", "a provider of OpenID Connect"),
   apps: APPS,
-  "audit.enabled": acts("requests leave lines in a file"),
+  "audit.enabled": acts("requests are logged in a file"),
   "audit.disableAgentSyncBack": shownOnly("no agents send audit lines to the service", "agents in connected clusters"),
-  "audit.level": acts("which requests leave which line"),
-  "audit.policy": acts("which requests leave which line"),
+  "audit.level": acts("which lines are written for which requests"),
+  "audit.policy": acts("which lines are written for which requests"),
   "audit.policy.rules[].clusters": acts("a rule that names clusters matches no request to the service itself"),
   "audit.dataStoreEndpoint": acts(
     "lines are written to this database too, and administrators read them at /kubernetes/management/audit/events",

@@ -44,7 +44,7 @@ export interface FollowedConfig {
 
 /**
  * Reads the configuration again every {@link CONFIG_POLL_MS}, and applies it when it differs from the one in effect and the text has not
- * changed for an interval. A file with errors is reported, and the current configuration stays in effect until the file is good.
+ * changed for an interval. A file with errors is reported, and the current configuration stays in effect until the file is valid.
  *
  * @example
  * const followed = followConfigFile({ read, clock, text, onChange, onUnchanged, onProblem });

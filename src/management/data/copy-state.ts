@@ -35,7 +35,7 @@ export interface Servable {
 }
 
 /**
- * Demands that a server may start with the contents of a store.
+ * Checks that a server may start with the contents of a store.
  *
  * @throws STORE_FAILED for a backup, whose resourceVersions clients may know from other states, for an unfinished copy, and for a store
  *   that is empty but was not before.
@@ -49,7 +49,7 @@ export async function demandServable(
     throw unservable("it is a backup", "Restore it into another place with endpoint-sync platform-data restore, and start there");
   }
   if (copy !== undefined) {
-    throw unservable("a copy into it was not finished", "Run the same endpoint-sync platform-data command again: it begins from the start");
+    throw unservable("a copy into it was not finished", "Run the same endpoint-sync platform-data command again: it starts over");
   }
   if (hadData !== undefined && (await store.list({ prefix: "/", limit: 1 })).objects.length === 0) throw lostData(place, hadData);
 }
@@ -57,20 +57,20 @@ export async function demandServable(
 /** The error for lost data. `sign` is the sign that there was data; `place` is where it should be. */
 export function lostData(place: string, sign: string): EngineError {
   const hint = `${RESTORE} To begin with an empty platform, start once with --accept-data-loss`;
-  return new EngineError("STORE_FAILED", `Cannot start: there are no data in ${place}, but ${sign}`, { details: { hint } });
+  return new EngineError("STORE_FAILED", `Cannot start: there is no data in ${place}, but ${sign}`, { details: { hint } });
 }
 
 /** The error for a lost log, with what was written last. */
 export function lostLog(log: string): EngineError {
-  const why = "the server that had the data open did not close them, and what it wrote last is in that file";
-  const hint = `${RESTORE} To go on with what is left, start once with --accept-data-loss; nothing is lost if another program has opened the database since`;
+  const why = "the server that had the data open did not close it, and its last writes are in that file";
+  const hint = `${RESTORE} To continue with what is left, start once with --accept-data-loss; nothing is lost if another program has opened the database since`;
   return new EngineError("STORE_FAILED", `Cannot start: "${log}" is missing; ${why}`, { details: { hint } });
 }
 
 /** The error for a database that ends before what its server has acknowledged. */
 export function lostWrites(database: string, { found, known }: { readonly found: number; readonly known: number }): EngineError {
-  const why = `it ends at revision ${found}, and the server that had it has answered writes up to ${known}: it is an older file, or its log (-wal) is older, cut or damaged`;
-  const hint = `${RESTORE} To go on with what is left, start once with --accept-data-loss`;
+  const why = `it ends at revision ${found}, and the server that had it open has acknowledged writes up to ${known}: it is an older file, or its log (-wal) is older, cut or damaged`;
+  const hint = `${RESTORE} To continue with what is left, start once with --accept-data-loss`;
   return new EngineError("STORE_FAILED", `Cannot use "${database}": writes are missing in it; ${why}`, { details: { hint } });
 }
 

@@ -51,7 +51,7 @@ const AT_ONCE = 128;
 
 /**
  * Copies contents into an empty store, or into one with an unfinished copy. Until the end the target is marked as unfinished.
- * A restoration into a store that already holds the same contents, because it was ended before it could report, changes nothing.
+ * A restoration into a store that already holds the same contents, because it was stopped before it could report, changes nothing.
  *
  * @throws USAGE when the target has other contents; STORE_FAILED when what is read back differs from what was written.
  */
@@ -69,7 +69,7 @@ export async function copyInto(target: Store, contents: Contents, { purpose, pla
   const copied = await contentsOf(target);
   if (digestOf(copied.objects) !== digest) {
     const details = { hint: "Run the same command again" };
-    throw new EngineError("STORE_FAILED", `The copy in ${place} is not equal to its source: another process has written there`, {
+    throw new EngineError("STORE_FAILED", `The copy in ${place} is not equal to its source: another process has written to it`, {
       details,
     });
   }
@@ -96,7 +96,7 @@ async function demandEmpty(target: Store, place: string): Promise<void> {
     throw new EngineError("USAGE", `Cannot copy into ${place}: it is not empty`, { details });
   }
   if ((await target.create(STATE_KEY, copyStateObject({ state: "unfinished" }))) !== undefined) return;
-  throw new EngineError("USAGE", `Another process copies into ${place}`);
+  throw new EngineError("USAGE", `Another process is copying into ${place}`);
 }
 
 async function clear(target: Store): Promise<void> {

@@ -25,7 +25,7 @@ const ENCODED_KEY = /^[A-Za-z0-9+/]{43}=$/;
 /**
  * Encrypts with AES-256-GCM and a random nonce for each text.
  *
- * @throws CONFIG_VALUE when there is no key, or one has another length than {@link ENCRYPTION_KEY_BYTES}.
+ * @throws CONFIG_VALUE when there is no key, or one has a length other than {@link ENCRYPTION_KEY_BYTES}.
  * @example
  * const cipher = createCipher({ keys: [Buffer.alloc(32)], chance: systemChance });
  * cipher.open("/a", cipher.seal("/a", "text")); // "text"
@@ -61,7 +61,7 @@ export function createCipher({ keys, chance }: CipherOptions): Cipher & { readon
   };
 }
 
-const HOW = "Make one with: head -c 32 /dev/urandom | base64";
+const HOW = "Generate one with: head -c 32 /dev/urandom | base64";
 
 /** The id of the key that sealed a text; "" for another text. */
 function sealerOf(sealed: string): string {
@@ -71,14 +71,14 @@ function sealerOf(sealed: string): string {
 function keyMissing(sealed: string): EngineError {
   const id = sealerOf(sealed);
   if (id === "") return unreadable("it was not encrypted with any of the available keys");
-  const message = `Cannot read what is stored: it was encrypted with the key ${id}, which is not available`;
+  const message = `Cannot read the stored data: it was encrypted with the key ${id}, which is not available`;
   const hint = `Add the key ${id} as another line to the encryption keys, until platform-data keys reports that it encrypts nothing`;
   return new EngineError("STORE_FAILED", message, { details: { hint, key: id } });
 }
 
 function unreadable(why: string): EngineError {
   const hint = "Start with the encryption key with which the data was written";
-  return new EngineError("STORE_FAILED", `Cannot read what is stored: ${why}`, { details: { hint } });
+  return new EngineError("STORE_FAILED", `Cannot read the stored data: ${why}`, { details: { hint } });
 }
 
 /** Identifies a key without revealing anything about it. */

@@ -87,13 +87,13 @@ function partFault(
   { wanted = NONE, found = NONE }: { wanted: ManifestPart | undefined; found: ManifestPart | undefined },
 ): readonly string[] {
   if (found.count < wanted.count) return [`${name}: ${found.count} of ${wanted.count} rows are left`];
-  if (found.count > wanted.count) return [`${name}: there are ${found.count} rows, and ${wanted.count} were backed up`];
-  if (found.digest !== wanted.digest) return [`${name}: its rows are not those that were backed up, or in another order`];
+  if (found.count > wanted.count) return [`${name}: there are ${found.count} rows, but ${wanted.count} were backed up`];
+  if (found.digest !== wanted.digest) return [`${name}: its rows are not those that were backed up, or in a different order`];
   return [];
 }
 
 function serverFault(wanted: string | null, found: string | null): readonly string[] {
   if (wanted === found) return [];
-  if (wanted === null) return ["there is a server.json, and none was backed up"];
+  if (wanted === null) return ["there is a server.json, but none was backed up"];
   return [found === null ? "server.json is missing" : "server.json is not the one that was backed up"];
 }

@@ -36,7 +36,7 @@ export interface OwnedSpec {
 /** `spec.owner`. Source: specification 1, SharedSecret and Team. */
 export const OWNER = named(
   "Owner",
-  "Owner of an object. Owners may do everything with the object, but cannot give away rights that they do not have.",
+  "Owner of an object. Owners may do everything with the object, but cannot grant permissions that they do not have.",
   { user: [text, "A platform user."], team: [text, "A team; each of its members owns the object."] },
 );
 
@@ -47,7 +47,7 @@ export const ACCESS_RULE = named("AccessRule", "Grants verbs on the object to us
     listOf(text),
     "What is allowed: get, list, watch, create, update, patch, delete, on teams bind and makeowner, or VerbAll. An empty list allows nothing.",
   ],
-  subresources: [listOf(text), "Subresources of the object to which the verbs apply too."],
+  subresources: [listOf(text), "Subresources of the object to which the verbs also apply."],
   users: [listOf(text), 'Users who get the verbs; "*" means every authenticated user.'],
   teams: [listOf(text), "Teams whose members get the verbs."],
 });
@@ -57,7 +57,7 @@ export const USUAL_TEXTS = {
   displayName: "Name that the user interface shows.",
   description: "What the object is for.",
   owner: "Owner of the object.",
-  access: "Rights of users and teams on the object.",
+  access: "Permissions of users and teams on the object.",
 } as const;
 
 /** A status without fields, which only the server writes. */

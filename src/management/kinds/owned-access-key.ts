@@ -105,13 +105,13 @@ const IDENTITY = named("KeyIdentity", "The provider's data at sign-in.", {
   userId: [text, "Subject of the user at the provider."],
   username: [text, "Name of the user."],
   preferredUsername: [text, "Name that the user prefers."],
-  email: [text, "Mail address of the user."],
+  email: [text, "Email address of the user."],
   emailVerified: [bool, "True when the provider has checked the address."],
-  extraClaims: [mapOf(anything), "Further claims, of those that the configuration allows."],
+  extraClaims: [mapOf(anything), "Additional claims, of those that the configuration allows."],
   groups: [listOf(text), "Groups of the user at the provider."],
   connector: [text, "Name of the connector with which the user signed in."],
   connectorData: [text, "Data of the connector for later requests. It is never returned."],
-  identityRefresh: [optional(time), "When this was last brought up to date."],
+  identityRefresh: [optional(time), "When this was last updated."],
 });
 
 const OIDC_PROVIDER = named("KeyOIDCProvider", "For refresh tokens of the platform's own provider.", {
@@ -134,15 +134,15 @@ const SPEC = named("OwnedAccessKeySpec", "Owner, lifetime and scope of the key."
   user: [text, "User that the key acts as. Default, if neither team nor subject is set: the caller who creates it."],
   team: [text, "Team that the key acts as."],
   subject: [text, "Any other subject that the key acts as."],
-  groups: [listOf(text), "Further groups that the key gives."],
+  groups: [listOf(text), "Additional groups that the key has."],
   key: [
     text,
-    "The bearer token. The server makes one if it is left out. It is returned once, in the response to the request that sets it, and never again.",
+    "The bearer token. The server generates one if it is omitted. It is returned once, in the response to the request that sets it, and never again.",
   ],
-  disabled: [bool, "If true, the key is refused but kept. So are the keys that were made with it."],
+  disabled: [bool, "If true, the key is refused but kept. So are the keys that were created with it."],
   ttl: [
     int64,
-    "Lifetime in seconds; 0 means no limit, unless the platform has one. The key always ends with the key that it was made with.",
+    "Lifetime in seconds; 0 means no limit, unless the platform has one. The key always ends with the key that it was created with.",
   ],
   ttlAfterLastActivity: [bool, "If true, ttl counts from the last use of the key instead of its creation."],
   scope: [ACCESS_SCOPE, "Restricts the key to a part of what its owner may do. Default: no restriction."],

@@ -16,7 +16,7 @@ export interface TeamSpec extends OwnedSpec {
   readonly clusterRoles?: readonly { readonly name?: string }[];
 }
 
-const PULL_SECRET = named("ImagePullSecret", "A Secret with which the team may pull images.", {
+const PULL_SECRET = named("ImagePullSecret", "A Secret that the team may use to pull images.", {
   apiGroup: [text, "API group of the Secret."],
   kind: [text, "Kind of the Secret."],
   secretName: [text, "Name of the Secret."],
@@ -38,7 +38,7 @@ const SPEC = named("TeamSpec", "Members and settings of the team.", {
   groups: [listOf(text), "Groups of an authentication provider whose members belong to the team."],
   imagePullSecrets: [
     listOf(PULL_SECRET),
-    "Secrets with which the team may pull images. They are stored only: the platform itself pulls nothing.",
+    "Secrets that the team may use to pull images. They are only stored: the platform itself pulls nothing.",
   ],
   clusterRoles: [listOf(CLUSTER_ROLE), "Roles of the team's users in the clusters."],
   access: [listOf(ACCESS_RULE), USUAL_TEXTS.access],
@@ -71,7 +71,7 @@ export const teams: ResourceDefinition = {
       status: [EMPTY_STATUS, "Status as reported by the server."],
       payer: PAYER,
     },
-    "A set of users, whose access to clusters and other objects is managed together.",
+    "A set of users whose access to clusters and other objects is managed together.",
   ),
   columns: COLUMNS,
   strategy: USUAL_STRATEGY,

@@ -58,22 +58,22 @@ const SPEC = named("UserSpec", "Identity and settings of the user.", {
   displayName: [text, USUAL_TEXTS.displayName],
   description: [text, USUAL_TEXTS.description],
   username: [text, "Name with which the user signs in. It must differ from the username and the object name of every other user."],
-  email: [text, "Mail address of the user."],
+  email: [text, "Email address of the user."],
   subject: [
     text,
     "Identity of the user, CONNECTOR/SUBJECT: the connector of the sign-in and the user's id there. No two users can have the same identity.",
   ],
-  linkedSubjects: [listOf(text), "Further identities, with which the same user signs in."],
+  linkedSubjects: [listOf(text), "Additional identities with which the same user signs in."],
   connector: [
     text,
-    "Connector whose first sign-in with email as a verified address sets the subject. It lets an administrator make a user before the first sign-in.",
+    "Connector whose first sign-in with email as a verified address sets the subject. It lets an administrator create a user before the first sign-in.",
   ],
   groups: [
     listOf(text),
     "Groups of the user. A sign-in adds those of the connector that the configuration lets through, and removes those that the connector no longer names; what you add stays.",
   ],
   disabled: [bool, "If true, the user cannot sign in."],
-  password: [text, "Password for signing in without a provider. It is never returned. If an update leaves it out, it stays."],
+  password: [text, "Password for signing in without a provider. It is never returned. An update that omits it keeps it."],
 });
 
 const LEFT = objectOf({
@@ -100,7 +100,7 @@ export const USER_SHAPE = kindShape(
 export const USER_COLUMNS: readonly Column[] = [
   NAME_COLUMN,
   textColumn("Username", "Name with which the user signs in.", (object) => specOf<UserSpec>(object).username ?? ""),
-  textColumn("Email", "Mail address of the user.", (object) => specOf<UserSpec>(object).email ?? ""),
+  textColumn("Email", "Email address of the user.", (object) => specOf<UserSpec>(object).email ?? ""),
   AGE_COLUMN,
 ];
 

@@ -27,10 +27,10 @@ export function startHousekeeping(options: HousekeepingOptions): Work {
     known = await store.revision();
     if (before === undefined || before === known) return;
     await compact!(before);
-    logger.debug("The store has forgotten what was before", { revision: before });
+    logger.debug("Compacted the history of the store", { revision: before });
   };
   const works = [
-    repeat({ what: "remove what has ended", everyMs: SWEEP_EVERY_MS, act: () => passing.sweep(), clock, logger }),
+    repeat({ what: "remove expired records", everyMs: SWEEP_EVERY_MS, act: () => passing.sweep(), clock, logger }),
     ...(compact === undefined
       ? []
       : [repeat({ what: "forget what was", everyMs: compactAfterMs, act: forget, clock, logger, atOnce: true })]),

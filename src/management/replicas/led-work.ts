@@ -83,7 +83,7 @@ export function startLedWork({ store, sharing, begin, clock, chance, logger, met
         await election.run(lead, stop.signal);
       } catch (error) {
         // The store accepts no more writes of the lost term, so this process can continue as a follower.
-        logger.error("The background work did not end in time", { error: messageOf(error) });
+        logger.error("The background work did not stop in time", { error: messageOf(error) });
         await delay(clock, RETRY_MS, stop.signal);
       }
     }

@@ -14,8 +14,8 @@ export interface SharedMemoryOptions {
 }
 
 /**
- * Remembers in the store: a login that began at one process ends at another, what is good for one use is used once among all, and
- * a failure at one process counts at all of them.
+ * Remembers in the store: a login that began in one process can end in another, what is valid for one use is used once among all,
+ * and a failure in one process counts in all of them.
  */
 export function createSharedMemory(options: SharedMemoryOptions): SignInMemory {
   return {

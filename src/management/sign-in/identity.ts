@@ -68,7 +68,7 @@ function isReserved(name: string): boolean {
 }
 
 /**
- * The same admission without groups that give rights by their name: otherwise anyone who can create an organisation `platform` with a
+ * The same admission without groups that give permissions by their name: otherwise anyone who can create an organisation `platform` with a
  * team `admins` would be an administrator. A user with such a name is not admitted.
  *
  * @example
@@ -83,7 +83,7 @@ export function withoutReserved(admission: SignInDecision): SignInDecision {
 }
 
 /**
- * Why an identity is too large to be kept; undefined when it is not. Groups are not cut: one that is dropped unnoticed may be the
+ * Why an identity is too large to be kept; undefined when it is not. Groups are not cut: one that is dropped silently may be the
  * one that restricts the user.
  *
  * @example

@@ -21,11 +21,11 @@ export interface OidcSettings {
   readonly insecureCa?: boolean;
   /** Claim with the preferred user name. Default `preferred_username`. */
   readonly preferredUsername?: string;
-  /** Claim with the user name. Default: the preferred user name, else the mail address, else the id. */
+  /** Claim with the user name. Default: the preferred user name, else the email address, else the id. */
   readonly platformUsernameClaim?: string;
   /** Claim with the user's id. Default `sub`. */
   readonly usernameClaim?: string;
-  /** Claim with the mail address. Default `email`. */
+  /** Claim with the email address. Default `email`. */
   readonly emailClaim?: string;
   readonly allowedExtraClaims?: readonly string[];
   readonly usernamePrefix?: string;

@@ -20,7 +20,7 @@ const FORM_TYPE = "application/x-www-form-urlencoded";
 const BODY_BYTES_MAX = 16_384;
 
 /**
- * Demands a method.
+ * Requires a method.
  *
  * @throws API_ERROR (405) when it is another; the answer says which one is allowed.
  */
@@ -89,13 +89,13 @@ function fieldOf(body: Record<string, unknown>, name: string, mayBeEmpty = false
 }
 
 /**
- * Demands that a form comes from a page of the platform, or from a program: browsers report the site.
+ * Requires that a form comes from a page of the platform, or from a program: browsers report the site.
  *
  * @throws API_FORBIDDEN when another site sends it.
  */
 export function demandOwnPage({ request }: Visit): void {
   const site = request.headers["sec-fetch-site"];
-  if (site !== undefined && site !== "same-origin" && site !== "none") throw forbiddenPath("another site has sent this form");
+  if (site !== undefined && site !== "same-origin" && site !== "none") throw forbiddenPath("another site sent this form");
 }
 
 /** Whether the client is a browser, which shows pages; programs get JSON. */

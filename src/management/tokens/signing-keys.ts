@@ -75,9 +75,9 @@ const PROBE = Buffer.from("probe");
 const generate = promisify(generateKeyPair);
 
 /**
- * The keys of a port. If there is none, the first key is made and saved.
+ * The keys of a port. If there is none, the first key is generated and saved.
  *
- * @throws CONFIG_VALUE when the text of the port is not one of signing keys.
+ * @throws CONFIG_VALUE when the text of the port does not contain signing keys.
  * @example
  * let kept: string | undefined;
  * const port = { load: async () => kept, save: async (text: string) => (kept = text) };
@@ -212,8 +212,8 @@ function readKeys(text: string): readonly KeptKey[] {
   } catch {
     // The reason would quote the text, which is secret.
   }
-  throw new EngineError("CONFIG_VALUE", "Cannot read the signing keys of tokens: what is kept of them is damaged", {
-    details: { hint: "Remove them to have a new one made; tokens that were issued with them no longer work then" },
+  throw new EngineError("CONFIG_VALUE", "Cannot read the signing keys of tokens: the stored keys are damaged", {
+    details: { hint: "Remove them so that a new one is generated; tokens that were issued with them then stop working" },
   });
 }
 

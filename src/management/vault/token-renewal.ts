@@ -144,14 +144,14 @@ class Renewal implements TokenRenewal {
     const { clock } = this.#options;
     this.#recovered();
     const endMs = clock.now() + this.#endMs - clock.monotonic();
-    this.#warn(endMs, `the vault's token cannot be renewed, and ends at ${timestamp(endMs)}`);
+    this.#warn(endMs, `the vault's token cannot be renewed, and expires at ${timestamp(endMs)}`);
     this.#lookIn(Math.min(ENDING_LOOK_MAX_MS, Math.max(ENDING_LOOK_MIN_MS, seconds * 500)), true);
   }
 
   #fail(failure: VaultFailure, due: boolean): void {
     const { clock, logger, random } = this.#options;
     if (this.#failures === 0)
-      logger.warn("The vault's token cannot be renewed for now; it is tried again", { reason: failure.reason, message: failure.message });
+      logger.warn("The vault's token cannot be renewed for now; retrying", { reason: failure.reason, message: failure.message });
     const pauseMs = backoffDelay(RETRY, this.#failures++, random);
     this.#lookIn(Math.max(failure.retryAfterMs ?? 0, repetitionDelayMs(pauseMs, this.#leftMs(clock))), due);
   }

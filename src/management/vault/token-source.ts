@@ -38,7 +38,7 @@ export interface TokenSource {
 
 /**
  * Reads the token where the settings say. A file is read whenever the token is used, and every {@link TOKEN_FILE_POLL_MS}, as mounted
- * Secrets are replaced. It begins with {@link TokenSource.restart}.
+ * Secrets are replaced. It starts with {@link TokenSource.restart}.
  *
  * @example
  * const source = createTokenSource({ settings: () => config.vault, readFile, clock, logger, onChange });

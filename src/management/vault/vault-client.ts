@@ -17,7 +17,7 @@ const LOOPBACK: readonly string[] = ["127.0.0.1", "[::1]", "localhost"];
 
 /**
  * A client for the configured vault with a token, with a connection for each request, or the reason why there is none. It follows no redirect, and
- * plain HTTP is for this machine only: the token goes nowhere else. The machine's authorities are trusted, and those of
+ * plain HTTP is allowed only for this machine: the token is sent nowhere else. The machine's authorities are trusted, and those of
  * `NODE_EXTRA_CA_CERTS`.
  */
 export function createVaultClient(settings: VaultSettings, token: string): AskVault | VaultFailure {

@@ -29,7 +29,7 @@ export function hasVaultCondition(object: KubeObject): boolean {
   return conditionsOf(object).some(({ type }) => type === VAULT_CONDITION);
 }
 
-/** The conditions with that of the vault, or without it for undefined; a status that stays keeps its time. */
+/** The conditions with the vault's condition, or without it if that is undefined; an unchanged status keeps its time. */
 export function nextVaultConditions(object: KubeObject, next: Omit<Condition, "type"> | undefined, now: string): readonly Condition[] {
   const others = conditionsOf(object).filter(({ type }) => type !== VAULT_CONDITION);
   if (next === undefined) return others;

@@ -41,7 +41,7 @@ export function vaultSource(annotations: StringMap | undefined): VaultSource | s
   const missing = Object.values(VAULT_ANNOTATIONS).filter((name) => annotations?.[name] === undefined);
   if (version === undefined || mount === undefined || path === undefined) return `the annotation ${missing.join(" and ")} is missing`;
   if (version !== "kv1" && version !== "kv2") return `${VAULT_ANNOTATIONS.version} must be kv1 or kv2`;
-  if (mount.length + path.length > LENGTH_MAX) return `mount and path can have at most ${LENGTH_MAX} characters together`;
+  if (mount.length + path.length > LENGTH_MAX) return `mount and path can have at most ${LENGTH_MAX} characters in total`;
   for (const [name, text] of [[VAULT_ANNOTATIONS.mount, mount] as const, [VAULT_ANNOTATIONS.path, path] as const]) {
     if (REFUSED.test(text)) return `${name} has a character that a path in the vault cannot have`;
     if (text.split("/").some((part) => part === "" || part.trim() !== part || /^\.+$/.test(part)))

@@ -50,7 +50,7 @@ export function readTokenAnswer({ status, retryAfter, text }: VaultAnswer): Toke
     : isRecord(lookup)
       ? [lookup["ttl"], lookup["renewable"]]
       : [];
-  if (typeof seconds !== "number" || seconds < 0) return failed("WrongType", "the vault's answer does not say how long the token lives");
+  if (typeof seconds !== "number" || seconds < 0) return failed("WrongType", "the vault's answer does not say how long the token is valid");
   // Seconds are cut: a token that ends within one has none left, like one without an end.
   if (seconds === 0 && !(isRecord(lookup) && typeof lookup["expire_time"] === "string")) return { seconds: Infinity, renewable: false };
   return { seconds: Math.max(1, Math.min(Math.ceil(seconds), SECONDS_MAX)), renewable: renewable === true };
@@ -62,7 +62,7 @@ export function isFinal({ reason }: VaultFailure): boolean {
 }
 
 /**
- * Milliseconds until a token with so many seconds left is looked at again, in time to renew it. `random` is in [0, 1).
+ * Milliseconds until a token with that many seconds left is looked up again, in time to renew it. `random` is in [0, 1).
  *
  * @example
  * renewalDelayMs(3_600, 0); // 2_400_000
@@ -72,7 +72,7 @@ export function renewalDelayMs(seconds: number, random: number): number {
   return Math.min(LOOK_MAX_MS, Math.max(LOOK_MIN_MS, seconds * 1_000 * share));
 }
 
-/** Milliseconds until a failed request is repeated: `pauseMs`, or a third of the life that is left (Infinity: unknown) if that is less. */
+/** Milliseconds until a failed request is repeated: `pauseMs`, or a third of the remaining lifetime (Infinity: unknown) if that is less. */
 export function repetitionDelayMs(pauseMs: number, leftMs: number): number {
   return Math.max(LOOK_MIN_MS, Math.min(pauseMs, leftMs / 3));
 }

@@ -74,7 +74,7 @@ export function readVaultAnswer(source: Pick<VaultSource, "version">, { status, 
   }
   const outer = isRecord(body) ? body["data"] : undefined;
   const inner = source.version === "kv2" && isRecord(outer) ? outer["data"] : outer;
-  if (!isRecord(inner)) return failed("WrongType", `the vault's answer is not one of ${source.version}`);
+  if (!isRecord(inner)) return failed("WrongType", `the vault's answer does not have the format of ${source.version}`);
   const metadata = source.version === "kv2" ? (outer as Record<string, unknown>)["metadata"] : undefined;
   const version = isRecord(metadata) && Number.isSafeInteger(metadata["version"]) ? Number(metadata["version"]) : undefined;
   return dataOf(inner, exactly(text, source.version), version);
@@ -115,7 +115,7 @@ function dataOf(
 /** The meaning of a status other than 200. `retryAfter` is the header. */
 export function vaultRefusal(status: number, retryAfter: string | undefined): VaultFailure {
   if (status >= 300 && status < 400)
-    return failed("Redirected", "the vault redirects to another address, which does not get the token; set that address", true);
+    return failed("Redirected", "the vault redirects to another address, to which the token is not sent; set that address", true);
   if (status === 401) return failed("Unauthorized", "the vault does not know the token", true);
   if (status === 403) return failed("Forbidden", "the token may not read it, or has expired");
   if (status === 404) return failed("NotFound", "there is no such secret, or its version is deleted");

@@ -19,7 +19,7 @@ const VALUE_TYPES = ["string", "number", "integer", "boolean", "array", "object"
 /** One entry of `asserts`. Exactly one of the fields beside `not` is given; `readAsserts` says so when it is not. */
 export const ASSERT = {
   type: "object",
-  description: "A statement about the object that comes out. One statement per entry, with not: true beside it for its opposite.",
+  description: "A statement about the object that comes out. One statement per entry, with not: true for its opposite.",
   fields: {
     equal: assertion("The value is this one, with everything in it.", { value: given("The value; null is a value too.") }),
     notEqual: assertion("The value is different, or there is none.", { value: given("The value.") }),
@@ -30,14 +30,14 @@ export const ASSERT = {
       count: { type: "integer", minimum: 0, description: "The list has it exactly this many times. Default: at least once." },
       any: { type: "boolean", default: false, description: "An item that is a map only needs to have the members of content." },
     }),
-    isSubset: assertion("A map has at least these members, and so have the maps in it.", {
+    isSubset: assertion("A map has at least these members, and so do the maps inside it.", {
       content: { type: "map", required: true, values: given("The member's value."), description: "The members." },
     }),
     matchRegex: assertion("A string has a part that matches a regular expression.", {
       pattern: {
         type: "string",
         required: true,
-        description: "JavaScript's syntax, flag u. Anchor it with ^ and $ where the whole text is meant.",
+        description: "JavaScript's syntax, flag u. Anchor it with ^ and $ to match the whole text.",
       },
     }),
     lengthEqual: assertion("A list, map or string has this many items, members or characters.", {

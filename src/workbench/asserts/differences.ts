@@ -11,7 +11,7 @@ export interface Difference {
 }
 
 /**
- * The places where two documents differ, in document order, as deep as both have maps or lists. A map that one of them lacks
+ * The places where two documents differ, in document order, as deep as both contain maps or lists. A map that one of them lacks
  * differs member by member.
  *
  * @example

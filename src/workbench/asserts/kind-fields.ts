@@ -35,8 +35,8 @@ export function misspelling(kind: unknown, segments: readonly Segment[]): string
 }
 
 /**
- * Finds a path that API servers never return, as far as that is plain; undefined if there is none. A name that is nearly one of the kind's,
- * or a text in the place of a list.
+ * Finds a path that API servers never return, as far as that is clear; undefined if there is none. A name that is nearly one of the kind's,
+ * or a text in place of a list.
  *
  * @example
  * misfitOf({ apiVersion: "v1", kind: "Endpoints", subsets: "none" }); // "subsets is a string in place of a list"

@@ -5,8 +5,8 @@ import type { PathStep } from "../../engine/path/path.ts";
 import { setOwn } from "../../schema/node.ts";
 
 /**
- * The document with `value` at `path`. Of a path without wildcard the maps and lists on the way are made where they are missing, and
- * an index may be the one behind the last element; with one, every match gets the value. Null removes the value. The document is not
+ * The document with `value` at `path`. For a path without a wildcard, missing maps and lists on the way are created, and an index may
+ * be the one after the last element; with a wildcard, every match gets the value. Null removes the value. The document is not
  * changed.
  *
  * @throws PATH_SYNTAX, PATH_UNSUPPORTED when the path does not parse.
@@ -19,7 +19,8 @@ export function setValue(document: unknown, path: string, value: unknown): unkno
   const answer = value === null ? REMOVE : value;
   if (compiled.segments.some((segment) => segment.kind === "wildcard" || (segment.kind === "index" && segment.index < 0))) {
     const found = compiled.find(document);
-    if (found.length === 0 && value !== null) throw refusal(path, "it matches nothing, and with [*] or a negative index nothing is made");
+    if (found.length === 0 && value !== null)
+      throw refusal(path, "it matches nothing, and with [*] or a negative index nothing is created");
     return compiled.update(document, () => answer);
   }
   if (value === null) return compiled.update(document, () => REMOVE);

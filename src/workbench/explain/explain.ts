@@ -42,7 +42,7 @@ export function watchingLimits(limits: SandboxLimits): SandboxLimits {
 }
 
 /**
- * The values of the parts of `text`, as far as it came: up to the exception if it throws.
+ * The values of the parts of `text`, as far as it ran: up to the exception if it throws.
  *
  * It has none when it hits a limit, and if watching would change the behavior (an expression that looks at its own
  * source).

@@ -60,7 +60,7 @@ declare global {
 /**
  * Matchers for patches under test.
  *
- * @throws USAGE if the argument of `expect(…)` is no patch under test.
+ * @throws USAGE if the argument of `expect(…)` is not a patch under test.
  * @example
  * expect.extend(patchMatchers);
  * const patch = await loadPatch({ patch: { path: "metadata.labels.team", expression: '"blue-" + value' } });
@@ -104,7 +104,7 @@ export const patchMatchers = {
     const dearest = runs.reduce((most, run) => (run.fuel > most.fuel ? run : most));
     const pass = dearest.fuel < fuel;
     const wanted = `Expected ${pass ? `some value to cost ${fuel} fuel or more` : `less than ${fuel} fuel`}`;
-    const found = `found ${dearest.fuel} for ${shown(dearest.before)}, the dearest of ${runs.length}`;
+    const found = `found ${dearest.fuel} for ${shown(dearest.before)}, the most expensive of ${runs.length}`;
     return { pass, message: () => told(patch, dearest, `${wanted}, ${found}`), ...(!pass && { expected: fuel, actual: dearest.fuel }) };
   },
 };
@@ -131,7 +131,7 @@ function becomes(received: unknown, matcher: string, wanted: unknown, run: (patc
 function patchIn(received: unknown, matcher: string): PatchUnderTest {
   if (isRecord(received) && typeof received["toHost"] === "function" && typeof received["checkLaws"] === "function")
     return received as unknown as PatchUnderTest;
-  throw new EngineError("USAGE", `Cannot check ${matcher} of ${typeof received}: expected a patch, as loadPatch answers it`);
+  throw new EngineError("USAGE", `Cannot check ${matcher} of ${typeof received}: expected a patch, as returned by loadPatch`);
 }
 
 function reasonOf({ message, outcome, code }: PatchRun): string {

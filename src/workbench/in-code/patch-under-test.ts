@@ -177,7 +177,7 @@ function place({ rules, patch }: PatchParts, direction: Direction, given: JsonOb
   const isPlain = !canonical.startsWith("$") && !canonical.includes("..");
   const [found] = patch.path.find(around);
   if (found === undefined && !isPlain) {
-    throw new EngineError("USAGE", `Cannot tell where ${canonical} leads: expected an object with a value there`, {
+    throw new EngineError("USAGE", `Cannot determine where ${canonical} leads: expected an object with a value there`, {
       details: { hint: "Give one in options.object" },
     });
   }

@@ -32,8 +32,8 @@ export interface RunLawsOptions {
 }
 
 /**
- * Checks every entry of `laws`, in order. An entry that says nothing, or names a path that no patch has, is an error; one that
- * applies to all patches, of which none is concerned, is skipped.
+ * Checks every entry of `laws`, in order. An entry that states nothing, or names a path that no patch has, is an error; one that
+ * applies to all patches but concerns none of them is skipped.
  *
  * @example
  * runLaws([{ total: { domain: "schema", runs: 300, seed: 1 } }], { engine, placeOf: () => ({ file: "a.patch-test.yaml", line: 1, column: 1 }) });

@@ -44,7 +44,7 @@ export const LAW = {
   fields: {
     roundTrip: law("reverseExpression undoes expression: what the host gets comes back as it was."),
     hostEdits: law("expression undoes reverseExpression: every edit on the host could flow to the tenant."),
-    idempotent: law("If the host object that a patch made is in place, the patch makes the same again: nothing is written twice."),
+    idempotent: law("If the host object that a patch made is in place, the patch gives the same result again: nothing is written twice."),
     total: law("No expression fails, whatever value the kind allows."),
     deterministic: law("The same value and context give the same result at the same cost."),
     typeKept: law("A string stays a string, a number a number; null, which removes the field, is allowed."),

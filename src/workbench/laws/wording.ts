@@ -36,12 +36,12 @@ export function explainType(before: unknown, after: unknown): string {
 /** Explains a value that comes back changed. `flows`: the syncer accepts an edit to `host`. */
 export function explainJourney(journey: { before: unknown; host: unknown; back: Arrival; flows: boolean }): string {
   const { before, host, back, flows } = journey;
-  if (back.kind === "failed") return `What expression made cannot come back: ${back.message}. An edit of it on the host is undone.`;
+  if (back.kind === "failed") return `The result of expression cannot come back: ${back.message}. An edit of it on the host is undone.`;
   const after = back.kind === "gone" ? "without the field" : shown(back.value);
   const what = `reverseExpression does not undo expression: ${shown(before)} would come back as ${after}`;
   return flows
     ? `${what}. An edit on the host to ${shown(host)} flows, and leaves the tenant with ${after}.`
-    : `${what}. An edit on the host to ${shown(host)} does not survive the way back and there again, so the syncer undoes it (REVERSE_NOT_INVERSE).`;
+    : `${what}. An edit on the host to ${shown(host)} does not survive the round trip, so the syncer undoes it (REVERSE_NOT_INVERSE).`;
 }
 
 /** An edit on the host that has no place in the tenant. */
@@ -49,13 +49,13 @@ export function explainEdit(edit: unknown, back: Arrival): string {
   const why =
     back.kind === "failed"
       ? `reverseExpression fails: ${back.message}`
-      : "expression does not make it again of what reverseExpression answers";
+      : "expression does not reproduce it from the result of reverseExpression";
   return `An edit on the host to ${shown(edit)} does not flow: ${why}. The syncer undoes it.`;
 }
 
 /** A patch that looks at the host object and returns something else once its own result is there. */
 export function explainSecondWrite(): string {
-  return "expression sees its own result in context.hostObject and makes something else of it: the host object is written twice.";
+  return "expression sees its own result in context.hostObject and changes it again: the host object is written twice.";
 }
 
 const UNREST = {
@@ -68,8 +68,8 @@ const UNREST = {
 export function explainUnrest(unrest: NonNullable<Alternation["unrest"]>, rounds: number, { comesBack }: Trip): string {
   const how = `The value ${UNREST[unrest]} and does not settle within ${rounds} rounds.`;
   return comesBack
-    ? `${how} Where both sides follow each other, they write forever; this syncer lets no edit flow that changes on its way back, and undoes it (REVERSE_NOT_INVERSE).`
-    : `${how} expression sees its own result in context.hostObject, and so every look at the object writes it again.`;
+    ? `${how} If both sides copy each other, they write forever; this syncer accepts no edit that changes on its way back, and undoes it (REVERSE_NOT_INVERSE).`
+    : `${how} expression sees its own result in context.hostObject, so every reconcile of the object writes it again.`;
 }
 
 const VERDICTS: Readonly<Record<PairReport["verdict"], string>> = {

@@ -253,7 +253,7 @@ function checkExpected({ test, patched, update }: TestRun, failed: readonly stri
   const [first, ...others] = differences(object, patched.object).filter(({ path }) => !touches(path, failed));
   if (first === undefined) return [];
   const more = others.length > 0 ? `, and ${others.length} more` : "";
-  const message = `Expected the whole object, found another: ${first.path} is ${shown(first.after)} in place of ${shown(first.before)}${more}`;
+  const message = `Expected the whole object, found a different one: ${first.path} is ${shown(first.after)} in place of ${shown(first.before)}${more}`;
   return [{ failure: { message, place, expected: object, actual: patched.object }, at: first.path }];
 }
 

@@ -62,7 +62,7 @@ export async function withCoverage(from: TestRules, engines: EngineCache): Promi
 
 /**
  * Rules that remember names of referenced objects for one test alone: those of `objects`, and those that the test itself translates. Rules
- * without references are answered as they are.
+ * without references are returned as they are.
  */
 export function withOwnNames(rules: readonly Rules[], objects: readonly KubeObject[]): readonly Rules[] {
   if (!rules.some(({ patches }) => patches.some(({ reference }) => reference !== undefined))) return rules;

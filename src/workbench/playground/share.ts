@@ -47,15 +47,15 @@ export async function packState(state: PlaygroundState): Promise<Packed> {
  */
 export async function unpackState(fragment: string): Promise<Unpacked> {
   const text = fragment.replace(/^#/, "");
-  if (text.length > FRAGMENT_MAX) return refused("it is longer than any that the playground makes");
+  if (text.length > FRAGMENT_MAX) return refused("it is longer than any link that the playground makes");
   if (!text.startsWith(VERSION)) {
     const other = /^[0-9]{1,3}\./.test(text);
-    return refused(other ? "it was made by another version of the playground" : "the playground makes no such links");
+    return refused(other ? "it was made by another version of the playground" : "it is not a link that the playground makes");
   }
   try {
     const deflated = fromBase64Url(text.slice(VERSION.length));
     const json = await readAll(piped(deflated, new DecompressionStream("deflate-raw")), STATE_MAX);
-    if (json === undefined) return refused("what is in it is too long");
+    if (json === undefined) return refused("its content is too long");
     return stateOf(JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(json)));
   } catch {
     return refused("it is cut off or damaged");
@@ -76,7 +76,7 @@ function stateOf(data: unknown): Unpacked {
   const texts = { config, tenant, ...(settings !== undefined && { settings }), ...(host !== undefined && { host }) };
   if (vcluster === undefined) return { ok: true, state: texts };
   if (!isRecord(vcluster) || !isName(vcluster["name"]) || !isName(vcluster["namespace"]))
-    return refused("the virtual cluster has no proper names");
+    return refused("the virtual cluster's names are not valid");
   const names = { name: vcluster["name"], namespace: vcluster["namespace"] };
   return { ok: true, state: { ...texts, vcluster: names } };
 }

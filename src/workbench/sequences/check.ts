@@ -44,7 +44,7 @@ function checkRest({ wanted, place }: Of<"quiescent">, world: SequenceWorld): re
   if ((underWay === undefined) === wanted) return [];
   const when = formatSeconds(world.now);
   const message = wanted
-    ? `Expected rest at ${when}, but ${underWay}`
+    ? `Expected everything to be at rest at ${when}, but ${underWay}`
     : `Expected something under way at ${when}, but everything is at rest`;
   return [{ message, place }];
 }

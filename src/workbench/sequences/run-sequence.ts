@@ -153,7 +153,7 @@ async function runSeed(sequence: Sequence, options: SequenceOptions & Parts & { 
 }
 
 function restless({ statements }: Expectation, world: SequenceWorld): readonly TestFailure[] {
-  const underWay = world.underWay() ?? "there is always something to do again";
+  const underWay = world.underWay() ?? "there is always something left to do";
   const message = `The syncer does not settle: at ${formatSeconds(world.now)} ${underWay}`;
   return statements.slice(0, 1).map(({ place }) => ({ message, place }));
 }

@@ -78,7 +78,7 @@ export const CONFIGURATIONS: readonly SimulatedConfiguration[] = [
   },
   { name: "Services of another owner", configs: [{}, endpoints(prefixed(TAG, "late-"))], services: "external" },
   { name: "only what is selected", configs: [{}], settings: { selector: { matchLabels: { app: "a" } } } },
-  { name: "only beside a Service", configs: [endpoints(ADDRESSES), {}], settings: { requireService: true } },
+  { name: "only with a Service", configs: [endpoints(ADDRESSES), {}], settings: { requireService: true } },
   {
     name: "namespaces that are mapped",
     configs: [{ sync: { toHost: { namespaces: { enabled: true, mappings: { byName: { shop: "shop-host" } } } } } }],

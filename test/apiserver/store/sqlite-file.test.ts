@@ -94,7 +94,7 @@ function readFileIfAny(path: string): Buffer | undefined {
 }
 
 const FOREIGN = "it is not a database of this program";
-const NO_COUNTER = "it is damaged (the last revision is missing, or before that of an object)";
+const NO_COUNTER = "it is damaged (the last revision is missing, or earlier than that of an object)";
 
 describe("a file that cannot be used is named and left as it is", () => {
   test.each<{ why: string; make: (path: string) => void; reason: string }>([

@@ -81,7 +81,7 @@ export const ACCESS_SECTIONS: readonly CatalogueSection[] = [
       "authenticate as the account, for an hour by default": ["Service accounts", "TokenRequest API"],
       "with a time below ten minutes are 422": tokenRequest,
       "with a time above 2^32 seconds are 422": tokenRequest,
-      "of an account that is not there are 404, of another name than the path's 422": ["upstream", "`TokenREST.Create`"],
+      "of an absent account are 404, with a name other than the path's 422": ["upstream", "`TokenREST.Create`"],
       "end with the account, even if another of its name is created": ["Service accounts", "Authenticating service account credentials"],
       "end with the object that they are bound to, which must exist": ["Managing service accounts", "Bound service account tokens"],
       "for another audience are refused by the API and accepted by that audience": ["TokenReview v1", "status.audiences"],

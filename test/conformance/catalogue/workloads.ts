@@ -24,9 +24,9 @@ export const WORKLOAD_SECTIONS: readonly CatalogueSection[] = [
     cases: {
       "of deployments shows replicas and selector": ["Scale v1", "status.selector"],
       "of statefulsets shows replicas and selector": ["Scale v1", "status.selector"],
-      "is written by a patch, which is a new generation of the object and owned by who scaled": scale,
-      "is written by a PUT, unless the object is another by now": ["API conventions", "Concurrency Control and Consistency"],
-      "below 0 is 422 of the Scale, of something that is not there 404": ["upstream", "`ValidateScale`"],
+      "is written by a patch, which is a new generation of the object and owned by the client that scaled": scale,
+      "is written by a PUT, unless the object has been replaced": ["API conventions", "Concurrency Control and Consistency"],
+      "below 0 is 422 of the Scale, of an absent object 404": ["upstream", "`ValidateScale`"],
       "is applied by a manager that owns replicas from then on, unless another one owns them": ["upstream", "`managedfields.ScaleHandler`"],
       "is announced as a Scale of its own group": ["API concepts", "Discovery API"],
     },
@@ -37,7 +37,7 @@ export const WORKLOAD_SECTIONS: readonly CatalogueSection[] = [
     group: "budgets and policies",
     cases: {
       "a PodDisruptionBudget keeps what it is given, and its spec may change": ["PodDisruptionBudget v1", "spec"],
-      "of a NetworkPolicy the rules are replaced as a whole": ["NetworkPolicy v1", "spec.ingress"],
+      "the rules of a NetworkPolicy are replaced as a whole": ["NetworkPolicy v1", "spec.ingress"],
     },
   },
 ];

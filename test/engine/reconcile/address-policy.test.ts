@@ -21,8 +21,8 @@ describe("compileAddressPolicy", () => {
     ["100.100.100.200", "cloud metadata"],
     ["192.0.0.192", "cloud metadata"],
     ["fd00:ec2::254", "cloud metadata"],
-    ["0251.0376.0251.0376", "not an address in canonical text"],
-    ["2852039166", "not an address in canonical text"],
+    ["0251.0376.0251.0376", "not an address in canonical form"],
+    ["2852039166", "not an address in canonical form"],
   ])("always refuses %s as %s, even if it is allowed", (ip, reason) => {
     expect(compileAddressPolicy({ ...OPEN, allow: ["0.0.0.0/0", "::/0"] }).check(ip)).toBe(reason);
   });

@@ -32,7 +32,9 @@ describe("an object that no API server sends is rejected, and not met with a Typ
     ["Service", { spec: { ports: {} } }],
   ])("%s %j", (kind, body) => {
     const object = tenantObject(kind, body);
-    expect(patcher.toHost(object).rejected).toMatch(/^subsets is not a list|^endpoints or ports are not|^spec is none/);
+    expect(patcher.toHost(object).rejected).toMatch(
+      /^after the patches, (subsets is not a list|endpoints or ports are not|spec is not valid)/,
+    );
     const host = tenantObject(kind, { ...body, metadata: { name: "web-x-shop-x-blue", namespace: "vc" } });
     expect(patcher.toTenant(host, { tenant: object }).object.metadata.name).toBe("web");
   });

@@ -133,7 +133,7 @@ export class Fuzzer {
       const evaluated = sandbox.evaluate(sandbox.compile(text), { value, context: CONTEXT });
       const json = JSON.stringify(evaluated.value);
       const problem =
-        evaluated.fuel > FUEL ? `took ${evaluated.fuel} steps` : json === undefined ? "gave a value without JSON form" : undefined;
+        evaluated.fuel > FUEL ? `took ${evaluated.fuel} steps` : json === undefined ? "gave a value that JSON cannot represent" : undefined;
       return { outcome: "value", json, fuel: evaluated.fuel, ...(problem !== undefined && { problem }) };
     } catch (error) {
       if (!isEngineError(error)) return { outcome: "exception", json: null, fuel: 0, problem: `threw ${String(error)}` };

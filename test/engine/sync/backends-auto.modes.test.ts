@@ -145,12 +145,13 @@ describe("the way back without the rights that were there", () => {
     const selector = "sync.platform/managed-by=blue";
     expect(told).toEqual([
       {
-        message: "Slices that were made of Endpoints are left on the host, without the right to remove them; they are not kept current",
+        message:
+          "Slices that were made from Endpoints are left on the host, because the permission to remove them is missing; they are not kept up to date",
         fields: {
           copies: 1,
           first: "vc/web-x-shop-x-blue",
           hint:
-            "Wait until the host's mirror has slices of them, then run: " +
+            "Wait until the host's mirror has made slices from them, then run: " +
             `kubectl delete endpointslices -n vc -l ${selector},${MANAGER}=${OURS} && kubectl label endpoints -n vc -l ${selector} ${SKIP}-`,
         },
       },
@@ -227,7 +228,7 @@ describe("the way to copies of the tenant's slices", () => {
     await stopAll();
     await expect(start({ ...sides, settings: { backends: "slices" } })).rejects.toMatchObject({
       code: "CONFIG_VALUE",
-      message: "Cannot write slices alone: the host still has slices of 1 copy of Endpoints: vc/web-x-shop-x-blue",
+      message: "Cannot write slices only: the host still has slices of 1 copy of Endpoints: vc/web-x-shop-x-blue",
     });
   });
 });

@@ -80,7 +80,7 @@ test("a deployment that is only upgraded does exactly what it did, with one warn
   expect(upgraded.did).toEqual(before.did);
   expect(upgraded.did.requests.some((call) => call.endsWith("endpointslices"))).toBe(false);
   expect(before.told).toEqual([]);
-  expect(upgraded.told).toEqual(["backends: auto copies Endpoints alone, since permissions on EndpointSlices are missing"]);
+  expect(upgraded.told).toEqual(["backends: auto copies only Endpoints, because permissions on EndpointSlices are missing"]);
   expect(JSON.stringify(upgraded.fields)).toMatch(/grant verb .+ on resource .+endpointslices.+; and 2 more.+set backends: endpoints/);
 });
 
@@ -131,7 +131,7 @@ test.each(["tenant", "host"] as const)("beside a %s cluster that does not know E
   await write(sides.tenant, [{ addresses: ips(2), ports: [{ port: 80 }] }]);
   await clock.advance(60_000);
   expect([syncer.backends, (await copyIn(sides.on)) !== undefined]).toEqual(["endpoints", true]);
-  expect(told).toEqual(["backends: auto copies Endpoints alone, since EndpointSlices are not known to an API server"]);
+  expect(told).toEqual(["backends: auto copies only Endpoints, because EndpointSlices are not known to an API server"]);
   expect(fields).toMatchObject([{ clusters: [old] }]);
   // It is asked once, not followed.
   expect(requests).toEqual(["list"]);
@@ -188,7 +188,7 @@ test.each([
     }
     await clock.advance(1_000);
   }
-  expect(told).toEqual(["backends: auto copies Endpoints alone, since there are no caches of EndpointSlices"]);
+  expect(told).toEqual(["backends: auto copies only Endpoints, because there are no caches of EndpointSlices"]);
   expect(await seen(sides.on)).toEqual({ addresses: ["10.0.0.1"], makers: [MIRROR] });
   reconciler.close();
   engine.dispose();

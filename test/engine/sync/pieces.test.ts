@@ -54,7 +54,7 @@ test("long pieces are counted, and told once for each object", async () => {
   for (const id of ["a", "a", "b"]) await work(id, LONG_PIECE_MS + 10);
   await work("c", LONG_PIECE_MS);
   expect(long()).toBe(3);
-  expect(lines).toEqual(["a", "b"].map((id) => `info  An object blocked other work for long id=${id} tookMs=60`));
+  expect(lines).toEqual(["a", "b"].map((id) => `info  One object blocked all other work for a long time id=${id} tookMs=60`));
 });
 
 test("what a piece took is charged, also if it fails", async () => {

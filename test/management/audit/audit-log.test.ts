@@ -175,7 +175,7 @@ test("a request in which the server fails leaves a line of the stage Panic, whic
     expect.objectContaining({
       stage: "Panic",
       responseStatus: { metadata: {}, status: "Failure", reason: "InternalError", code: 500 },
-      annotations: { "management.platform/request-object": "left out: it has no text" },
+      annotations: { "management.platform/request-object": "left out: it cannot be written as text" },
     }),
   ]);
   expect(readFileSync(path, "utf8")).not.toContain(CANARY);

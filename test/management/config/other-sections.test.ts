@@ -23,7 +23,7 @@ describe("other sections", () => {
   });
 
   test("audit level and policy exclude each other", () => {
-    expect(errors("audit: {level: 1, policy: {}}")).toEqual(["CONFIG_VALUE audit.level: Found level beside policy"]);
+    expect(errors("audit: {level: 1, policy: {}}")).toEqual(["CONFIG_VALUE audit.level: Found level together with policy"]);
     expect(errors("audit: {level: 1}")).toEqual([]);
     expect(errors("audit: {policy: {rules: []}}")).toEqual([]);
     expect(errors("audit: {level: some}")).toHaveLength(1);

@@ -108,7 +108,7 @@ describe("directoryProviderA", () => {
     [["acme.example"], "acme.example", true],
     [["other.example", "ACME.example"], "Acme.example", true],
     [["other.example"], "acme.example", false],
-    // The end of the mail address proves nothing.
+    // The end of the email address proves nothing.
     [["acme.example"], undefined, false],
     [["acme.example"], "sub.acme.example", false],
   ])("154 domains %j, account of %s: %s", (hostedDomains, hostedDomain, allowed) => {

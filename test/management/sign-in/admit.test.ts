@@ -96,20 +96,20 @@ describe("oidc", () => {
     ["id that is a number", { usernameClaim: "number" }, { number: 42 }, "the claim number, the user's id, is missing or not a string"],
     ["inherited id", { usernameClaim: "constructor" }, {}, "the claim constructor, the user's id, is missing or not a string"],
     ["user name", { platformUsernameClaim: "login" }, {}, "the claim login, the user name, is missing or not a string"],
-    ["verified mail address as name", { platformUsernameClaim: "email" }, { email_verified: false }, "the mail address is not verified"],
+    ["verified email address as name", { platformUsernameClaim: "email" }, { email_verified: false }, "the email address is not verified"],
     [
-      "mail address as name that is verified, told as text",
+      "email address as name that is verified, told as text",
       { platformUsernameClaim: "email" },
       { email_verified: "false" },
-      "the mail address is not verified",
+      "the email address is not verified",
     ],
     [
-      "mail address as id that is verified, told as text",
+      "email address as id that is verified, told as text",
       { usernameClaim: "email" },
       { email_verified: "false" },
-      "the mail address is not verified",
+      "the email address is not verified",
     ],
-    ["verified mail address as id", { usernameClaim: "email" }, { email_verified: false }, "the mail address is not verified"],
+    ["verified email address as id", { usernameClaim: "email" }, { email_verified: false }, "the email address is not verified"],
   ])("140 no one is admitted without a %s", (_, settings, more, reason) => {
     expect(outcome(admitted(settings, more))).toBe(reason);
   });

@@ -42,7 +42,7 @@ test("its numbers are those of the source", () => {
   expect(text).toContain(`| wrong passwords for one user name from one address | ${failuresPerPair} |`);
   expect(text).toContain(`where it never succeeded | ${failuresPerUsername} |`);
   expect(text).toContain(`count as one | ${failuresPerAddress} |`);
-  expect(text).toContain(`from the first wrong one | ${minutes(failureWindowMs)} |`);
+  expect(text).toContain(`counted from the first wrong password | ${minutes(failureWindowMs)} |`);
   expect(text).toContain(`A login takes at most ${minutes(pendingLifetimeMs)}`);
   expect(text).toContain(`each server allows ${beginsPerMinute} per minute, ${beginsPerMinute / 6} of them from one address`);
   expect(text).toContain(`document is used for ${minutes(discoveryLifetimeMs)}`);

@@ -118,8 +118,8 @@ test("a redirectURI may have a query", async () => {
 describe("a request to a provider", () => {
   const get = { method: "GET", headers: {} };
 
-  test("by plain HTTP is for this machine only", async () => {
-    await expect(createProviderFetch({})("http://192.0.2.1/keys", get)).rejects.toThrow("plain HTTP is for this machine only");
+  test("by plain HTTP is allowed only for this machine", async () => {
+    await expect(createProviderFetch({})("http://192.0.2.1/keys", get)).rejects.toThrow("plain HTTP is allowed only for this machine");
   });
 
   test("ends with an answer that is too long", async () => {

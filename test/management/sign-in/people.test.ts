@@ -105,7 +105,7 @@ describe.each(Object.entries(CARRIED))("a name that %s", (_how, carry) => {
 
   test.each([
     { bound: "subject", spec: { subject: "partners/1" } },
-    { bound: "mail address", spec: { connector: "partners", email: "jane@partner.example" } },
+    { bound: "email address", spec: { connector: "partners", email: "jane@partner.example" } },
   ])("is given to whom an administrator bound by $bound", async ({ spec }) => {
     await start(SETUPS["two connectors"]());
     await carry();
@@ -159,7 +159,7 @@ describe("an account", () => {
     { connector: "partners", verified: true },
     { connector: "partners", verified: "true" },
     { connector: "partners", verified: undefined },
-  ] as const)("is not taken by a mail address through $connector (verified: $verified)", async ({ connector, verified }) => {
+  ] as const)("is not taken by an email address through $connector (verified: $verified)", async ({ connector, verified }) => {
     await start(SETUPS["two connectors"]());
     await boss();
     const before = await userNamed("boss");

@@ -108,7 +108,9 @@ describe("a request through a proxy", () => {
 
   test("by plain HTTP leaves this machine neither directly nor through it", async () => {
     const fetch = createProviderFetch({ proxyFor: readProxies({ HTTP_PROXY: proxy.host }) });
-    await expect(fetch("http://id.example/keys", { method: "GET", headers: {} })).rejects.toThrow("plain HTTP is for this machine only");
+    await expect(fetch("http://id.example/keys", { method: "GET", headers: {} })).rejects.toThrow(
+      "plain HTTP is allowed only for this machine",
+    );
     expect(proxy.targets).toEqual([]);
   });
 });

@@ -94,7 +94,7 @@ describe("a token that can be renewed", () => {
     const tries = vault.tokenAsked.length;
     expect(tries).toBeGreaterThan(3);
     expect(tries).toBeLessThan(12);
-    expect(told).toEqual(["The vault's token cannot be renewed for now; it is tried again: the vault is sealed or in maintenance: Sealed"]);
+    expect(told).toEqual(["The vault's token cannot be renewed for now; retrying: the vault is sealed or in maintenance: Sealed"]);
     vault.sealed = false;
     await pass(0.1 * HOUR_MS);
     expect([renewals(), told.at(-1)]).toEqual([1, "The vault answers about its token again"]);
@@ -125,7 +125,7 @@ describe("a token that can be renewed", () => {
     await begin({ seconds: 3_600, renewable: true, period: 3_600, lastMs: Date.UTC(2026, 5, 1, 14) });
     await pass(1.9 * HOUR_MS);
     expect(told).toEqual([expect.stringMatching(/^The vault's token is not renewed; replace it in time: /)]);
-    const [, end] = /^True TokenNotRenewed: kv2 secret\/db, version 1; the vault's token cannot be renewed, and ends at (.*)$/.exec(
+    const [, end] = /^True TokenNotRenewed: kv2 secret\/db, version 1; the vault's token cannot be renewed, and expires at (.*)$/.exec(
       await condition(),
     )!;
     // The test's clock moves by steps of a minute.
@@ -137,7 +137,7 @@ describe("a token that can be renewed", () => {
     await begin({ seconds: 3_600, renewable: true, period: 3_600 });
     vault.insteadOfToken = ({ url }, response) => url?.endsWith("renew-self") === true && (response.writeHead(403).end("{}"), true);
     await pass(0.7 * HOUR_MS);
-    expect(await condition()).toMatch(/TokenNotRenewed: .*ends at 2026-06-01T1(2:59|3:0[01]):/);
+    expect(await condition()).toMatch(/TokenNotRenewed: .*expires at 2026-06-01T1(2:59|3:0[01]):/);
     vault.insteadOfToken = undefined;
     await pass(0.2 * HOUR_MS);
     expect(await condition()).toBe("True Copied: kv2 secret/db, version 1");
@@ -162,7 +162,7 @@ describe("a vault that answers oddly", () => {
     await begin({ seconds: 3_600, renewable: true, period: 3_600 });
     renewWith(auth);
     await pass(0.7 * HOUR_MS);
-    expect(await condition()).toMatch(/^True TokenNotRenewed: .*ends at 2026-06-01T1[23]:/);
+    expect(await condition()).toMatch(/^True TokenNotRenewed: .*expires at 2026-06-01T1[23]:/);
     const looks = vault.tokenAsked.length;
     vault.insteadOfToken = undefined;
     await pass(0.28 * HOUR_MS);
@@ -181,7 +181,7 @@ describe("a vault that answers oddly", () => {
     await pass(0.8 * HOUR_MS);
     expect(renewals()).toBeGreaterThan(2);
     expect(renewals()).toBeLessThan(20);
-    expect(told).toEqual([expect.stringContaining("does not say how long the token lives")]);
+    expect(told).toEqual([expect.stringContaining("does not say how long the token is valid")]);
     expect(told.join()).not.toMatch(/hidden|hvs/);
     vault.insteadOfToken = undefined;
     await pass(0.15 * HOUR_MS);
@@ -244,10 +244,10 @@ describe("a vault that answers oddly", () => {
 
   test("says another end than the one that was told, which is told too", async () => {
     await begin({ seconds: 7_200, renewable: false, period: 0 });
-    expect(await condition()).toContain("ends at 2026-06-01T14:00:0");
+    expect(await condition()).toContain("expires at 2026-06-01T14:00:0");
     vault.lives.get(TOKEN)!.endMs += 5 * HOUR_MS;
     await pass(1.5 * HOUR_MS);
-    expect(await condition()).toContain("ends at 2026-06-01T19:0");
+    expect(await condition()).toContain("expires at 2026-06-01T19:0");
     expect(told).toHaveLength(2);
   });
 });
@@ -255,7 +255,7 @@ describe("a vault that answers oddly", () => {
 describe("a token that cannot be renewed", () => {
   test("is told at once with its end, once, and its data stay after it", async () => {
     await begin({ seconds: 7_200, renewable: false, period: 0 });
-    const why = "the vault's token cannot be renewed, and ends at 2026-06-01T14:00:0";
+    const why = "the vault's token cannot be renewed, and expires at 2026-06-01T14:00:0";
     expect(await condition()).toContain(`True TokenNotRenewed: kv2 secret/db, version 1; ${why}`);
     await pass(1.9 * HOUR_MS);
     expect(told).toEqual([expect.stringContaining(why)]);

@@ -28,7 +28,7 @@ test.each([
   ],
   [
     "{ at: soon, tenant: { apply: web } }",
-    '15: error CONFIG_VALUE sequences[0].events[0].at: Expected a time such as 500ms, 10s, 1m30s or 2h, found "soon"',
+    '15: error CONFIG_VALUE sequences[0].events[0].at: Expected a duration such as 500ms, 10s, 1m30s or 2h, found "soon"',
   ],
   [
     "{ at: 0s, tenant: { aply: web } }",

@@ -13,7 +13,7 @@ interface Frame {
 export const REPEATED_FIELDS_MAX = 100;
 
 /**
- * Fields that an object of a JSON text has twice; `JSON.parse` silently keeps the last one. The text must be valid JSON.
+ * Fields that occur twice in an object of a JSON text; `JSON.parse` silently keeps the last one. The text must be valid JSON.
  *
  * Source: `fieldValidation` of API concepts, which treats duplicate fields as it treats unknown ones.
  *

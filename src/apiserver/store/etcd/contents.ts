@@ -47,7 +47,7 @@ export interface EtcdLayout {
   readonly objects: string;
 }
 
-/** The places below a prefix; a slash is added where it ends in none. */
+/** The places below a prefix; a slash is added if it does not end in one. */
 export function layoutOf(text: string): EtcdLayout {
   const prefix = text.endsWith("/") ? text : `${text}/`;
   const at = (name: string) => `${prefix}${name}`;
@@ -184,7 +184,7 @@ export interface LoadOptions {
 /**
  * Reads everything below the prefix, page after page, at one revision.
  *
- * @throws EtcdFailure, or STORE_FAILED when something there is not as it was written, or there is more than memory for.
+ * @throws EtcdFailure, or STORE_FAILED when something there is not as it was written, or does not fit into memory.
  */
 export async function loadContents({ client, layout, cipher, memory, revision: wanted = 0 }: LoadOptions): Promise<EtcdContents> {
   const objects: StoredObject[] = [];
@@ -240,8 +240,8 @@ function nextPage(page: number, kvs: readonly WireKeyValue[]): number {
 }
 
 /**
- * The contents up to `history` revisions ago, so that later events can be replayed: as far back as etcd still knows, and to the last
- * restoration at most, before which clients may have seen another past.
+ * The contents up to `history` revisions ago, so that later events can be replayed: as far back as etcd still has it, but not beyond
+ * the last restoration, before which clients may have seen a different history.
  *
  * @throws as {@link loadContents}.
  */

@@ -94,8 +94,8 @@ export const ETCD_TIMES: EtcdTimes = {
  * A store in etcd 3.4 or later, through its HTTP gateway. Several processes may have the same prefix open: each sees the writes of all,
  * in the same order and under the same revisions, which are etcd's.
  *
- * Everything is also in memory, kept up to date by one watch, where lists and watches take it from. Before each read etcd is asked how far
- * its history goes, and the read waits until this process has got there: no process ever shows a state older than one that
+ * Everything is also in memory, kept up to date by one watch; lists and watches are served from there. Before each read etcd is asked how far
+ * its history goes, and the read waits until this process has caught up: no process ever shows a state older than one that
  * was shown before.
  *
  * @throws STORE_FAILED when etcd cannot be reached or refuses, or what is in it cannot be read or takes more memory than there

@@ -69,7 +69,7 @@ export class Feed {
       this.#problem = error;
       if (this.#options.known() > since) failed = 0;
       const lost = { error: withHint(error), revision: this.#options.known() };
-      if (!jsonEqual(lost, told)) this.#options.logger.warn("Lost the watch of etcd, restarting it", lost);
+      if (!jsonEqual(lost, told)) this.#options.logger.warn("Lost the watch on etcd; restarting it", lost);
       told = lost;
       await this.#options.client.pause(failed, this.#stream.signal);
     }
@@ -114,7 +114,7 @@ export class Feed {
   async #bridge(why: "compacted" | "missed", message: string, key?: string): Promise<unknown> {
     try {
       await this.#options.onGap(why, key);
-      return new Error(`${message}; ended the watches that can be ended`);
+      return new Error(`${message}; closed the watches that could be closed`);
     } catch (error) {
       return error;
     }

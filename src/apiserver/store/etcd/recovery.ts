@@ -95,7 +95,7 @@ export class Recovery {
       if (error instanceof EtcdFailure && error.passing) throw error;
       this.#stuckSince ??= this.#options.clock.monotonic();
       if (this.#lost === undefined) throw error;
-      throw unavailable(`etcd has lost writes that this server has seen, and what is there now cannot be used: ${withHint(error)}`);
+      throw unavailable(`etcd has lost writes that this server has seen, and its current data cannot be used: ${withHint(error)}`);
     }
   }
 

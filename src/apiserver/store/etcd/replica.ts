@@ -49,8 +49,8 @@ export class MissedWrite extends Error {
 /**
  * The state of the store that this process knows, up to some revision, kept up to date by the watch. It goes back only if etcd has gone back.
  *
- * The state may be ahead of the watch where etcd has confirmed that nothing of this store was written in between. Writes past the
- * store, by hand for example, leave no trace there; the watch reports them all the same, and then they count as missed.
+ * The state may be ahead of the watch where etcd has confirmed that nothing of this store was written in between. Writes that bypass
+ * the store, for example by hand, leave no trace there; the watch still reports them, and then they count as missed.
  */
 export class Replica {
   readonly view: StoreView;
@@ -211,9 +211,7 @@ export class Replica {
   #nextLast({ type, kv }: WireEvent): LastWrite {
     const next = lastWrite(type === "DELETE" ? undefined : kv);
     if (next.version === this.#last.version + 1) return next;
-    throw new MissedWrite(
-      `revision ${revisionOf({ kv })} is write ${next.version}, and ${this.#last.version} was the last one that is known`,
-    );
+    throw new MissedWrite(`revision ${revisionOf({ kv })} is write ${next.version}, and ${this.#last.version} was the last known one`);
   }
 
   /** A write may be among contents that came all at once. */

@@ -245,7 +245,7 @@ export class ReplicatedStore implements EtcdStore {
     if (write.object !== undefined) demandRoom(this.#replica.view, this.#options.memory, write.key, write.object);
     const answered = { late: false };
     const demand = () => {
-      if (answered.late) throw unavailable("the caller no longer waits for this write");
+      if (answered.late) throw unavailable("the caller is no longer waiting for this write");
       write.demand?.();
     };
     const writing = this.#writer.write({ ...write, demand });
@@ -356,7 +356,7 @@ export class ReplicatedStore implements EtcdStore {
     try {
       await this.#catchUp();
     } catch (error) {
-      if (this.#end === undefined) this.#options.logger.warn("Cannot read the present state of etcd", { error: messageOf(error) });
+      if (this.#end === undefined) this.#options.logger.warn("Cannot read the current state of etcd", { error: messageOf(error) });
     }
   }
 

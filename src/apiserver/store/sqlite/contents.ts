@@ -31,7 +31,7 @@ export interface ContentsSource {
 }
 
 /**
- * Everything that a database holds, parsed and frozen. What the program relies on is checked on the way, so that a damaged
+ * Everything that a database holds, parsed and frozen. What the program relies on is checked while reading, so that a damaged
  * file is found when it is opened and not in the middle of the work. The history is as long as memory allows.
  *
  * @throws CONFIG_FILE when a row is not as it was written, STORE_FAILED when there are more objects than memory for them.
@@ -57,7 +57,7 @@ export function readLastRevision(database: DatabaseSync, path: string): number {
   const sql = "SELECT value AS last, (SELECT max(revision) FROM objects) AS newest FROM meta WHERE name = 'revision'";
   const { last, newest } = database.prepare(sql).get() ?? {};
   if (typeof last === "number" && last >= Number(newest)) return last;
-  throw damagedFile(path, "the last revision is missing, or before that of an object");
+  throw damagedFile(path, "the last revision is missing, or earlier than that of an object");
 }
 
 interface Present {

@@ -35,7 +35,7 @@ const SQLITE_FAULTS: ReadonlyMap<number, Fault> = new Map([
     IOERR,
     {
       reason: "the system cannot read or write it",
-      hint: "Check the device. If it has a log beside it (-wal), copy both to a place where they can be written",
+      hint: "Check the device. If it has a log beside it (-wal), copy both to a writable location",
     },
   ],
   [CORRUPT, DAMAGED],
@@ -73,7 +73,7 @@ export function isLockedFile(error: unknown): boolean {
   return isEngineError(error) && error.details["reason"] === LOCKED.reason;
 }
 
-const EMPTY_HINT = "Put it back, with the file -wal beside it if there was one, or restore a backup";
+const EMPTY_HINT = "Put it back, together with its -wal file if there was one, or restore a backup";
 
 /** The file contains something that this program never writes; `what` says where. */
 export function damagedFile(path: string, what: string): EngineError {
@@ -100,7 +100,7 @@ export function openFailure(path: string, error: unknown): EngineError {
   return fileError(path, fault ?? { reason: messageOf(error), hint: "Check the file and the device that it is on" }, error);
 }
 
-/** A file of an open database is no longer where it was, or not as this process has left it; `what` says so. */
+/** A file of an open database is no longer where it was, or not as this process left it; `what` says so. */
 export function lostFile(path: string, { file, what }: { readonly file: string; readonly what: string }): EngineError {
   const reason = "a file of the database was removed, moved, replaced or changed";
   const hint = "Stop the program. Put back the database and its log (-wal) as they were, or restore a backup, and start again";

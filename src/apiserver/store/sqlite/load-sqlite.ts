@@ -21,7 +21,7 @@ export function loadSqlite(): typeof sqlite {
   } finally {
     process.emitWarning = emitWarning;
   }
-  const hint = "Run it with a Node from nodejs.org, or keep the objects in memory";
+  const hint = "Use a Node build from nodejs.org, or keep the objects in memory";
   throw new EngineError("CONFIG_FILE", `Cannot open a database: this Node (${process.version}) has no node:sqlite`, { details: { hint } });
 }
 

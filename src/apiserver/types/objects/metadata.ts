@@ -58,7 +58,9 @@ export function withUniqueOwners(object: KubeObject, warn: (text: string) => voi
   if (given.length < 2) return object;
   const unique = new Map(given.map((reference) => [canonicalJson(reference), reference]));
   if (unique.size === given.length) return object;
-  warn(`.metadata.ownerReferences contains duplicate entries, of which one each is kept; duplicate UID(s): ${repeated(given).join(", ")}`);
+  warn(
+    `.metadata.ownerReferences contains duplicate entries, and only one of each is kept; duplicate UID(s): ${repeated(given).join(", ")}`,
+  );
   return withMetadata(object, { ownerReferences: [...unique.values()] });
 }
 

@@ -10,7 +10,7 @@ export interface Continue {
 }
 
 /**
- * The token behind `metadata.continue`, in Kubernetes' own form. Clients must not look into it.
+ * The token behind `metadata.continue`, in Kubernetes' own form. Clients must not interpret it.
  *
  * @example
  * decodeContinue(encodeContinue({ revision: 7, start: "shop/db\0" })).revision; // 7

@@ -40,7 +40,7 @@ export interface GetOptions extends Pick<WriteOptions, "judge"> {
 }
 
 /**
- * Reads one object, always its present state.
+ * Reads one object, always in its current state.
  *
  * @throws API_NOT_FOUND; what `judge` throws; API_UNAVAILABLE when `resourceVersion` is in the future; API_BAD_REQUEST when it is not a revision.
  */

@@ -26,7 +26,7 @@ export interface WatchQueue {
 }
 
 /**
- * A queue of at most `capacity` records. A reader that falls behind further loses the watch, not an event: queued records
+ * A queue of at most `capacity` records. A reader that falls further behind loses the watch, not an event: queued records
  * still arrive, then the stream ends and the reader starts again from there.
  */
 export function createWatchQueue({ capacity, onEnd }: { readonly capacity: number; readonly onEnd: () => void }): WatchQueue {

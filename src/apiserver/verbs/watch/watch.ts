@@ -45,7 +45,7 @@ const DISOWNED: WatchRecord = { type: "ERROR", object: statusOf(tooOldVersion(0,
 /**
  * Follows a collection.
  *
- * @throws API_EXPIRED when the start is out of history, API_INVALID for options that contradict each other, API_BAD_REQUEST.
+ * @throws API_EXPIRED when the history does not reach back to the start, API_INVALID for options that contradict each other, API_BAD_REQUEST.
  */
 export async function watch(context: ResourceContext, request: WatchRequest = {}): Promise<WatchQueue> {
   checkOptions(request);

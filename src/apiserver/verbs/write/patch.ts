@@ -46,7 +46,7 @@ export interface PatchRequestOptions extends UpdateOptions {
 }
 
 /**
- * Applies a patch to an object. A patch that sets `metadata.resourceVersion` demands that state. An applied configuration
+ * Applies a patch to an object. A patch that sets `metadata.resourceVersion` requires that state. An applied configuration
  * creates a missing object.
  *
  * @throws API_BAD_REQUEST when the patch cannot be read, API_INVALID when it does not apply or breaks the object,

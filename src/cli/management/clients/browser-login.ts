@@ -78,7 +78,7 @@ export function platformAddress(text: string): string {
 }
 
 /**
- * Refuses a misspelt connector, which would be seen in the browser only.
+ * Refuses a misspelled connector, which would otherwise show up only in the browser.
  *
  * @throws USAGE when the platform has no such connector; API_UNAVAILABLE when it cannot be asked.
  */
@@ -103,7 +103,7 @@ async function ask(fetch: ProviderFetch, url: string, request: Parameters<Provid
   const answer = await fetch(url, { ...request, signal: AbortSignal.timeout(ANSWER_MS) }).catch((error: unknown) => {
     const cause = error instanceof Error && error.cause !== undefined ? `: ${messageOf(error.cause)}` : "";
     throw new EngineError("API_UNAVAILABLE", `The platform at ${url} cannot be reached: ${messageOf(error)}${cause}`, {
-      details: { hint: "Look at --server, at --ca if it is a certificate that fails, and at the network" },
+      details: { hint: "Check --server, --ca if the certificate is the problem, and the network" },
     });
   });
   const document: unknown = await answer.json().catch(() => undefined);

@@ -44,7 +44,7 @@ export function readExecInfo(text: string | undefined): ExecInfo | undefined {
   if (!isRecord(document) || document["kind"] !== "ExecCredential" || !isRecord(document["spec"]))
     throw wrong("is not an ExecCredential", "Only kubectl and programs like it set this variable; unset it");
   if (document["apiVersion"] !== EXEC_API_VERSION)
-    throw wrong(`has another version than ${EXEC_API_VERSION}`, "Write the context again with endpoint-sync login --exec");
+    throw wrong(`has a version other than ${EXEC_API_VERSION}`, "Write the context again with endpoint-sync login --exec");
   const { interactive, cluster } = document["spec"];
   const { server, "certificate-authority-data": ca } = isRecord(cluster) ? cluster : {};
   return {
@@ -91,6 +91,6 @@ export function execEntry(flags: LoginTokenFlags): object {
     args: loginTokenArguments(flags),
     interactiveMode: "IfAvailable",
     provideClusterInfo: true,
-    installHint: "endpoint-sync, which signs you in at the platform, is not in PATH: npm install --global endpoint-sync",
+    installHint: "endpoint-sync, which signs you in to the platform, is not in PATH: npm install --global endpoint-sync",
   };
 }

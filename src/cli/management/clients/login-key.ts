@@ -21,7 +21,7 @@ const NAME = /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
 
 /**
- * Reads a key; undefined for anything that is none.
+ * Reads a key; undefined for anything that is not one.
  *
  * @example
  * readLoginKey({ accessKey: "k", name: "login-a", expiresAt: "2026-01-21T00:00:00Z" })?.name; // "login-a"

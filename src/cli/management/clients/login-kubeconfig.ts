@@ -21,7 +21,7 @@ type Document = Readonly<Record<string, unknown>>;
 /**
  * The text of a kubeconfig with a context of this name, and everything else as it was. The context becomes the current one.
  *
- * @throws CONFIG_FILE when the text is not a kubeconfig, or its context of this name leads elsewhere.
+ * @throws CONFIG_FILE when the text is not a kubeconfig, or its context of this name points elsewhere.
  */
 export function withContext(text: string, options: WrittenContext): string {
   const plain = load(formatKubeconfig(options)) as Document;

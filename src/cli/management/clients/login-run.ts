@@ -27,7 +27,7 @@ export interface LoginFlags {
 }
 
 /**
- * Signs a person in at a platform.
+ * Signs a person in to a platform.
  *
  * @throws USAGE for a server by plain HTTP elsewhere than on this machine, and with `--exec` where there is no folder for keys;
  * API_UNAUTHORIZED if the sign-in fails; API_UNAVAILABLE when the platform cannot be asked; CONFIG_FILE when the kubeconfig or the key cannot

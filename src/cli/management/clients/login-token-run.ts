@@ -65,7 +65,7 @@ export async function runLoginToken({ terminal }: CommandContext, flags: LoginTo
       await keys.write(made);
       const ended = endOf(made);
       if (ended !== undefined)
-        warn(`The new ${ended}: kubectl asks you to sign in at each command. Look at this machine's clock, ${nowText()}`);
+        warn(`The new ${ended}: kubectl asks you to sign in for each command. Check this machine's clock, ${nowText()}`);
       return made;
     },
     { signal, waits: () => terminal.err("Another process is signing in: waiting for it") },
@@ -106,7 +106,7 @@ function unattended(what: string, flags: LoginTokenFlags): EngineError {
   const words = ["endpoint-sync", ...loginTokenArguments(flags)].map((word) =>
     /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`,
   );
-  return new EngineError("API_UNAUTHORIZED", `Not signed in at ${what}, and this process cannot ask you to sign in`, {
+  return new EngineError("API_UNAUTHORIZED", `Not signed in to ${what}, and this process cannot ask you to sign in`, {
     details: { hint: `Run this in a terminal, then try again: ${words.join(" ")}` },
   });
 }

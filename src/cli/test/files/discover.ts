@@ -10,7 +10,7 @@ export const TEST_FILE_SUFFIX = ".patch-test.yaml";
 
 /** Test files, and where another one may appear. */
 export interface Discovery {
-  /** Relative to the working folder where they are below it, with `/`; sorted, each once. */
+  /** Relative to the working directory where they are below it, with `/`; sorted, each once. */
   readonly files: readonly string[];
   /** Folders that were searched. */
   readonly folders: readonly string[];
@@ -23,9 +23,9 @@ export interface DiscoverOptions {
 }
 
 /**
- * The test files that are named: files as they are, and those below folders and globs whose name ends with
- * {@link TEST_FILE_SUFFIX}. Without names, the working folder is searched. `node_modules`, `dist` and folders with a dot are passed over, unless
- * they are named themselves.
+ * The named test files: files as they are, and those below folders and globs whose names end with
+ * {@link TEST_FILE_SUFFIX}. Without names, the working directory is searched. `node_modules`, `dist` and folders with a dot are skipped, unless they
+ * are named themselves.
  *
  * @throws USAGE when a named file or folder does not exist and `missing` is "refused". Finding nothing is not an error here.
  */
@@ -74,7 +74,7 @@ function isPassedOver(name: string): boolean {
   return name === "node_modules" || name === "dist" || name.startsWith(".");
 }
 
-/** A path as it is shown: relative to the working folder if it is below it, and with `/`. */
+/** A path as it is shown: relative to the working directory if it is below it, and with `/`. */
 function shownName(path: string): string {
   const near = relative(".", path);
   if (near === "") return ".";

@@ -13,7 +13,7 @@ export function isGlob(name: string): boolean {
   return /[*?{]/.test(name);
 }
 
-/** The folder below which all files stand that a glob can match. */
+/** The folder below which all files are that a glob can match. */
 export function globRoot(glob: string): string {
   const [fixed = ""] = /^[^*?{]*(?=\/)/.exec(glob) ?? [];
   return fixed === "" ? (glob.startsWith("/") ? "/" : ".") : fixed;

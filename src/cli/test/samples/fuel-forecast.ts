@@ -74,7 +74,7 @@ function ranOut({ failures = [] }: Outcome): boolean {
   return failures.some(({ code }) => code === "EXPRESSION_FUEL");
 }
 
-/** Forecasts beyond the budget, as warnings at the patch that costs most; of each list the smallest size alone. */
+/** Forecasts beyond the budget, as warnings at the patch that costs most; only the smallest size of each list. */
 export function fuelProblems(
   forecasts: readonly FuelForecast[],
   files: readonly { readonly file: string; readonly text: string }[],
@@ -94,7 +94,7 @@ export function fuelProblems(
         : `${size} would need more fuel for one evaluation of this patch than limits.fuel allows`;
     const hint =
       tooMuchAtOnce === undefined
-        ? "Make this patch cheaper: it costs most. Or raise limits.objectFuel in the settings"
+        ? "Make this patch cheaper: it costs the most. Or raise limits.objectFuel in the settings"
         : "Read less of context in it, or raise limits.fuel in the settings";
     const field = indexPath(fieldPath(fieldPath("sync.toHost", list), "patches"), patch);
     report.warning({ code: "EXPRESSION_FUEL", at: places({ list, patch, side: "expression" }), field, message, hint });

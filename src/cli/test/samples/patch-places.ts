@@ -13,7 +13,7 @@ export interface PatchPlace {
 
 /**
  * Finds patches in the files of a configuration, in the order in which later ones win: the wanted expression, or what the patch has
- * instead; the last file as a whole where it cannot be found.
+ * instead; the last file as a whole if it cannot be found.
  *
  * @example
  * patchPlaces([{ file, text }])({ list: "endpoints", patch: 0, side: "expression" }).line; // 6

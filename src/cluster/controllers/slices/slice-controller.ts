@@ -34,7 +34,7 @@ export interface SliceControllerOptions extends ClusterControllerOptions {
   readonly desired: (service: KubeObject | undefined, endpoints: Endpoints | undefined) => DesiredSlices | undefined;
 }
 
-/** Slices that follow Services and their Endpoints. Slices of other makers are left alone. */
+/** Slices that follow Services and their Endpoints. Slices of other creators are left alone. */
 export async function startSliceController(options: SliceControllerOptions): Promise<ClusterController> {
   const { registry, store, logger, name, managedBy } = options;
   const index = createSliceIndex(managedBy);

@@ -15,7 +15,7 @@ const STEPS_MAX = 200_000;
 
 /**
  * Tells whether every request that `inner` allows is allowed by `outer`. An absent scope allows everything. True is certain; false
- * is certain too but for scopes so large that comparing them would take long.
+ * is certain too, except for scopes so large that comparing them would take too long.
  *
  * @example
  * isScopeWithin({ clusters: [{ cluster: "c1" }] }, { clusters: [{ cluster: "*" }] }); // true

@@ -64,8 +64,7 @@ export function checkBackends(toHost: Node | undefined, { report, settings }: Pa
 /** For slices without Endpoints there is the setting: Endpoints that are switched off mean no backends. */
 function warnOfNoBackends(at: Node, backends: BackendsMode, report: Report): void {
   const nothing = "Neither Services nor their backends are synced: endpoints.enabled: false takes precedence over the setting backends";
-  const message =
-    backends === "endpoints" ? "Copied slices have no host Service: the sync of Services requires that of Endpoints" : nothing;
+  const message = backends === "endpoints" ? "Copied slices have no host Service: syncing Services requires syncing Endpoints" : nothing;
   const hint = "For slices without Endpoints, set backends: slices in the settings, and remove this";
   report.warning({ code: "CONFIG_VALUE", at: startOf(at), field: "sync.toHost.endpoints.enabled", message, hint });
 }
@@ -80,9 +79,9 @@ function warnOfIdlePatches(toHost: Node | undefined, report: Report): void {
 }
 
 const SAME_RULES = {
-  endpoints: "Write the same rules for endpoints, where the paths of backends begin with subsets: subsets[*].addresses[*].ip for example",
+  endpoints: "Write the same patches for endpoints, where the paths of backends begin with subsets, for example subsets[*].addresses[*].ip",
   endpointSlices:
-    "Write the same rules for endpointSlices, where the paths of backends begin with endpoints or ports: endpoints[*].addresses[*] for example",
+    "Write the same patches for endpointSlices, where the paths of backends begin with endpoints or ports, for example endpoints[*].addresses[*]",
 };
 
 /** Fields of a slice that Endpoints have nothing of. */
@@ -108,11 +107,11 @@ function warnOfUnequalLists(toHost: Node | undefined, { backends, report }: { ba
   report.warning({ code: "CONFIG_VALUE", at, field: `sync.toHost.${only}.patches`, message, hint: SAME_RULES[other] });
 }
 
-/** Warns of a written `services.enabled: true` beside `endpoints.enabled: false`. */
+/** Warns of an explicit `services.enabled: true` together with `endpoints.enabled: false`. */
 export function warnOfServicesAlone(toHost: Node | undefined, report: Report): void {
   const services = valueAt(valueAt(toHost, "services"), "enabled");
   if (services?.kind !== "scalar" || services.value !== true || !isFalse(valueAt(valueAt(toHost, "endpoints"), "enabled"))) return;
-  const message = "Services are not synced: their sync requires that of Endpoints, which is switched off";
+  const message = "Services are not synced: syncing them requires syncing Endpoints, which is switched off";
   const hint = "Set sync.toHost.endpoints.enabled to true, or this to false";
   report.warning({ code: "CONFIG_VALUE", at: startOf(services), field: "sync.toHost.services.enabled", message, hint });
 }

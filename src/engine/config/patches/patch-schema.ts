@@ -33,8 +33,8 @@ const REFERENCE = {
       jsonSchema: { examples: ["Secret"] },
     },
     kindPath: relative("the kind", "Not found: kind."),
-    namePath: relative("the name", "Left out: the matched value itself is the name."),
-    namespacePath: relative("the namespace", "Left out or not found: the namespace of the object."),
+    namePath: relative("the name", "If omitted, the matched value itself is the name."),
+    namespacePath: relative("the namespace", "If omitted or not found, the namespace of the object."),
     labels: LABELS,
   },
 } as const satisfies ObjectSchema;
@@ -49,18 +49,19 @@ export const PATCH = {
       required: true,
       refuseNull: true,
       description:
-        'Field to change. Names are joined by dots, other keys stand in ["…"], [*] is every element of a list or value of a map. Not found: the patch is not applied.',
+        'Field to change. Names are joined by dots, other keys go in ["…"], [*] is every element of a list or value of a map. Not found: the patch is not applied.',
       jsonSchema: { examples: ['metadata.annotations["example.com/x"]', "subsets[*].addresses[*].ip"] },
     },
     expression: {
       type: "string",
       refuseNull: true,
-      description: "JavaScript expression for tenant → host; `value` is the field. Left out: no patch in that direction.",
+      description: "JavaScript expression for tenant → host; `value` is the field. If omitted, nothing is patched in that direction.",
     },
     reverseExpression: {
       type: "string",
       refuseNull: true,
-      description: "JavaScript expression for host → tenant; it should undo `expression`. Left out: no patch in that direction.",
+      description:
+        "JavaScript expression for host → tenant; it should undo `expression`. If omitted, nothing is patched in that direction.",
     },
     reference: REFERENCE,
     labels: { ...LABELS, description: "The same as labels inside reference, where it belongs." },

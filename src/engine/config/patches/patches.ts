@@ -36,10 +36,10 @@ export interface CheckedPatch {
 }
 
 /**
- * Checks every patch of a list and returns them for checks across lists.
+ * Checks every patch of a list and returns the patches for checks across lists.
  *
  * Reported: PATCH_MODE, PATH_SYNTAX, PATH_UNSUPPORTED, EXPRESSION_SYNTAX (with the place inside the text), PATCH_PROTECTED_PATH,
- * PATCH_DUPLICATE_PATH, and what `checkReference` finds. Items that are no maps are left to the decoder.
+ * PATCH_DUPLICATE_PATH, and what `checkReference` finds. Items that are not maps are left to the decoder.
  */
 export function checkPatches(list: Node | undefined, options: { field: string; kind: SyncedKind; rules: PatchRules }): CheckedPatch[] {
   const items = list?.kind === "list" ? list.items : [];

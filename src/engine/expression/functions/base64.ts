@@ -44,8 +44,8 @@ export function encodeBase64(units: Units): Uint8Array | undefined {
 }
 
 /**
- * The Latin-1 text behind base64: blanks do not count, one or two `=` may fill up the last four digits or be left out, and bits that
- * are left over are dropped. Undefined when `units` is something else.
+ * The Latin-1 text behind base64: blanks do not count, one or two `=` may pad the last four digits or be omitted, and leftover bits are
+ * dropped. Undefined when `units` is something else.
  */
 export function decodeBase64(units: Units): Uint8Array | undefined {
   const digits = digitsOf(units);

@@ -49,8 +49,8 @@ function warnIn(node: AnyNode, text: string): LintFinding[] {
   const whole = text.slice(node.right.start, node.right.end);
   const part = text.slice(node.left.start, node.left.end);
   const message = isText
-    ? "`in` asks for a key of an object, and fails on a string"
-    : "`in` asks for an index of the list, not for one of its elements";
+    ? "`in` tests for a key of an object, and fails on a string"
+    : "`in` tests for an index of the list, not for one of its elements";
   return [{ message, offset: node.start, hint: `Write ${whole}.includes(${part})` }];
 }
 

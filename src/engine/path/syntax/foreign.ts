@@ -48,7 +48,7 @@ export function globError(scanner: Scanner, at: number): EngineError {
   const parent = before(scanner, at)
     .replace(/[^.[\]]*$/, "")
     .replace(/[.[]$/, "");
-  return unsupported(scanner, { at, problem: 'found "*" beside other characters', hint: `Write ${cite(`${parent}[*]`)} ${BY_PLACE}` });
+  return unsupported(scanner, { at, problem: 'found "*" next to other characters', hint: `Write ${cite(`${parent}[*]`)} ${BY_PLACE}` });
 }
 
 /** `/spec/x` */
@@ -93,13 +93,13 @@ const OPERATORS: Readonly<Record<string, { readonly name: string; readonly hint:
   "~": { name: "key selector", hint: `Keys cannot be patched: patch the map itself and return one with other keys. ${QUOTE_IT}` },
   "^": { name: "parent selector", hint: `Patch the parent and return it changed: {...value, name: "x"}. ${QUOTE_IT}` },
   "@": { name: "current node", hint: `Leave it out: paths start at the object. ${QUOTE_IT}` },
-  "?": { name: "filter or optional member", hint: "Leave it out: a field that is not there is no error" },
-  "(": { name: "call or script", hint: `Paths call nothing: do it in the expression. ${QUOTE_IT}` },
-  ")": { name: "call or script", hint: `Paths call nothing: do it in the expression. ${QUOTE_IT}` },
+  "?": { name: "filter or optional member", hint: "Leave it out: a missing field is not an error" },
+  "(": { name: "call or script", hint: `Paths cannot call functions: do it in the expression. ${QUOTE_IT}` },
+  ")": { name: "call or script", hint: `Paths cannot call functions: do it in the expression. ${QUOTE_IT}` },
   "{": { name: "template", hint: `Write the path alone, without braces. ${QUOTE_IT}` },
   "}": { name: "template", hint: `Write the path alone, without braces. ${QUOTE_IT}` },
   ",": { name: "union", hint: `Write one patch for each path. ${QUOTE_IT}` },
-  "|": { name: "pipe", hint: `Paths call nothing: do it in the expression. ${QUOTE_IT}` },
+  "|": { name: "pipe", hint: `Paths cannot call functions: do it in the expression. ${QUOTE_IT}` },
 };
 
 const TYPOS: Readonly<Record<string, string>> = {
@@ -111,7 +111,7 @@ const TYPOS: Readonly<Record<string, string>> = {
   "`": STRAIGHT,
   "]": 'Remove it, or open it: ["…"], [0] or [*]',
   "[": 'Close the bracket before: ["…"], [0] or [*]',
-  "\\": 'Only \\. \\[ \\] and \\\\ are escapes outside quotes; other keys stand in ["…"]',
+  "\\": 'Only \\. \\[ \\] and \\\\ are escapes outside quotes; other keys go in ["…"]',
 };
 
 function orJsonPath({ text, start }: Scanner): string {

@@ -138,6 +138,6 @@ function readEscape(scanner: Scanner, quote: string): string {
   throw syntaxError(scanner, {
     at,
     problem: `"\\${letter}" is not an escape`,
-    hint: `Known are \\${quote} \\\\ \\/ \\b \\f \\n \\r \\t and \\u with four hex digits`,
+    hint: `Valid escapes are \\${quote} \\\\ \\/ \\b \\f \\n \\r \\t and \\u with four hex digits`,
   });
 }

@@ -52,8 +52,8 @@ export const seesHostObject = remembered(({ engine, patches }: Rules): boolean =
 );
 
 /**
- * The same ways, which do not patch again what either has patched just now: the same tenant object under the same rules and
- * name, and the same host object too if an expression can see it, or if a patch failed and may keep the present value.
+ * The same functions, which do not patch again what either of them has just patched: the same tenant object under the same rules and
+ * name, and the same host object too if an expression can see it, or if a patch failed and may keep the current value.
  */
 export function rememberPatched({ patch, patchInPieces }: PatchWays): PatchWays {
   const memoryOf = remembered((_rules: Rules): Memory => new Map());

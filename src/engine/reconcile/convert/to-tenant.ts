@@ -15,7 +15,7 @@ export interface Reversed {
 }
 
 /**
- * Applies the patches of the way back (default: all of the rules), last one first, to what of a host object may cross. Stops after
+ * Applies the patches of the way back (default: all of the rules), last one first, to the parts of a host object that may cross. Stops after
  * each value.
  */
 export function* toTenantInPieces(

@@ -33,7 +33,7 @@ export function copyOf({ rules, desired, source, base, owner }: CopyParts): Kube
 }
 
 /**
- * `copy` in the place of `host`: identity, owners and excluded keys stay, every other label and annotation is the copy's, and so
+ * `copy` written over `host`: identity, owners and excluded keys stay, every other label and annotation is the copy's, and so
  * are the labels that the engine decides. The marks of the host's own controller are dropped, because they would no longer be true.
  */
 export function rebuiltCopy(rules: Rules, host: KubeObject, copy: KubeObject): KubeObject {
@@ -58,7 +58,7 @@ export interface UpdateParts extends CopyParts {
   readonly changed: readonly Unit[];
 }
 
-/** The host object with the changed parts, and with markers, base and owner of this moment. */
+/** The host object with the changed parts, and with the current markers, base and owner. */
 export function updatedCopy({ rules, host, desired, changed, source, base, owner }: UpdateParts): KubeObject {
   const prefix = rules.translator.markerPrefix;
   const markers = writeMarkers(prefix, source);

@@ -95,7 +95,7 @@ function lengthOn({ id }: Unit, value: string | undefined): number {
   return byteLength(id) - "annotations/".length + byteLength(value);
 }
 
-/** Bytes that annotations have together, as API servers count them. */
+/** Total bytes of the annotations, as API servers count them. */
 export function annotationsLength(annotations: StringMap = {}): number {
   return Object.entries(annotations).reduce((sum, [key, value]) => sum + byteLength(key) + byteLength(value), 0);
 }

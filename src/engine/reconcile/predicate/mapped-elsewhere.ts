@@ -5,7 +5,7 @@ import type { Translator } from "../../translate/translator.ts";
 
 /**
  * Tells whether a tenant object belongs to another place than `hostKey`, or to none: a copy of it there is from before its
- * namespace was mapped again.
+ * namespace was remapped.
  */
 export function isMappedElsewhere(translator: Translator, resource: ResourceType, source: ObjectKey, hostKey: ObjectKey): boolean {
   const place = translator.toHost(source, resource);

@@ -91,7 +91,7 @@ function besideService(
     return { action: "remove", code: "EXCLUDED", message: "The object is not selected by the selector of the settings" };
   }
   if (rules.settings.requireService && (tenantService === undefined || tenantService.spec?.selector !== undefined)) {
-    const message = "requireService is set, and there is no Service without selector of this name";
+    const message = "requireService is set, and there is no Service of this name without a selector";
     return { action: "remove", code: "EXCLUDED", message, restsOnServices: ["tenant"] };
   }
   const selector = hostService?.spec?.selector;
@@ -110,14 +110,14 @@ function besideService(
 /** Slices that a controller of the tenant has made from copied objects. Their copies stay until readers see these. */
 function besideSource({ backends }: Surroundings): CopyDecision | undefined {
   if (backends === undefined || backends.isSource) return undefined;
-  const message = "A controller of the tenant's cluster has made the slice, and what it was made of is copied";
+  const message = "A controller of the tenant's cluster made the slice, and what it was made from is copied";
   return { action: backends.mayGo ? "remove" : "leave", code: "EXCLUDED", message };
 }
 
 function besideExternal(rules: Rules, key: ObjectKey, around: Surroundings): CopyDecision | undefined {
   const { hostService } = around;
   if (hostService === undefined) {
-    return { action: "leave", code: "HOST_SERVICE_MISSING", message: "The host Service does not exist yet; another syncer makes it" };
+    return { action: "leave", code: "HOST_SERVICE_MISSING", message: "The host Service does not exist yet; another syncer creates it" };
   }
   const owner = hostServiceOwner(rules, key, { ...around, hostService });
   if (owner.whose === "this") return undefined;

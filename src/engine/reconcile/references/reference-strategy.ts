@@ -108,11 +108,11 @@ function refusal({ kind, key }: ReferenceInput, { side }: Operation, note: Note)
  * The same failure without the words of the API server.
  *
  * @example
- * withoutWords(new EngineError("API_FORBIDDEN", "… data: aHVudGVyMg==")).message; // "Cannot bring a referenced object across: API_FORBIDDEN"
+ * withoutWords(new EngineError("API_FORBIDDEN", "… data: aHVudGVyMg==")).message; // "Cannot copy a referenced object: API_FORBIDDEN"
  */
 export function withoutWords(error: unknown): unknown {
-  if (!isEngineError(error)) return new EngineError("INTERNAL", "Cannot bring a referenced object across: an unexpected failure");
+  if (!isEngineError(error)) return new EngineError("INTERNAL", "Cannot copy a referenced object: an unexpected failure");
   const { retryAfterSeconds } = error.details;
   const details = typeof retryAfterSeconds === "number" ? { retryAfterSeconds } : {};
-  return new EngineError(error.code, `Cannot bring a referenced object across: ${error.code}`, { details });
+  return new EngineError(error.code, `Cannot copy a referenced object: ${error.code}`, { details });
 }

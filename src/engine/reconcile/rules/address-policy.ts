@@ -55,7 +55,7 @@ export type AddressCheck = (ip: string) => string | undefined;
 /** A policy that is ready to use. */
 export interface CompiledAddressPolicy {
   readonly check: AddressCheck;
-  /** The same for a host name in the place of an address. */
+  /** The same for a host name in place of an address. */
   readonly checkName: AddressCheck;
   readonly action: AddressPolicy["action"];
 }
@@ -80,7 +80,7 @@ export function compileAddressPolicy(policy: AddressPolicy): CompiledAddressPoli
   };
   const check = (ip: string) => {
     const address = parseIp(ip);
-    if (address === undefined) return "not an address in canonical text";
+    if (address === undefined) return "not an address in canonical form";
     const refused = judge(address);
     if (refused !== undefined) return refused;
     // An IPv6 address that embeds an IPv4 one counts as that one: a translator on the way unwraps it.
@@ -102,20 +102,20 @@ export function compileAddressPolicy(policy: AddressPolicy): CompiledAddressPoli
 /** Refuses names that are an address in disguise, or the machine itself; what other names resolve to is unknown. */
 function nameProblem(name: string): string | undefined {
   const last = name.toLowerCase().replace(/\.$/, "").split(".").at(-1)!;
-  if (name.includes(":") || /^(\d+|0x[\da-f]*)$/.test(last)) return "an address in the place of a host name";
+  if (name.includes(":") || /^(\d+|0x[\da-f]*)$/.test(last)) return "an address in place of a host name";
   return last === "localhost" ? "loopback" : undefined;
 }
 
 /** Skipping an entry would permit what the operator denied. */
 function readCidr(text: string): Cidr {
   const cidr = parseCidr(text);
-  if (cidr === undefined) throw new EngineError("CONFIG_VALUE", `Cannot use "${text}" in addressPolicy: expected a CIDR in canonical text`);
+  if (cidr === undefined) throw new EngineError("CONFIG_VALUE", `Cannot use "${text}" in addressPolicy: expected a CIDR in canonical form`);
   return cidr;
 }
 
 /**
- * Leaves refused addresses out, ready and not-ready alike, and then subsets without addresses. The same reference comes back
- * when nothing was refused. The list must not change.
+ * Leaves refused addresses out, ready and not-ready alike, and then subsets without addresses. Returns the same reference when
+ * nothing was refused. The list must not change.
  */
 export function admitAddresses(
   subsets: readonly EndpointSubset[],
@@ -151,7 +151,7 @@ const passes = remembered((check: AddressCheck) =>
 
 /**
  * The same for the endpoints of a slice, each of which may have several addresses: an endpoint without any is left
- * out. The same reference comes back when all stays.
+ * out. Returns the same reference when nothing was left out.
  */
 export function admitEndpoints(
   endpoints: readonly SliceEndpoint[],

@@ -66,7 +66,7 @@ const RULES: readonly Rule[] = [
     ({ input }, { value }) => (input === "not an object" ? `Check typeof value first: here it is ${kindOf(value)}` : undefined),
   ],
   [/is not iterable/, () => "Only lists, strings, Map and Set can be spread here; write Object.entries(…) for an object"],
-  [/^invalid 'in' operand/, () => "`in` asks an object for a key; write includes for lists and strings"],
+  [/^invalid 'in' operand/, () => "`in` tests an object for a key; write includes for lists and strings"],
   [/^invalid 'instanceof'/, () => "Write typeof, or Array.isArray(…) for a list"],
   [/^cannot convert bigint/, () => "Do not mix 1n with 1; write Number(…)"],
   [/^cannot convert symbol/, () => "Write symbol.description"],
@@ -139,7 +139,7 @@ const RESULTS: readonly (readonly [found: string, hint: string])[] = [
   ["a symbol", "Return its description"],
   ["a BigInt", "Write Number(…) or String(…)"],
   ["an object that is written as null", "Check the date or number inside with Number.isNaN"],
-  ["a value without JSON form", "Leave out cycles and BigInts"],
+  ["a value that JSON cannot represent", "Leave out cycles and BigInts"],
   ["more than", "Return less"],
 ];
 

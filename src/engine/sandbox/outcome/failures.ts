@@ -27,7 +27,7 @@ export interface Conditions {
 
 type Failed = (Exclude<EvaluationOutcome, { kind: "value" }> & Price) | Stopped;
 
-/** The error for an evaluation of `text` that gave no value. */
+/** The error for an evaluation of `text` that returned no value. */
 export function evaluationError(text: string, outcome: Failed, conditions: Conditions): EngineError {
   switch (outcome.kind) {
     case "threw":
@@ -53,7 +53,7 @@ export function compileFailure(text: string, what: string, place: TextPosition =
 /** The error for a text whose compilation exceeds the rest of a budget. */
 export function compileBudgetFailure(text: string, budget: FuelBudget, fuel: number): EngineError {
   const { limit } = budget;
-  const what = `needs more than what is left of the ${limit} steps in which all expressions of a configuration are compiled`;
+  const what = `needs more than what is left of the ${limit} steps for compiling all expressions of a configuration`;
   return failure(
     "EXPRESSION_FUEL",
     text,
@@ -92,11 +92,11 @@ function failureOfStop(text: string, stopped: Stopped, conditions: Conditions): 
       return failureOfFuel(text, stopped, conditions);
     case "overhead": {
       const what = `made the engine search its own tables for more than its ${conditions.fuel} steps pay for (limits.fuel)`;
-      const hint = "Look for a loop that makes very many values, or for objects with many keys that are large round numbers";
+      const hint = "Look for a loop that makes a great many values, or for objects with many keys that are large round numbers";
       return failure("EXPRESSION_FUEL", text, { what, hint }, { fuel: stopped.fuel, charged, limit: conditions.fuel });
     }
     case "input": {
-      const what = `was not evaluated: bringing in its ${stopped.inputLength} characters of data takes more steps than so much data may (limits.fuel)`;
+      const what = `was not evaluated: bringing in its ${stopped.inputLength} characters of data takes more steps than that much data may (limits.fuel)`;
       const hint = "Match a smaller value, read single fields of context, or look for maps with many keys that are large round numbers";
       return failure("EXPRESSION_FUEL", text, { what, hint }, { fuel: stopped.fuel, charged, limit: conditions.fuel });
     }
@@ -134,7 +134,7 @@ function failureOfThrown(text: string, outcome: Extract<Failed, { kind: "threw" 
   if (isStackOverflow(thrown)) {
     const words = {
       what: `recursed too deep${at}`,
-      hint: `Calls nest in ${limits.stackBytes} bytes (limits.stackBytes); use a loop over a list`,
+      hint: `Nested calls share ${limits.stackBytes} bytes (limits.stackBytes); use a loop over a list`,
     };
     return failure("EXPRESSION_STACK", text, words, { fuel, limit: limits.stackBytes, ...where, ...priceOf(outcome) });
   }

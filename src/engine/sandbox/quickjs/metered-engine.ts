@@ -8,7 +8,7 @@ import { readEngineFile } from "./wasm-file.ts";
  * The rewritten bytes are kept in memory only: the reviewed parts are the package's file and the rewriter. A bundle of the sandbox for
  * browsers replaces this file by one that holds the bytes that this one makes.
  *
- * @throws INTERNAL when the installed file is another one.
+ * @throws INTERNAL when the installed file is a different one.
  */
 export async function readMeteredEngine(): Promise<Uint8Array<ArrayBuffer>> {
   return meterModule(await readEngineFile(), OVERHEAD_POINTS);

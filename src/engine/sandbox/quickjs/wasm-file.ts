@@ -18,7 +18,7 @@ export const ENGINE_DIGEST = "105c3bed22d457e43e3d1c3c1c6959fda62a8fe06f0fc8a985
 /**
  * The bytes of QuickJS as the package ships it.
  *
- * @throws INTERNAL when the installed file is another one.
+ * @throws INTERNAL when the installed file is a different one.
  */
 export async function readEngineFile(): Promise<Uint8Array<ArrayBuffer>> {
   const bytes = await readBytes(new URL(import.meta.resolve(ENGINE)));

@@ -239,10 +239,10 @@ export class Instance {
     const { engine } = this;
     const kind = engine.kind(json);
     if (kind === "exception") {
-      const { message } = this.#describe(json, { kind: "noJson", found: "a value without JSON form", fuel });
-      return { kind: "noJson", found: `a value without JSON form (${message})`, fuel };
+      const { message } = this.#describe(json, { kind: "noJson", found: "a value that JSON cannot represent", fuel });
+      return { kind: "noJson", found: `a value that JSON cannot represent (${message})`, fuel };
     }
-    if (kind !== "string") return { kind: "noJson", found: "a function or a value without JSON form", fuel };
+    if (kind !== "string") return { kind: "noJson", found: "a function or a value that JSON cannot represent", fuel };
     if (engine.lengthOf(json) > resultBytes) return { kind: "noJson", found: tooLong(resultBytes), fuel };
     const text = this.#readResult(json);
     // `new Date(NaN)` and `new Number(NaN)` are written as null, which would delete the field.

@@ -129,7 +129,7 @@ class RunningHandBack implements HandBack {
     if (left.length === 0) return {};
     this.#times += 1;
     if (this.#times === SILENT_TIMES)
-      logger.warn("The host's mirror does not show all that slices made of Endpoints do; they stay, and are not kept current", {
+      logger.warn("The host's mirror does not show all that slices made from Endpoints do; they stay, and are not kept up to date", {
         code: "SLICES_LEFT",
         copies: left.length,
         first: left[0],
@@ -213,11 +213,14 @@ class RunningHandBack implements HandBack {
       rules.translator,
       kept.map(({ namespace }) => namespace),
     );
-    logger.warn("Slices that were made of Endpoints are left on the host, without the right to remove them; they are not kept current", {
-      copies: kept.length,
-      first: formatKey(kept[0]!),
-      hint: `Wait until the host's mirror has slices of them, then run: ${command}`,
-    });
+    logger.warn(
+      "Slices that were made from Endpoints are left on the host, because the permission to remove them is missing; they are not kept up to date",
+      {
+        copies: kept.length,
+        first: formatKey(kept[0]!),
+        hint: `Wait until the host's mirror has made slices from them, then run: ${command}`,
+      },
+    );
   }
 
   /** The host's mirror may work again, and the label tells the next start that something is left. */

@@ -46,7 +46,7 @@ export function slicesLeft(rules: readonly Rules[], slices: readonly KubeObject[
     if (source === undefined || whose(identity, source) !== "ours") return [];
     const { namespace, name } = keyOf(slice);
     const command = `kubectl delete endpointslice -n ${namespace} ${name}`;
-    const message = `It was made of the copy of Endpoints and is not kept current; set backends: auto again, or, once other slices show its backends, \`${command}\` removes it`;
+    const message = `It was made from the copy of Endpoints and is not kept up to date; set backends: auto again, or, once other slices show its backends, \`${command}\` removes it`;
     return [{ host: { namespace, name }, tenant: { namespace: source.namespace, name: source.name }, message }];
   });
 }

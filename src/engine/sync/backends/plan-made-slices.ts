@@ -72,15 +72,15 @@ export function planMadeSlices({ rules, made, desired, shown, left, confirms }: 
   const written = desired.flatMap((slice): Operation[] => {
     const before = there.get(idOf(slice));
     if (before === undefined)
-      return [{ action: "create", side: "host", object: slice, reason: "Nothing on the host makes slices of the copy" }];
+      return [{ action: "create", side: "host", object: slice, reason: "Nothing on the host makes slices from the copy" }];
     if (before === slice || isAsMade(rules, before, slice)) return [];
     const object = withMade(rules, before, slice);
-    return [{ action: "update", side: "host", object, reason: "The slice does not say what the copy of Endpoints says" }];
+    return [{ action: "update", side: "host", object, reason: "The slice does not match the copy of Endpoints" }];
   });
   const gone = !shown ? [] : made.filter((slice) => !wanted.has(idOf(slice)) && !slice.metadata.deletionTimestamp);
   const deletions = [
-    ...gone.map((slice) => deletion(slice, "What it says is told by others, or not at all", "none")),
-    ...left.map((slice) => deletion(slice, "A mirror has left it behind that does not work any more", "none")),
+    ...gone.map((slice) => deletion(slice, "Other slices show its backends, or the copy no longer has them", "none")),
+    ...left.map((slice) => deletion(slice, "It was left behind by a mirror that no longer works", "none")),
   ];
   return { operations: [...written, ...deletions], notes: [], confirms };
 }

@@ -97,7 +97,7 @@ export function tellRefusal(
   const refusal = `${about.slice} ${about.message ?? ""}`;
   if (known.refusal === refusal) return;
   known.refusal = refusal;
-  logger.warn("The host refuses a slice that is made of a copy of Endpoints", about);
+  logger.warn("The host refuses a slice that is made from a copy of Endpoints", about);
 }
 
 /** Slices were made of a copy that is gone and will be made again. */

@@ -32,7 +32,7 @@ export function createUnpatchedSlices(endpoints: Tracked, slices: Tracked): Unpa
       told.add(id);
       logger.warn("Patches of endpoints do not act on slices that users have written for a Service", {
         service: id,
-        hint: "Write the same rules for endpointSlices, with backends: auto in the settings",
+        hint: "Write the same patches for endpointSlices, with backends: auto in the settings",
       });
     },
   };

@@ -44,7 +44,7 @@ export function checkIdentity({ tenant, host, hostUid }: CheckedClusters, rules:
   const message = `Cannot start: ${count} copies of "${name}" in namespace "${namespace}" on the host came from tenant cluster ${uid}, and the tenant cluster is ${clusterUid}`;
   const hint =
     `If the tenant kubeconfig names the wrong cluster, correct it. If this virtual cluster was rebuilt, stop the syncer of the old one and start with --adopt-cluster ${uid}: ` +
-    `those ${count} copies are then kept current, and deleted if the rebuilt cluster has no such object`;
+    `those ${count} copies are then kept up to date, and deleted if the rebuilt cluster has no such object`;
   throw new EngineError("CLUSTER_IDENTITY", message, { details: { hint, clusterUid: uid } });
 }
 
@@ -54,8 +54,8 @@ function refuseSwapped(tenant: ClusterCaches, rules: readonly Rules[], hostUid: 
   const [first] = copies;
   if (first === undefined) return;
   const example = `${first.kind} ${first.hostNamespace}/${first.hostName}`;
-  const message = `Cannot start: the tenant cluster holds ${copies.length} copies that were made from the host cluster, ${example} for example`;
-  const hint = "The clusters are swapped: exchange the files of --tenant-kubeconfig and --host-kubeconfig";
+  const message = `Cannot start: the tenant cluster holds ${copies.length} copies that were made from the host cluster, for example ${example}`;
+  const hint = "The clusters are swapped: swap the files of --tenant-kubeconfig and --host-kubeconfig";
   throw new EngineError("CLUSTER_IDENTITY", message, { details: { hint } });
 }
 

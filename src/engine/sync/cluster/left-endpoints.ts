@@ -33,13 +33,13 @@ export function checkLeftEndpoints(host: ClusterCaches, rules: readonly Rules[])
   if (left.length === 0) return;
   const count = left.length === 1 ? "1 copy" : `${left.length} copies`;
   const names = `${left.slice(0, EXAMPLES_MAX).join(", ")}${left.length > EXAMPLES_MAX ? ", …" : ""}`;
-  throw new EngineError("CONFIG_VALUE", `Cannot write slices alone: the host still has slices of ${count} of Endpoints: ${names}`, {
+  throw new EngineError("CONFIG_VALUE", `Cannot write slices only: the host still has slices of ${count} of Endpoints: ${names}`, {
     details: { hint: HINT },
   });
 }
 
 const HINT =
-  "Start with backends: both first, until the tenant's slices have taken the place of these. What is left then has no slices in the tenant: `endpoint-sync cleanup --kind endpoints` removes it, with its backends";
+  "Start with backends: both first, until the tenant's slices have replaced these. Copies that remain have no slices in the tenant: `endpoint-sync cleanup --kind endpoints` removes them, with their backends";
 
 /** The host name of our copy of Endpoints that a slice was made of, by a mirror or by us. */
 function copyBehind(rules: Rules, slice: KubeObject): string | undefined {

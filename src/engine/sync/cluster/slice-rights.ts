@@ -6,7 +6,7 @@ import type { ClusterAccess, ClusterCaches } from "./access.ts";
 import { describePermission, isAllowed, requiredPermissions } from "./permissions.ts";
 import type { Permission, PermissionOptions } from "./permissions.ts";
 
-const COPIES_ENDPOINTS_ALONE = "backends: auto copies Endpoints alone, since ";
+const COPIES_ENDPOINTS_ALONE = "backends: auto copies only Endpoints, because ";
 
 /** Rights that are named where some are missing. */
 const NAMED_MAX = 3;
@@ -59,7 +59,7 @@ export function withoutSlices<Given extends ReachingEngine>(engine: Given): Give
 function hasSliceCaches({ tenant, host, logger }: Omit<SliceRightsOptions, "needed">): boolean {
   if ([tenant, host].every(hasSource)) return true;
   logger.warn(COPIES_ENDPOINTS_ALONE + "there are no caches of EndpointSlices", {
-    hint: "Give caches of them for both clusters, or set backends: endpoints in the settings",
+    hint: "Provide caches of them for both clusters, or set backends: endpoints in the settings",
   });
   return false;
 }

@@ -146,9 +146,9 @@ function backendsOf(options: VisibilityOptions, seen: Seen, { key, hostKey, arou
 }
 
 const SYNC_SLICES =
-  "nothing on the host makes slices of the copied Endpoints; let the syncer copy or make them (backends: auto in the settings)";
+  "nothing on the host makes slices from the copied Endpoints; let the syncer copy or make them (backends: auto in the settings)";
 const MIRROR =
-  "nothing on the host makes slices of the copied Endpoints; let the syncer make them (backends: auto in the settings), or the host's kube-controller-manager (endpointslice-mirroring-controller)";
+  "nothing on the host makes slices from the copied Endpoints; let the syncer make them (backends: auto in the settings), or the host's kube-controller-manager (endpointslice-mirroring-controller)";
 const ONLY_SLICES = "only Endpoints are copied; let the syncer copy slices too (backends: auto in the settings)";
 
 const WITH_AUTO: Readonly<Record<AutoHolds, string>> = {

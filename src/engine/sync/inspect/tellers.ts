@@ -17,7 +17,7 @@ export interface TellingSlices {
   readonly ready: number;
 }
 
-const MADE = "slices made by this syncer of its copy of Endpoints";
+const MADE = "slices made by this syncer from its copy of Endpoints";
 const COPIED = "copies of the tenant's slices";
 
 /** One Service of the tenant, and who tells readers of its host Service. */

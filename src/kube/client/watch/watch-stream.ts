@@ -50,7 +50,8 @@ export async function* readWatch(options: WatchStreamOptions): AsyncGenerator<Wa
         yield parseEvent(line, resource, request);
       }
     }
-    if (splitter.midLine && !signal.aborted) throw new EngineError("API_UNAVAILABLE", `The stream of ${request} ended inside an event`);
+    if (splitter.midLine && !signal.aborted)
+      throw new EngineError("API_UNAVAILABLE", `The stream of ${request} ended in the middle of an event`);
     // The connection takes the next request one turn of the event loop after the end of this answer. Anyone who watches on at once
     // would open another one, with another handshake.
     await nextTurn();

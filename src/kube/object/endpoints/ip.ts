@@ -41,7 +41,7 @@ export function parseCidr(text: string): Cidr | undefined {
   return networkOf(address, length).bits === address.bits ? { address, length, last } : undefined;
 }
 
-/** Tells whether `address` lies in `cidr`. Families never mix. */
+/** Tells whether `address` is in `cidr`. Families never mix. */
 export function cidrContains(cidr: Cidr, address: IpAddress): boolean {
   return cidr.address.family === address.family && cidr.address.bits <= address.bits && address.bits <= cidr.last;
 }

@@ -72,10 +72,10 @@ export function subsetsFingerprint(subsets: readonly EndpointSubset[] | null | u
 }
 
 /**
- * Subsets as an API server before Kubernetes 1.36 stores them, but for its order: one subset per distinct set of addresses, addresses by IP.
+ * Subsets as an API server before Kubernetes 1.36 stores them, except for its order: one subset per distinct set of addresses, addresses by IP.
  *
- * Source of the rule: `RepackSubsets`, applied to every create and update of Endpoints before Kubernetes 1.36, and by the endpoints
- * controller still.
+ * Source of the rule: `RepackSubsets`, applied to every create and update of Endpoints before Kubernetes 1.36, and still by the
+ * endpoints controller.
  *
  * @example
  * repackSubsets([

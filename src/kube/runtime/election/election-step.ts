@@ -160,7 +160,7 @@ export function handedRecord({ leaseTransitions, leaseDurationSeconds }: LeaseRe
 
 /**
  * How long a leader that was asked for its Lease waits for its work to end before it hands it over, in milliseconds: as long as between
- * the deadline of a leader that cannot renew and the end of its Lease. Work that is still in progress then is kept out in the same way.
+ * the deadline of a leader that cannot renew and the end of its Lease. Work that is still in progress then is fenced off in the same way.
  */
 export function handoverMs({ leaseDurationSeconds, renewDeadlineSeconds }: ElectionTimes): number {
   return (leaseDurationSeconds - renewDeadlineSeconds) * 1000;

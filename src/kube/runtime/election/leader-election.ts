@@ -368,7 +368,7 @@ class Candidate implements LeaderElection {
   #report(error: unknown): undefined {
     this.#options.reach?.failed(error);
     const fields = { lease: formatKey(this.#options.lease), error: messageOf(error), leading: this.leading };
-    if (this.#troubled) this.#logger.debug("Cannot reach the lease, still", fields);
+    if (this.#troubled) this.#logger.debug("Still cannot reach the lease", fields);
     else this.#logger.warn("Cannot reach the lease", fields);
     this.#troubled = true;
     return undefined;

@@ -7,8 +7,8 @@ import type { KubeObject } from "../../object/types.ts";
 import type { WatchEvent } from "../../object/cluster-client.ts";
 
 /**
- * Values by key. Both parts of a key are looked up one after the other: a text put together of both would have to be copied and
- * hashed for each look-up.
+ * Values by key. Both parts of a key are looked up one after the other: a combined key would have to be copied and hashed for each
+ * look-up.
  *
  * @example
  * const objects = new KeyMap<KubeObject>();
@@ -78,7 +78,7 @@ export interface Replacement {
  * One kind's objects as last seen. Changes are reported as keys; readers look up the new state.
  *
  * Guarantee: within one history of the cluster no object goes back to an older resourceVersion, and a life (uid) that ended
- * does not return, whatever order events come in and however often.
+ * does not return, in whatever order events arrive and however often.
  */
 export class ObjectCache {
   #objects = new KeyMap<KubeObject>();

@@ -388,7 +388,7 @@ interface Watch {
 }
 
 function staleList(found: string, seen: string): EngineError {
-  return new EngineError("API_UNAVAILABLE", `The server listed state ${found}, which is older than ${seen} that was seen already`);
+  return new EngineError("API_UNAVAILABLE", `The server listed state ${found}, which is older than ${seen}, which was seen before`);
 }
 
 function endedAtOnce(): EngineError {
@@ -396,5 +396,5 @@ function endedAtOnce(): EngineError {
 }
 
 function silent(): EngineError {
-  return new EngineError("API_UNAVAILABLE", "The watch is silent and did not end as agreed");
+  return new EngineError("API_UNAVAILABLE", "The watch is silent and did not end after its timeout");
 }

@@ -5,7 +5,7 @@ const DEBT_MAX = 1_000;
 const KEPT_MAX = 16;
 
 /**
- * Keys in the order they came, each once. Taking is O(1) however many keys came and went before.
+ * Keys in order of arrival, each once. Taking is O(1) however many keys came and went before.
  *
  * @example
  * const queue = new Fifo<number>();
@@ -66,7 +66,7 @@ interface Flow<Value> {
 }
 
 /**
- * Keys of several flows, one of each flow in turn, and within a flow in the order they came. Flows are charged for what their keys
+ * Keys of several flows, one of each flow in turn, and within a flow in the order of arrival. Flows are charged for what their keys
  * cost: one that cost as much as ten others is passed over nine times while others wait. Little is kept once no key waits.
  *
  * @example

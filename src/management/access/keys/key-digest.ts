@@ -44,7 +44,7 @@ export interface Pepper {
 const [KIND, NAME] = ["Pepper", "access-keys"];
 const PEPPER_BYTES = 32;
 
-/** Follows the pepper of an installation, which is made once. It changes when a store is restored from another installation's data. */
+/** Follows the pepper of an installation, which is generated once. It changes when a store is restored from another installation's data. */
 export async function followPepper(records: InternalRecords, chance: Pick<Chance, "bytes">): Promise<Pepper> {
   const of = (text: string) => ({ text, digest: createKeyDigest(Buffer.from(text, "base64")) });
   let current = of(await records.add(KIND, NAME, Buffer.from(chance.bytes(PEPPER_BYTES)).toString("base64")));

@@ -23,7 +23,7 @@ const LATEST_MS = 8.64e15;
 
 /**
  * When a key expires, in milliseconds since 1970; Infinity when it does not. A key of a sign-in expires at the latest when its provider
- * said. The platform's limit counts from the creation of the root of its chain, whatever the key's own settings, and however often it is
+ * specified. The platform's limit counts from the creation of the root of its chain, whatever the key's own settings, and however often it is
  * used.
  *
  * @param lastActivityMs When the key was last used, in milliseconds since 1970; undefined when it never was.
@@ -41,7 +41,7 @@ export function keyEnd(key: KubeObject, lastActivityMs: number | undefined, limi
   return endMs > LATEST_MS ? Infinity : endMs;
 }
 
-/** When the root of a key's chain was made, in milliseconds since 1970. */
+/** When the root of a key's chain was created, in milliseconds since 1970. */
 export function rootTime(key: KubeObject): number {
   return originOf(key).since ?? createdAt(key);
 }

@@ -24,9 +24,9 @@ export const REFUSALS = {
   user: "the user of the access key was deleted",
   password: "the password has changed since the login. Please login again",
   connector: "the connector of the login is no longer set up, or points elsewhere now. Please login again",
-  member: "the person who made the access key has left its team",
+  member: "the person who created the access key has left its team",
   holder: "the person who gave the access key its value has left. Give it another value",
-  maker: "the access key with which this one was made is no longer accepted",
+  maker: "the access key with which this one was created is no longer accepted",
 } as const;
 
 /** Why a key is refused; undefined while it is valid. */
@@ -67,7 +67,7 @@ export function passwordMark(user: KubeObject): string {
   return sha256Hex(specOf<UserSpec>(user).password ?? "");
 }
 
-/** Judges keys by the stored objects, so that all processes on one store agree. */
+/** Evaluates keys by the stored objects, so that all processes on one store agree. */
 export function createKeyLives(options: KeyLivesOptions): KeyLives {
   return new Lives(options);
 }

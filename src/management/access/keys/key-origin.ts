@@ -39,7 +39,7 @@ export interface WrittenKey {
   readonly keepsValue: boolean;
 }
 
-/** Tells whether keys that this author makes are roots: those of an administrator whose own key has no scope, and of the server itself. */
+/** Tells whether keys that this author creates are roots: those of an administrator whose own key has no scope, and of the server itself. */
 export function makesRoots(user: UserInfo): boolean {
   const { extra } = user;
   if (extra?.[KEY_EXTRA] === undefined) return true;

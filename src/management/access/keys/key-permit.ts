@@ -67,18 +67,18 @@ function strangeChain({ user, object, old }: PermittedWrite, { objects, lives }:
   const refusal = author === undefined ? "unknown" : lives.refusalOf(author);
   if (author === undefined || refusal !== undefined) throw unauthorized(REFUSALS[refusal ?? "unknown"]);
   if ([...lives.chainOf(object)].length > KEY_CHAIN_MAX) {
-    return `no more than ${KEY_CHAIN_MAX} keys can be made with one another; give a key another value instead of creating the next one with it`;
+    return `a chain of keys, each created with the previous one, can have at most ${KEY_CHAIN_MAX} keys; set a new value for a key instead of creating the next one with it`;
   }
   if (old === undefined) return undefined;
   const { type, disabled, user: owner, team, subject } = specOf<KeySpec>(object);
   const was = specOf<KeySpec>(old);
   if (type === LOGIN_KEY && was.type !== LOGIN_KEY) return `spec.type ${LOGIN_KEY} is written by the platform`;
   if (isOfSignIn(old) && !jsonEqual([type, owner, team, subject], [was.type, was.user, was.team, was.subject])) {
-    return "the key of a sign-in keeps its type, and acts as the user who signed in";
+    return "the key of a sign-in must keep its type, and acts as the user who signed in";
   }
-  if (isOfSignIn(old) && !isOfSignIn(author)) return "the key of a sign-in is changed with keys of sign-ins only";
+  if (isOfSignIn(old) && !isOfSignIn(author)) return "the key of a sign-in can be changed only with keys of sign-ins";
   if (disabled !== true && was.disabled === true && wasMadeWith(author, old, objects)) {
-    return "the key with which your own one was made stays disabled";
+    return "the key with which yours was created stays disabled";
   }
   return undefined;
 }
@@ -98,7 +98,7 @@ function wasMadeWith(key: KubeObject, other: KubeObject, objects: Pick<ManagedOb
 function wideScope(rights: Rights, user: UserInfo, { scope }: KeySpec): string | undefined {
   if (rights.coversScope(user, scope)) return undefined;
   return scope === undefined
-    ? "your own key has a scope, so spec.scope is needed, and must lie within it"
+    ? "your own key has a scope, so spec.scope is required, and must be within it"
     : "spec.scope goes beyond the scope of your own key";
 }
 

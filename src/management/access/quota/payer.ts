@@ -39,7 +39,7 @@ export function payerOf(object: KubeObject): string | undefined {
 /** `UserInfo.extra` of the server while it writes on behalf of a user. No request from outside has it. */
 const CHARGED_EXTRA = "platform/charged";
 
-/** The server as the author of what it makes on behalf of a user, who pays for that within the limits. */
+/** The server as the author of what it creates on behalf of a user, who pays for that within the limits. */
 export function chargedTo(user: string): UserInfo {
   return { ...SYSTEM_USER, extra: { [CHARGED_EXTRA]: [user] } };
 }

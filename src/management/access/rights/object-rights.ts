@@ -44,7 +44,7 @@ export function isUserName(name: string | undefined): name is string {
 }
 
 /**
- * Tells whether an object's owner or rules allow a caller to use it. Owners may do everything but `bind` and `makeowner`,
+ * Tells whether an object's owner or rules allow a caller to use it. Owners may do everything except `bind` and `makeowner`,
  * which give away more than the object; parts of it need a rule, which owners may write.
  *
  * @example

@@ -140,7 +140,7 @@ class Review {
     const parts = partsOf(rule);
     const held = (verb: string, part: string) => this.#remember(JSON.stringify([verb, part]), () => holds(verb, part));
     const missing = verbsOf(rule, object).filter((verb) => ![...parts].every((part) => held(verb, part)));
-    if (missing.length > 0) throw this.#refuse(`an access rule cannot give what you do not have: ${missing.join(", ")}`);
+    if (missing.length > 0) throw this.#refuse(`an access rule cannot grant what you do not have: ${missing.join(", ")}`);
   }
 
   /** A team that rules already name gets what they give as soon as it exists, so its maker would give that to its members. */
@@ -148,7 +148,7 @@ class Review {
     const { caller, old, object } = this.#write;
     const { name = "" } = object.metadata;
     if (old !== undefined || caller.administers || !this.#options.names.has("team", name)) return;
-    throw this.#refuse("owners, rules or keys name this team already, so only an administrator can create it");
+    throw this.#refuse("owners, rules or keys already name this team, so only an administrator can create it");
   }
 
   /** Roles in the clusters reach far beyond the team itself. */

@@ -66,11 +66,11 @@ const COLLECTION_READS: readonly string[] = ["list", "watch"];
 const RBAC_GROUP = "rbac.authorization.k8s.io";
 const OWNED_TYPES: readonly ResourceType[] = [SHARED_SECRETS, TEAMS];
 const REFUSED: AccessDecision = { allowed: false, reason: "" };
-const BY_GROUP: AccessDecision = { allowed: false, reason: "those who administer by a group of a provider act as themselves" };
+const BY_GROUP: AccessDecision = { allowed: false, reason: "administrators by a provider's group cannot act as others" };
 const OUT_OF_SCOPE: AccessDecision = { allowed: false, reason: "the scope of the access key does not allow it" };
 
 /**
- * Rights by owners, access rules and membership. Answers hold for this moment.
+ * Rights by owners, access rules and membership. Answers apply only to this moment.
  *
  * @example
  * const rights = createRights({ objects, membership: createMembership(objects) });
@@ -127,7 +127,8 @@ class ManagementRights implements Rights {
     if (COLLECTION_READS.includes(verb) && resource !== DIRECT_CLUSTER_ENDPOINT_TOKENS.plural)
       return allowed("shows what the caller may read");
     if (resource === CONFIG.plural) return READS.includes(verb) ? allowed("every authenticated user may read the configuration") : REFUSED;
-    if (resource === DIRECT_CLUSTER_ENDPOINT_TOKENS.plural) return verb === "create" ? allowed("with the caller's own rights") : REFUSED;
+    if (resource === DIRECT_CLUSTER_ENDPOINT_TOKENS.plural)
+      return verb === "create" ? allowed("with the caller's own permissions") : REFUSED;
     if (resource === OWNED_ACCESS_KEYS.plural) return this.#decideKey(caller, attributes);
     if (resource === USERS.plural) return this.#decideUser(caller, attributes);
     const type = OWNED_TYPES.find(({ plural }) => plural === resource);
@@ -151,10 +152,10 @@ class ManagementRights implements Rights {
 
   #decideOwned(caller: Caller, attributes: ResourceAttributes, type: ResourceType): AccessDecision {
     const { verb, subresource, namespace, name } = attributes;
-    if (verb === "create" && this.mayCreate(caller, type, namespace)) return allowed("an access rule allows to create");
+    if (verb === "create" && this.mayCreate(caller, type, namespace)) return allowed("an access rule allows creating it");
     if (name === "") return REFUSED;
     const object = this.#objects.get(type, { namespace, name });
-    if (object === undefined && this.mayCreate(caller, type, namespace)) return allowed("an access rule allows to create");
+    if (object === undefined && this.mayCreate(caller, type, namespace)) return allowed("an access rule allows creating it");
     if (object === undefined || !objectAllows(object, caller, { verb, subresource })) return REFUSED;
     return allowed("the owner or an access rule of the object allows it");
   }

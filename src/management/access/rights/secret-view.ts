@@ -18,9 +18,9 @@ export interface SecretViewOptions {
 const STAND_IN_BYTES = 16;
 
 /**
- * SharedSecrets as the rights of each user show them: all data to a caller who may read them. A caller who may only write them, because of a
+ * SharedSecrets as each user may see them: all data to a caller who may read them. A caller who may only write them, because of a
  * rule without `get` and `list` or by a scope, gets the metadata. Their patches see the names of the data with a random text in place of each
- * value, so that they can neither copy nor test one; untouched values stay.
+ * value, so that they can neither copy nor test one; values that they do not change stay.
  *
  * @example
  * const definition = withSecretView(sharedSecrets, { rights, chance });

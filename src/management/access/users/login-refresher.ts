@@ -86,12 +86,12 @@ const FAILURES_MAX = 3;
 const ASKED_ABOUT: readonly (KeyRefusal | undefined)[] = [undefined, "disabled", "connector"];
 const GONE = "the connector of the login is no longer set up, or points elsewhere now";
 const UNREACHED = "the provider could not be asked for too long";
-const UNASKED = "the login is over, and the provider cannot be asked again";
-const UNFOLLOWED = "the login is over, and no key follows it";
+const UNASKED = "the login has ended, and the provider cannot be asked again";
+const UNFOLLOWED = "the login has ended, and no key depends on it";
 
 /**
  * Asks providers again about users who use a key: groups are updated, and users who lost their membership lose the key of their login.
- * A login whose key is gone is asked about like others, since keys that were made with it live on; if its provider cannot be asked, its
+ * A login whose key is gone is asked about like others, since keys that were created with it remain valid; if its provider cannot be asked, its
  * groups last as long as the key would have.
  * There is one request at a time for each connector. A login that fails is left alone for a while and delays no other; so is a
  * provider after several failures.
@@ -257,7 +257,7 @@ class Refresher implements LoginRefresher {
         return "unasked";
       }
       const taken = takenIdentity(provider, said, { settings: settings(), limits: SIGN_IN_LIMITS });
-      if (taken.userId !== userId) return await this.#end(key, "the provider answers for another user");
+      if (taken.userId !== userId) return await this.#end(key, "the provider's answer is about another user");
       await logins.refreshLogin(key, taken, said);
       return "current";
     } catch (error) {

@@ -55,7 +55,7 @@ const PASSWORD_CONNECTOR = "password";
 const HASH_LENGTH = { own: 10, others: 20 } as const;
 /** Names that look as if they had such a digest. */
 const WITH_DIGEST = new RegExp(`-([0-9a-f]{${HASH_LENGTH.own}}|[0-9a-f]{${HASH_LENGTH.others}})$`);
-const TEAMS_HELP = "Make teams for the groups that need one, let groupsFilters leave others out, or set disableTeamCreation";
+const TEAMS_HELP = "Create teams for the groups that need one, exclude others with groupsFilters, or set disableTeamCreation";
 /** Conflicting sign-ins are retried this often. */
 const TRIES_MAX = 5;
 
@@ -126,7 +126,7 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
     const identity = groupsUnknown ? withGroupsOf(key, reported) : this.#withOwnGroups(reported);
     const known = this.#find(identity);
     if ((known?.metadata.name ?? specOf<KeySpec>(key).user) !== specOf<KeySpec>(key).user)
-      throw forbiddenRequest(OWNED_ACCESS_KEYS, key.metadata.name!, "it is another user's now");
+      throw forbiddenRequest(OWNED_ACCESS_KEYS, key.metadata.name!, "it belongs to another user now");
     if (isKeyless(key)) {
       const next = this.#keySpec({ name: key.metadata.name! }, identity, tokens);
       const oidcLogin = next.oidcLogin && { ...specOf<KeySpec>(key).oidcLogin, ...next.oidcLogin };
@@ -208,7 +208,7 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
     throw forbiddenRequest(
       USERS,
       prepared!.metadata.name!,
-      "several users are bound to your mail address; an administrator has to bind one",
+      "several users are bound to your email address; an administrator has to bind one",
     );
   }
 
@@ -250,7 +250,7 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
   async #whoseIs(name: string, owns: boolean): Promise<string | undefined> {
     const { names, formerUsers, connectors } = this.#options;
     if (names.users("username", name).length > 0) return "a User has it";
-    if (names.has("key", name)) return "keys stand for it";
+    if (names.has("key", name)) return "access keys act as it";
     if (WITH_DIGEST.test(name)) return "it looks like the name of another user";
     if (await formerUsers.has(name)) return "a User who was deleted had it";
     if (owns) return undefined;
@@ -293,7 +293,7 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
         await registry.create(TEAMS, "", { metadata: { name }, spec: { displayName: group, groups: [group] } }, { user: chargedTo(user) });
       } catch (error) {
         if (isEngineError(error, "API_FORBIDDEN"))
-          return logger.warn("A sign-in cannot make more teams for groups", { user, group, why: error.message, help: TEAMS_HELP });
+          return logger.warn("A sign-in cannot create more teams for groups", { user, group, why: error.message, help: TEAMS_HELP });
         if (!isEngineError(error, "API_ALREADY_EXISTS")) throw error;
       }
     }
@@ -318,7 +318,8 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
     const identity = this.#withOwnGroups(reported);
     const subject = this.#subjectOf(identity);
     const spec = specOf<UserSpec>(user);
-    if (names.users("subject", subject).some((other) => other !== name)) throw conflict(USERS, name, "the identity is another user's");
+    if (names.users("subject", subject).some((other) => other !== name))
+      throw conflict(USERS, name, "the identity belongs to another user");
     if (!subjectsOf(spec).includes(subject)) {
       const linkedSubjects = [...(spec.linkedSubjects ?? []), subject];
       const metadata = { uid: user.metadata.uid!, resourceVersion: user.metadata.resourceVersion! };

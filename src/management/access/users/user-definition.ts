@@ -180,7 +180,7 @@ function nameTaken({ use, field, value }: ClaimedName): FieldError {
 function connectorErrors(object: KubeObject): readonly FieldError[] {
   const { connector = "", email = "", subject = "" } = specOf<UserSpec>(object);
   if (connector === "" || subject !== "" || email !== "") return [];
-  return [invalid("spec.connector", connector, "needs spec.email, by which the connector's first sign-in is known")];
+  return [invalid("spec.connector", connector, "needs spec.email, which identifies the connector's first sign-in")];
 }
 
 /** Why a password is refused; undefined when it is not. */
@@ -189,7 +189,7 @@ function passwordFault(object: KubeObject, { minLength }: PasswordRules): string
   if (password.length > PASSWORD_LENGTH_MAX || isPasswordDigest(password)) return `must be no more than ${PASSWORD_LENGTH_MAX} characters`;
   if ([...password].length < minLength) return `must be at least ${minLength} characters`;
   const names = [object.metadata.name ?? "", username, email].map((name) => name.toLowerCase());
-  return names.includes(password.toLowerCase()) ? "must not be the name or the mail address of the user" : undefined;
+  return names.includes(password.toLowerCase()) ? "must not be the name or the email address of the user" : undefined;
 }
 
 function withPassword(object: KubeObject, password: string | undefined): KubeObject {

@@ -196,7 +196,7 @@ class QueuedStore implements AuditStore {
   #written(batch: readonly AuditRow[]): void {
     this.#take(batch);
     this.#batchMax = Math.min(BATCH_LINES_MAX, this.#batchMax * 2);
-    if (this.#failing || this.#lost > 0) this.#options.logger.info("The audit database takes lines again", { lost: this.#lost });
+    if (this.#failing || this.#lost > 0) this.#options.logger.info("The audit database accepts lines again", { lost: this.#lost });
     this.#failing = false;
     this.#lost = 0;
   }

@@ -22,7 +22,7 @@ export function complement(set: Characters): Characters {
   return (point) => !set(point);
 }
 
-/** The set with the other case of its letters. */
+/** The set, with the other case of its letters added. */
 export function anyCase(set: Characters): Characters {
   return (point) => {
     const letter = String.fromCodePoint(point);

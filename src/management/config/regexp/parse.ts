@@ -106,7 +106,7 @@ class Parser {
   /** Undefined for a group that only sets flags. */
   #atom(): Tree | undefined {
     const start = this.#at;
-    if (/[*+?]/.test(this.#source[start]!)) this.#refuse("Found a repetition of nothing");
+    if (/[*+?]/.test(this.#source[start]!)) this.#refuse("Found nothing to repeat");
     if (this.#take("(")) return this.#group(start);
     if (this.#take("[")) return this.#characters(this.#brackets(start));
     if (this.#take(".")) return this.#characters(this.#flags.s ? () => true : complement(range(10)), false);
@@ -127,7 +127,7 @@ class Parser {
     const [head, name, flags, end] = this.#match(/\?(?:P?<(\w+)>|([imsU]*(?:-[imsU]+)?)([:)]))/y) ?? [];
     if (head === undefined && this.#sees("?")) {
       const around = /^\?<?[=!]/.test(this.#source.slice(this.#at, this.#at + 3));
-      this.#refuse(around ? "Looking around is not supported" : "Found a group of an unknown kind", start);
+      this.#refuse(around ? "Lookahead and lookbehind are not supported" : "Found an unknown kind of group", start);
     }
     if (name === undefined && flags !== undefined) this.#flags = withFlags(outer, flags);
     if (end === ")") return undefined;
@@ -161,10 +161,10 @@ class Parser {
     const [hex, long, short] = this.#match(/x(?:\{([0-9A-Fa-f]{1,6})\}|([0-9A-Fa-f]{2}))/y) ?? [];
     if (hex !== undefined) {
       const point = parseInt((long ?? short)!, 16);
-      return point <= 0x10ffff ? point : this.#refuse("Found no character of that number", start);
+      return point <= 0x10ffff ? point : this.#refuse("There is no character with that number", start);
     }
     const letter = this.#source[this.#at] ?? this.#refuse("Found nothing after \\", start);
-    if (/[1-9]/.test(letter)) this.#refuse("References to groups are not supported", start);
+    if (/[1-9]/.test(letter)) this.#refuse("Backreferences are not supported", start);
     const control = Object.hasOwn(CONTROLS, letter) ? CONTROLS[letter] : undefined;
     if (control === undefined && /[A-Za-z0-9]/.test(letter)) this.#refuse(`Found the unknown \\${letter}`, start);
     const point = this.#point();
@@ -201,7 +201,7 @@ class Parser {
     if (!this.#sees("-") || this.#source[this.#at + 1] === "]" || this.#at + 1 >= this.#source.length) return range(first);
     this.#at += 1;
     const last = this.#memberPoint();
-    return last < first ? this.#refuse("Found a range whose end is before its beginning", start) : range(first, last);
+    return last < first ? this.#refuse("Found a range whose end is before its start", start) : range(first, last);
   }
 
   #memberPoint(): number {

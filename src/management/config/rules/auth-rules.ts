@@ -72,10 +72,10 @@ function checkSaml(saml: Spot): void {
   const [caData, ca, skip] = ["caData", "ca", "insecureSkipSignatureValidation"].map((name) => spotBelow(saml, name)) as [Spot, Spot, Spot];
   const [data, path] = [writtenText(caData), writtenText(ca)];
   if (data === undefined && path === undefined && !isTrue(skip)) {
-    const message = "Missing one of caData, ca and insecureSkipSignatureValidation: true, by which responses are checked";
+    const message = "Missing one of caData, ca and insecureSkipSignatureValidation: true, with which responses are checked";
     refuseAt(saml, { code: "CONFIG_REQUIRED", message });
   }
-  if (data !== undefined && path !== undefined) warn(ca, { message: "Found ca beside caData, which takes precedence" });
+  if (data !== undefined && path !== undefined) warn(ca, { message: "Found ca together with caData, which takes precedence" });
   if (data !== undefined && !isBase64(data)) refuseAt(caData, { message: "Expected base64" });
   const hasSigners = data !== undefined || path !== undefined;
   checkSigners(skip, hasSigners);
@@ -91,14 +91,14 @@ function checkSaml(saml: Spot): void {
   if (word === TRANSIENT_NAMES) warn(format, { message: "No user can sign in here: a transient name differs at each sign-in" });
   if (word !== undefined && NEWER_FORMATS.includes(word)) {
     const hint = `Write urn:oasis:names:tc:SAML:2.0:nameid-format:${word} if that is meant`;
-    warn(format, { message: "An abbreviation means a format of SAML 1.1, which has none of this name", hint });
+    warn(format, { message: "An abbreviation means a format of SAML 1.1, which has none with this name", hint });
   }
 }
 
 function checkSigners(skip: Spot, hasSigners: boolean): void {
   if (!isTrue(skip)) return;
   if (hasSigners) warn(skip, { message: "Has no effect when ca or caData is set: signatures are checked" });
-  else warn(skip, { message: "Anyone can sign in here as anyone: nothing shows who wrote a response" });
+  else warn(skip, { message: "Anyone can sign in here as anyone: nothing proves who sent a response" });
 }
 
 function checkSamlAddress(saml: Spot): void {
@@ -106,7 +106,7 @@ function checkSamlAddress(saml: Spot): void {
   const text = writtenText(address);
   if (text === undefined) warn(saml, { message: "No user can sign in here without ssoURL" });
   else if (/^http:\/\/(?!127\.0\.0\.1[:/]|\[::1\][:/]|localhost[:/])/i.test(text))
-    warn(address, { message: "No user can sign in here: users are sent elsewhere only by https" });
+    warn(address, { message: "No user can sign in here: users are sent to other sites only over https" });
 }
 
 function isBase64(text: string): boolean {
@@ -148,7 +148,7 @@ function checkAdministrators(auth: Spot): void {
     demandConnector(connector, ids);
     const name = writtenText(group) ?? "";
     if (name === "" || !withIds.has(writtenText(connector) ?? "") || GROUP_ID.test(name)) continue;
-    const message = "Expected the id of a group: names of directoryProviderB are not unique, and people can make groups";
+    const message = "Expected the id of a group: names of directoryProviderB are not unique, and people can create groups";
     refuseAt(group, { message, hint: "Write the object id, such as 00000000-0000-4000-8000-0000006f7073" });
   }
 }
@@ -184,7 +184,7 @@ function checkHeaders(headers: Spot): void {
     const before = seen.get(key);
     if (!isWritten(header)) continue;
     const problem = headerProblem(name, writtenText(header) ?? "");
-    if (before !== undefined) refuseAt(header, { message: `Found the header ${name} beside ${before}, which is the same` });
+    if (before !== undefined) refuseAt(header, { message: `Found the header ${name} in addition to ${before}, which is the same` });
     // The schema refuses names and values that no header can have.
     else if (problem !== undefined && isHeader(name, header)) warn(header, { message: `The header ${name} is not set: ${problem}` });
     seen.set(key, name);

@@ -38,9 +38,9 @@ function checkAudit(audit: Spot): void {
     refuseAt({ ...enabled, field: path.field }, { code: "CONFIG_REQUIRED", message: 'Missing "path", which enabled needs' });
   const level = spotBelow(audit, "level");
   if (isWritten(level) && isWritten(spotBelow(audit, "policy")))
-    refuseAt(level, { message: "Found level beside policy", hint: "Remove one of the two" });
+    refuseAt(level, { message: "Found level together with policy", hint: "Remove one of the two" });
   if (level.node?.kind === "scalar" && Number(level.node.value) > AUDIT_LEVEL_MAX)
-    warn(level, { message: `The highest level is ${AUDIT_LEVEL_MAX}, and this one acts like it` });
+    warn(level, { message: `The highest level is ${AUDIT_LEVEL_MAX}, and this one is treated the same` });
 }
 
 /** The value is a secret and is not quoted. */
@@ -99,14 +99,14 @@ function checkVault(vault: Spot): void {
   if (isTrue(enabled) && writtenText(token) === undefined && writtenText(file) === undefined)
     warn(enabled, { message: "Nothing is copied without auth.token or auth.tokenFile" });
   if (writtenText(token) !== undefined && writtenText(file) !== undefined)
-    refuseAt(file, { message: "Found tokenFile beside token", hint: "Remove one of the two" });
+    refuseAt(file, { message: "Found tokenFile together with token", hint: "Remove one of the two" });
 }
 
 /** The pattern of the field reports what is no duration at all. */
 function checkInterval(interval: Spot): void {
   const ms = durationMs(writtenText(interval) ?? "");
   if (ms === undefined || (ms >= SYNC_INTERVAL_MIN_MS && ms <= SYNC_INTERVAL_MAX_MS)) return;
-  refuseAt(interval, { message: `Expected a time from ${SYNC_INTERVAL_MIN_MS / 1_000}s to ${SYNC_INTERVAL_MAX_MS / 3_600_000}h` });
+  refuseAt(interval, { message: `Expected a duration from ${SYNC_INTERVAL_MIN_MS / 1_000}s to ${SYNC_INTERVAL_MAX_MS / 3_600_000}h` });
 }
 
 function warnOfShownOnly(root: Spot): void {

@@ -71,7 +71,7 @@ export const AUDIT = {
     level: countField("How much is written, from 0 (nothing) to 4 (everything). Not together with policy."),
     policy: {
       type: "object",
-      description: "Which requests leave which line. Not together with level.",
+      description: "Which lines are written for which requests. Not together with level.",
       fields: {
         rules: {
           type: "list",

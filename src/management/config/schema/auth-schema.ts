@@ -23,7 +23,7 @@ const PASSWORD_LENGTH_MIN = 8;
 export const CONNECTOR = {
   type: "object",
   name: "ConfigConnector",
-  description: "A further provider.",
+  description: "An additional provider.",
   fields: {
     id: {
       ...textField("Unique id. It is part of the sign-in address."),
@@ -72,7 +72,7 @@ export const AUTH = {
     },
     connectors: { type: "list", default: [], items: CONNECTOR, description: "Further providers." },
     plainNamesConnector: textField(
-      "Id of the connector whose user names and groups are used as they are in rules, owners and teams. Default: the only connector. Groups of others begin with their id and a colon, unless they have a groupsPrefix.",
+      "Id of the connector whose user names and groups are used as they are in rules, owners and teams. Default: the only connector. Groups of other connectors begin with the connector's id and a colon, unless it has a groupsPrefix.",
     ),
     administrators: {
       type: "list",
@@ -102,7 +102,10 @@ export const AUTH = {
     ),
     disableTeamCreation: flag("Do not create teams for new groups of a user who signs in."),
     disableUserCreation: flag("Do not create a user at a first sign-in."),
-    accessKeyMaxTTLSeconds: timeField(0, "Longest lifetime of an access key and of all keys made with it, in seconds; 0 means no limit."),
+    accessKeyMaxTTLSeconds: timeField(
+      0,
+      "Longest lifetime of an access key and of all keys created with it, in seconds; 0 means no limit.",
+    ),
     loginAccessKeyTTLSeconds: timeField(
       LOGIN_TTL_SECONDS,
       "How long after its creation an access key of a sign-in is deleted, in seconds; 0 keeps it.",

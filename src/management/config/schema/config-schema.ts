@@ -33,7 +33,7 @@ const OIDC_SERVER = {
           name: formField("line", "Name of the client."),
           clientId: formField("line", "Id of the client."),
           clientSecret: formField("secret", "Secret of the client."),
-          redirectURIs: formList("redirect", "Addresses of which a requested redirect must match one, unless the client is public."),
+          redirectURIs: formList("redirect", "Addresses, one of which a requested redirect must match, unless the client is public."),
         },
       },
     },
@@ -139,7 +139,7 @@ const VAULT = {
     namespace: formField("vaultNamespace", "Namespace in the vault."),
     auth: {
       type: "object",
-      description: "How the platform signs in at the vault.",
+      description: "How the platform signs in to the vault.",
       fields: {
         token: formField("secret", "A token."),
         tokenFile: formField(
@@ -170,7 +170,7 @@ const VAULT = {
       default: VAULT_ANSWER_KIB,
       minimum: 1,
       maximum: 16_384,
-      description: "Longest answer of the vault that is read, in KiB.",
+      description: "Maximum length of an answer from the vault, in KiB.",
     },
   },
 } as const satisfies ObjectSchema;

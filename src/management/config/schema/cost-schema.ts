@@ -34,7 +34,7 @@ export const REQUIREMENTS = {
 const STORAGE_CLASS = {
   ...formField(
     "storageClass",
-    "Storage class of the volume. `-` or empty: no dynamic provisioning. Null or left out: the default of the cluster.",
+    "Storage class of the volume. `-` or empty: no dynamic provisioning. Null or omitted: the cluster's default.",
   ),
   nullable: true,
   default: null,

@@ -36,7 +36,7 @@ export const OIDC = {
     platformUsernameClaim: formField("attributeName", "Claim that holds the user name."),
     usernameClaim: formField("attributeName", "Claim that holds the user's id."),
     emailClaim: formField("attributeName", "Claim that holds the email address."),
-    allowedExtraClaims: formList("attributeName", "Further claims that are kept."),
+    allowedExtraClaims: formList("attributeName", "Additional claims that are kept."),
     usernamePrefix: formField("line", "Prefix of each username."),
     groupsClaim: formField("attributeName", "Claim that holds the groups; its value is a string or a list of strings."),
     groups: texts("When not empty, only members of at least one of these groups may sign in."),
@@ -71,7 +71,7 @@ export const SOURCE_HOST_A = {
         description: "An organisation.",
         fields: {
           name: { ...formField("attributeName", "Full name of the organisation."), required: true, minLength: 1 },
-          teams: texts("When set, only members of at least one of these teams; else every member of the organisation."),
+          teams: texts("When set, only members of at least one of these teams; otherwise every member of the organisation."),
         },
       },
     },
@@ -104,10 +104,7 @@ export const DIRECTORY_PROVIDER_A = {
     scopes: { ...formList("scope", "Requested scopes. An empty list means the default."), default: ["profile", "email"] },
     hostedDomains: formList("domain", "When not empty, only users of these domains may sign in."),
     groups: texts("When not empty, only members of at least one of these groups may sign in."),
-    serviceAccountFilePath: formField(
-      "path",
-      "Path of the service account with which the directory is asked for groups. Needs adminEmail.",
-    ),
+    serviceAccountFilePath: formField("path", "Path of the service account that reads groups from the directory. Needs adminEmail."),
     adminEmail: formField("email", "Administrator on whose behalf groups are listed. Required with serviceAccountFilePath."),
   },
 } as const satisfies ObjectSchema;
@@ -122,13 +119,13 @@ const DIRECTORY_PROVIDER_B = {
     tenant: {
       ...formField(
         "tenant",
-        "`common` is personal and organisation accounts, `consumers` and `organizations` one of them; or uuid or name of a tenant.",
+        "`common` for personal and organisation accounts, `consumers` or `organizations` for one of the two, or the uuid or name of a tenant.",
       ),
       default: "common",
     },
     groups: texts("When not empty, only members of at least one of these groups may sign in."),
-    onlySecurityGroups: flag("Take security groups only, not all types of groups."),
-    useGroupsAsWhitelist: flag("Take only the groups in the list above."),
+    onlySecurityGroups: flag("Use only security groups, not all types of groups."),
+    useGroupsAsWhitelist: flag("Use only the groups in the list above."),
   },
 } as const satisfies ObjectSchema;
 
@@ -138,7 +135,7 @@ export const SAML = {
   name: "ConfigSAML",
   description: "A SAML provider. One of caData, ca and insecureSkipSignatureValidation must be set.",
   fields: {
-    redirectURI: formField("web", "Callback address of the platform. Equals the Destination of a response exactly."),
+    redirectURI: formField("web", "Callback address of the platform. Must equal the Destination of a response exactly."),
     ssoURL: formField("web", "Address to which the request is posted, by https."),
     caData: textField("Certificates that responses are signed with, in base64: one after another in PEM, or one in DER."),
     ca: formField("path", "Path of a PEM file with the certificates that responses are signed with."),
@@ -150,13 +147,13 @@ export const SAML = {
     groupsAttr: formField("attributeName", "Attribute that holds the groups."),
     entityIssuer: formField("line", "Issuer of requests, and the audience that responses must have in place of redirectURI."),
     ssoIssuer: formField("line", "Issuer that responses must have."),
-    groupsDelim: textField("When set, groups are one text that is split by it."),
+    groupsDelim: textField("When set, groups are one string, which is split at it."),
     allowedGroups: texts("When not empty, only members of at least one of these groups may sign in."),
-    filterGroups: flag("Take only the groups of allowedGroups."),
+    filterGroups: flag("Use only the groups of allowedGroups."),
     nameIDPolicyFormat: {
       ...formField(
         "word",
-        "Format of the name identifier. A last component alone is appended to `urn:oasis:names:tc:SAML:1.1:nameid-format:`.",
+        "Format of the name identifier. A last component on its own is appended to `urn:oasis:names:tc:SAML:1.1:nameid-format:`.",
       ),
       default: NAME_ID_DEFAULT,
     },

@@ -36,7 +36,7 @@ export interface SignInLimits {
   readonly pagesMax: number;
   /** Groups of one user that a provider may return; with more, the sign-in is refused. Default 2,000. */
   readonly groupsMax: number;
-  /** Longest id, name, mail address or group that a provider may return, in UTF-16 units. Default 1,024. */
+  /** Longest id, name, email address or group that a provider may return, in UTF-16 units. Default 1,024. */
   readonly textLengthMax: number;
   /** Size of all that is kept about one user, further claims included, as JSON in bytes. Default 262,144. */
   readonly identityBytesMax: number;

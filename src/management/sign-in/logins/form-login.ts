@@ -83,7 +83,7 @@ export function createFormLogin(options: FormLoginOptions): FormLogin {
       const { answerId, ...said } = await formClient(await clients(provider)).receive(answer, { redirectUri, requestId });
       const finished = login.admitted(provider, said);
       if (!(await ids.begin(`${kept.place} ${answerId}`)))
-        throw Object.assign(unauthorized(UNKNOWN), { cause: "the assertion has been used" });
+        throw Object.assign(unauthorized(UNKNOWN), { cause: "the assertion has already been used" });
       const secret = secretText(chance);
       await answers.put(secret, { ...kept, ...finished });
       const url = new URL(redirectUri);

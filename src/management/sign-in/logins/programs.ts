@@ -92,7 +92,7 @@ export function createPrograms({ memory, chance, limits, baseUrl, pages }: Progr
       const { code, code_verifier: verifier } = await readFields(visit, ["code", "code_verifier"]);
       const finished = await codes.take(code);
       if (finished === undefined || !isChallengeOf(finished.challenge, verifier)) {
-        throw unauthorized("the code is unknown, has been used, took too long or belongs to another program");
+        throw unauthorized("the code is unknown, expired, already used, or belongs to another program");
       }
       return { identity: finished.identity, tokens: finished.tokens };
     },
@@ -112,7 +112,7 @@ export function programOf(error: unknown): Waiting | undefined {
   return isEngineError(error) ? waitingFor.get(error) : undefined;
 }
 
-/** Tells the program that there will be no key: it would wait forever. */
+/** Tells the program that there will be no key: otherwise it would wait forever. */
 export function sendBack(visit: Visit, { redirect }: Waiting, why: string): void {
   answerRedirect(visit, withParameters(redirect, { error: "access_denied", error_description: why }));
 }

@@ -173,7 +173,7 @@ export function createProviderLogin(options: ProviderLoginOptions): ProviderLogi
 
     async link(visit) {
       const key = bearerOf(visit);
-      if (key === undefined) throw unauthorized("show the key of your sign-in: Authorization: Bearer KEY");
+      if (key === undefined) throw unauthorized("send the key of your sign-in: Authorization: Bearer KEY");
       const { identity, tokens } = await redeem(visit);
       return ports.link(key, identity, tokens);
     },

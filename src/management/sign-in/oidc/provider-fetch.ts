@@ -51,7 +51,7 @@ export function createProviderFetch(options: ProviderFetchOptions): ProviderFetc
   return async (address, { method, headers, body, signal }) => {
     const url = new URL(address);
     try {
-      if (url.protocol === "http:" && !isLoopback(url)) throw new Error("plain HTTP is for this machine only");
+      if (url.protocol === "http:" && !isLoopback(url)) throw new Error("plain HTTP is allowed only for this machine");
       const proxy = proxyFor(url);
       const tunnel = proxy && (await openTunnel(url, { proxy, tls, signal }));
       const shared = { method, headers: { "user-agent": USER_AGENT, ...headers }, ...(signal && { signal }) };

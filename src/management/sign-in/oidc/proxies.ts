@@ -25,7 +25,7 @@ export const noProxies: ProxyFor = () => undefined;
  * the names below them too, IP addresses and networks, each with a port or without, or `*`. This machine is always reached directly: the
  * proxy's own loopback is another machine.
  *
- * @throws CONFIG_VALUE for a proxy that is none. The value is not quoted: it may hold a password.
+ * @throws CONFIG_VALUE for a value that is not a proxy. The value is not quoted: it may hold a password.
  * @example
  * const proxyFor = readProxies({ HTTPS_PROXY: "http://proxy:3128", NO_PROXY: ".internal,10.0.0.0/8" });
  * proxyFor(new URL("https://id.example"))?.url.host; // "proxy:3128"

@@ -54,7 +54,7 @@ export async function openDirectoryProviderA(provider: Provider<"directoryProvid
   const profileBy = async (claims: Claims, tokens: ProviderTokens): Promise<ProviderSaid> => {
     const { idToken: _idToken, accessToken: _accessToken, ...kept } = tokens;
     const [id, email, hostedDomain] = ["sub", "email", "hd"].map((name) => textClaim(claims, name));
-    if (id === undefined || email === undefined) return { decision: refused("the provider did not send your mail address"), tokens: kept };
+    if (id === undefined || email === undefined) return { decision: refused("the provider did not send your email address"), tokens: kept };
     const isAuthoritative = claims["email_verified"] === true && (hostedDomain !== undefined || email.toLowerCase().endsWith(OWN_DOMAIN));
     const groups = await groupsOf(id);
     const profile = {

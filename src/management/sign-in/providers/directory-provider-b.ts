@@ -25,7 +25,7 @@ const IDS_MAX = 1_000;
 
 /**
  * A directory of accounts with tenants: OpenID Connect, and its API for groups. The issuer's keys are those of all tenants, so the tenant is
- * the one that the verified ID token names. The id consists of tenant and object; mail addresses prove nothing, because a foreign tenant's
+ * the one that the verified ID token names. The id consists of tenant and object; email addresses prove nothing, because a foreign tenant's
  * administrator sets them. Refreshes by the refresh token.
  *
  * @throws API_UNAVAILABLE when its discovery document cannot be read.
@@ -50,7 +50,7 @@ export async function openDirectoryProviderB(provider: Provider<"directoryProvid
     const api = restFor(context, { authorization: `Bearer ${accessTokenOf(tokens)}` });
     const me = recordIn((await api.ask(`${DIRECTORY_B_HOSTS.graph}/me?$select=id,displayName,userPrincipalName,mail`)).body, "user");
     if (!personal && requiredText(me, "id", "user").toLowerCase() !== oid)
-      throw unavailable("the ID token and the API speak of different users");
+      throw unavailable("the ID token and the API name different users");
     const email = optionalText(me, "mail", "user") ?? textClaim(claims, "email");
     const profile: DirectoryProviderBProfile = {
       ...{ id: `${tid}/${oid}`, principalName: requiredText(me, "userPrincipalName", "user"), account },

@@ -104,7 +104,7 @@ export function createRest({ fetch, headers, timeoutSeconds, totalSeconds, pages
   };
 }
 
-/** Without the query, which may contain a mail address. */
+/** Without the query, which may contain an email address. */
 function placeIn(url: string): string {
   const { host, pathname } = new URL(url);
   return `${host}${pathname}`;

@@ -34,7 +34,7 @@ export function createServiceAccount({ path, adminEmail, ...context }: ServiceAc
     const { body } = await restFor(context, {})
       .ask(DIRECTORY_A_HOSTS.token, { method: "POST", form: { grant_type: GRANT, assertion } })
       .catch((error: unknown) => {
-        throw troubled("setup", `the service account gets no token: ${messageOf(error)}`);
+        throw troubled("setup", `the service account cannot get a token: ${messageOf(error)}`);
       });
     const answer = recordIn(body, "token answer");
     const token = requiredText(answer, "access_token", "token answer");

@@ -16,7 +16,7 @@ import type { SourceHostAProfile } from "../rules/admit-source-host-a.ts";
 import type { SourceHostASettings } from "../settings.ts";
 import { troubled } from "../told.ts";
 
-/** The mail address, and the organisations and teams. */
+/** The email address, and the organisations and teams. */
 const SCOPES = ["user:email", "read:org"] as const;
 /** Scopes that let organisations be read. */
 const ORG_SCOPES: readonly string[] = ["read:org", "write:org", "admin:org"];

@@ -17,7 +17,7 @@ const SCOPES = ["read_user"] as const;
  * A host of source code with groups: OpenID Connect, and for the rest its API. Groups are those of the UserInfo endpoint: direct
  * memberships and those through a parent group. Refreshes by the refresh token, which is valid for one use.
  *
- * @throws API_UNAVAILABLE when its discovery document cannot be read or names another issuer than `baseURL`.
+ * @throws API_UNAVAILABLE when its discovery document cannot be read or names an issuer other than `baseURL`.
  */
 export async function openSourceHostB(provider: Provider<"sourceHostB">, context: ProviderContext): Promise<RedirectClient> {
   const { baseURL = "", clientId = "", clientSecret = "", redirectURI = "" } = provider.settings;
@@ -30,11 +30,11 @@ export async function openSourceHostB(provider: Provider<"sourceHostB">, context
     const rest = restFor(context, { authorization: `Bearer ${accessTokenOf(tokens)}` });
     const user = recordIn((await rest.ask(`${base}/api/v4/user`)).body, "user");
     const id = numericId(user, "id", "user");
-    if (id !== subject) throw unavailable("the ID token and the API speak of different users");
+    if (id !== subject) throw unavailable("the ID token and the API name different users");
     const { idToken: _idToken, ...kept } = tokens;
     if (user["state"] !== "active") return { decision: refused("your account is not active at the provider"), tokens: kept };
     const info = recordIn((await rest.ask(`${base}/oauth/userinfo`)).body, "user information");
-    if (info["sub"] !== id) throw unavailable("the user information is another user's");
+    if (info["sub"] !== id) throw unavailable("the user information belongs to another user");
     const groups = listClaim(info, "groups");
     if (groups === undefined) throw unavailable("the groups of the user information are not a list of strings");
     const email = optionalText(user, "email", "user");

@@ -8,7 +8,7 @@ export interface DirectoryProviderAProfile {
   readonly id: string;
   readonly email: string;
   readonly emailVerified?: boolean;
-  /** The domain of the account, by its own claim: the end of a mail address proves nothing. Personal accounts have none. */
+  /** The domain of the account, by its own claim: the end of an email address proves nothing. Personal accounts have none. */
   readonly hostedDomain?: string;
   /** From the directory's own interface; undefined when that is not asked. */
   readonly groups?: readonly string[];

@@ -30,7 +30,7 @@ export function admitOidc({ connector, settings }: Configured<OidcSettings>, cla
   if (name === undefined) return refused(`the claim ${nameClaim}, the user name, is missing or not a string`);
   // The provider itself says that the address may belong to another user.
   const emailVerified = truthClaim(claims, "email_verified");
-  if ([nameClaim, usernameClaim].includes("email") && emailVerified === false) return refused("the mail address is not verified");
+  if ([nameClaim, usernameClaim].includes("email") && emailVerified === false) return refused("the email address is not verified");
   const groups = listClaim(claims, groupsClaim);
   if (groups === undefined) return refused(`the claim ${groupsClaim} is neither a string nor a list of strings`);
   if (!meets(settings.groups, groups)) return refused("you are in none of the groups that may sign in");

@@ -33,14 +33,14 @@ export function admitSaml({ connector, settings }: Configured<SamlSettings>, ass
   const { destination, audiences, issuer, nameId, attributes, repeated = [] } = assertion;
   if (redirectURI === "" || destination !== redirectURI) return refused("the response is for another destination");
   if (!audiences.includes(entityIssuer || redirectURI)) return refused("the response is for another audience");
-  if (ssoIssuer !== "" && issuer !== ssoIssuer) return refused("the response is by another issuer");
+  if (ssoIssuer !== "" && issuer !== ssoIssuer) return refused("the response is from another issuer");
   if (nameId === undefined || nameId === "") return refused("the response names no user");
   const twice = [usernameAttr, emailAttr].find((name) => repeated.includes(name));
   if (twice !== undefined) return refused(`the attribute ${twice} occurs more than once`);
   const username = usernameAttr === "" ? nameId : first(attributes, usernameAttr);
   if (username === undefined) return refused(`the attribute ${usernameAttr}, the user name, is missing`);
   const email = emailAttr === "" ? undefined : first(attributes, emailAttr);
-  if (emailAttr !== "" && email === undefined) return refused(`the attribute ${emailAttr}, the mail address, is missing`);
+  if (emailAttr !== "" && email === undefined) return refused(`the attribute ${emailAttr}, the email address, is missing`);
   const groups = groupsOf(settings, attributes);
   if (!meets(allowedGroups, groups)) return refused("you are in none of the groups that may sign in");
   return admitted({

@@ -49,8 +49,8 @@ const RULES: { readonly [Kind in ProviderKind]: (provider: Provider<Kind>, claim
 export const PROVIDER_KINDS = Object.keys(RULES) as readonly ProviderKind[];
 
 /**
- * Decides whether a user may sign in by a provider's data, and who they are then. Groups and user names that have rights by their
- * name alone (`system:`, `platform:`) come from no provider.
+ * Decides whether a user may sign in by a provider's data, and who they are then. Groups and user names that have permissions merely by
+ * their name (`system:`, `platform:`) come from no provider.
  *
  * @example
  * const provider = { kind: "sourceHostB", connector: "code", settings: { groups: ["acme"] } } as const;

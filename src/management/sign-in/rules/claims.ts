@@ -34,12 +34,12 @@ export function chosenBy(wanted: readonly string[] | undefined, form: (name: str
   return (name) => set === undefined || set.has(form(name));
 }
 
-/** Whether one of `wanted` is among `names`. An absent list demands nothing; an empty one admits no one. */
+/** Whether one of `wanted` is among `names`. An absent list requires nothing; an empty one admits no one. */
 export function meetsGiven(wanted: readonly string[] | undefined, names: readonly string[], form = asWritten): boolean {
   return wanted === undefined || names.some(chosenBy(wanted, form));
 }
 
-/** Whether one of `wanted` is among `names`. An absent or empty list demands nothing. */
+/** Whether one of `wanted` is among `names`. An absent or empty list requires nothing. */
 export function meets(wanted: readonly string[] | undefined, names: readonly string[], form = asWritten): boolean {
   return wanted?.length === 0 || meetsGiven(wanted, names, form);
 }

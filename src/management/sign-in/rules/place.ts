@@ -1,7 +1,7 @@
 import type { Provider } from "./admit.ts";
 
 /**
- * The scope of a provider's ids of users: its kind, and the address or tenant that the kind has.
+ * The scope of a provider's user ids: its kind, and the address or tenant that the kind has.
  *
  * @example
  * placeOf({ kind: "sourceHostB", settings: { baseURL: "https://code.example/" } }); // "sourceHostB https://code.example"

@@ -22,7 +22,7 @@ export interface Sources {
 /** Maximum number of members of lists and maps. */
 const MEMBERS_MAX = 3;
 
-/** A random value that the shape allows; now and then one of those that were seen. */
+/** A random value that the shape allows; sometimes one of those that were seen. */
 export function drawValue(shape: Schema, sources: Sources, random: Random): unknown {
   if (sources.seen.length > 0 && random.happens(0.15)) {
     const value = random.pick(sources.seen);
@@ -122,7 +122,7 @@ function mutate(word: string, { base, other }: { base: string; other: string }, 
   return random.pick(options)();
 }
 
-/** The values that are tried first: the plain ones, and each literal alone, doubled, in front of something and behind it. */
+/** The values that are tried first: the plain ones, and each literal on its own, doubled, before something and after it. */
 export function* edgeValues(shape: Schema, { words, seen }: Sources): Generator<unknown> {
   yield* seen.filter((value) => accepts(shape, value));
   yield* edges(shape, words);

@@ -27,7 +27,7 @@ export function stepOf(on: LawStep["on"], arrival: Arrival): LawStep {
 }
 
 /**
- * Lets both sides follow each other, as two syncers without any guard would: the tenant's value goes to the host, the result
+ * Lets both sides copy each other, as two syncers without any guard would: the tenant's value goes to the host, the result
  * comes back, and so on. It ends when a value comes back unchanged, fails, or is removed on the way.
  */
 export function alternate(trip: Trip, start: unknown, { situation, rounds }: { situation: Situation; rounds: number }): Alternation {

@@ -72,7 +72,7 @@ async function configReader({ config, patches }: ConfigurationNodes, source: Con
   const { report } = source;
   if (!isAbsent(config) && !isAbsent(patches)) {
     const hint = "Write sync.toHost.endpoints.patches in config, or leave config out";
-    report.error({ code: "CONFIG_VALUE", at: startOf(patches), field: "patches", message: "Found patches beside config", hint });
+    report.error({ code: "CONFIG_VALUE", at: startOf(patches), field: "patches", message: "Found patches together with config", hint });
     return undefined;
   }
   if (!isAbsent(patches)) return (options) => resolveConfigNode(asConfiguration(patches), options);

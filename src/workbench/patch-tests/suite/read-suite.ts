@@ -37,8 +37,8 @@ interface Reading {
 const NO_CONTEXT: SuiteContext = { vcluster: { name: "blue", namespace: "vc-blue", config: {} } };
 
 /**
- * Reads a patch test file and the files it refers to. Every problem goes to the report, the configuration's included; the answer is
- * undefined when there was an error.
+ * Reads a patch test file and the files it refers to. Every problem goes to the report, including those of the configuration; the
+ * result is undefined when there was an error.
  *
  * @example
  * const suite = await readSuite(root, { file: "web.patch-test.yaml", files, report, kinds });

@@ -37,10 +37,10 @@ const CONTEXT = {
       description: "The virtual cluster. Name and namespace also decide the names on the host.",
       fields: {
         name: { type: "string", minLength: 1, description: "Default: blue." },
-        namespace: { type: "string", minLength: 1, description: "The host namespace that it lives in. Default: vc-blue." },
+        namespace: { type: "string", minLength: 1, description: "The host namespace that it runs in. Default: vc-blue." },
         config: {
           type: "map",
-          description: "Members that the configuration has over those of its file; maps are merged.",
+          description: "Members that override those of the configuration's file; maps are merged.",
           values: { type: "any", description: "Any data." },
         },
       },
@@ -49,7 +49,7 @@ const CONTEXT = {
     virtualObject: {
       ...OBJECT,
       description:
-        "toTenant only: the object in the tenant cluster, a name of objects or an object; it gives the name. Default: there is none.",
+        "toTenant only: the object in the tenant cluster, a name of objects or an object; it provides the name. Default: there is none.",
     },
   },
 } as const satisfies ObjectSchema;
@@ -64,11 +64,11 @@ const MATCH = {
 
 const ERROR = {
   type: "object",
-  description: "A failure that some patch must have. Other failures are allowed beside it.",
+  description: "A failure that some patch must have. Other failures are allowed as well.",
   refuseNull: true,
   fields: {
-    code: { type: "string", minLength: 1, description: "Its code, EXPRESSION_ERROR for example." },
-    path: { type: "string", minLength: 1, description: "The place of the value, subsets[0].addresses[3].ip for example." },
+    code: { type: "string", minLength: 1, description: "Its code, for example EXPRESSION_ERROR." },
+    path: { type: "string", minLength: 1, description: "The place of the value, for example subsets[0].addresses[3].ip." },
     message: { type: "string", minLength: 1, description: "Its message." },
     match: MATCH,
   },
@@ -98,7 +98,7 @@ const PATCH_OUTCOME = {
 
 const CASE = {
   type: "object",
-  description: "One value at the test's path, and what becomes of it.",
+  description: "One value at the test's path, and what it becomes.",
   fields: {
     it: { type: "string", minLength: 1, description: "Label of the case. Default: the value." },
     in: { type: "any", description: "The value to start from; null removes the field." },
@@ -131,7 +131,7 @@ const TEST = {
       ...OBJECT,
       required: true,
       description:
-        "The object: a name of objects, or an object. One without apiVersion and kind is an Endpoints; without a name it is example, in default.",
+        "The object: a name of objects, or an object. One without apiVersion and kind is an Endpoints; without a name, it is called example, in the namespace default.",
     },
     set: {
       type: "map",
@@ -157,7 +157,7 @@ const TEST = {
     references: { type: "list", description: "What the object must refer to; all of it, in any order. toHost only.", items: REFERENCE },
     path: { type: "string", description: "With cases: where their values are put, and looked for afterwards." },
     cases: { type: "list", description: "Runs the test once for each of these values.", items: CASE, minItems: 1, maxItems: 100_000 },
-    maxFuel: { ...FUEL_MAX, description: "What all patches may cost together. Default: that of defaults." },
+    maxFuel: { ...FUEL_MAX, description: "What all patches may cost in total. Default: that of defaults." },
     maxMatches: { ...MATCHES_MAX, description: "How many values one patch may find. Default: that of defaults." },
   },
 } as const satisfies ObjectSchema;
@@ -165,7 +165,7 @@ const TEST = {
 /** A patch test file. */
 export const PATCH_TEST = {
   type: "object",
-  description: "Tests of patches: what they do to objects, which laws they keep, and what the syncer makes of them over time.",
+  description: "Tests of patches: what they do to objects, which laws they keep, and how the syncer handles them over time.",
   fields: {
     apiVersion: { type: "literals", required: true, values: [PATCH_TEST_API_VERSION], description: "Version of this format." },
     kind: { type: "literals", required: true, values: ["PatchTest"], description: "PatchTest." },
@@ -197,7 +197,7 @@ export const PATCH_TEST = {
       default: {},
       fields: {
         direction: { ...DIRECTION, default: "toHost", description: "Which way." },
-        maxFuel: { ...FUEL_MAX, description: "What all patches may cost together. Default: what the settings allow." },
+        maxFuel: { ...FUEL_MAX, description: "What all patches may cost in total. Default: what the settings allow." },
         maxMatches: { ...MATCHES_MAX, description: "How many values one patch may find. Default: no limit." },
       },
     },

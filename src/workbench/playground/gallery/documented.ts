@@ -21,12 +21,12 @@ const DOCUMENTED: readonly Documented[] = [
     metadata: { annotations: { a: "x", "example.com/b": "y" } },
   },
   {
-    title: "The same on an older page, whose reverse expression forgets the hyphen",
+    title: "The same from an older page, whose reverse expression forgets the hyphen",
     patch: { path: "metadata.annotations[*]", expression: '"my-prefix-"+value', reverseExpression: 'value.slice("my-prefix".length)' },
     metadata: { annotations: { a: "x" } },
   },
   {
-    title: "A constant instead of every annotation",
+    title: "A constant in place of every annotation",
     patch: { path: "metadata.annotations[*]", expression: '"my-value"' },
     metadata: { annotations: { a: "x", b: "y" } },
   },
@@ -55,7 +55,7 @@ const DOCUMENTED: readonly Documented[] = [
     metadata: { annotations: { "encoded-value": "my-value" } },
   },
   {
-    title: "A guard on a value that is not there",
+    title: "A guard on a value that does not exist",
     patch: { path: 'metadata.annotations["encoded-value"]', expression: "valueExists ? btoa(value) : null" },
     metadata: { annotations: { other: "x" } },
   },
@@ -85,7 +85,7 @@ const DOCUMENTED: readonly Documented[] = [
     metadata: {},
   },
   {
-    title: "A label by a condition on the tenant object",
+    title: "A label that depends on a condition on the tenant object",
     patch: {
       path: 'metadata.labels["conditional-label"]',
       expression: "context.virtualObject.metadata?.labels?.['my-label'] ? 'my-value' : null",
@@ -93,7 +93,7 @@ const DOCUMENTED: readonly Documented[] = [
     metadata: { labels: { "conditional-label": "x", "my-label": "y" } },
   },
   {
-    title: "A label by a condition that does not hold (the documented text asks for label instead of labels)",
+    title: "A label that depends on a condition that does not hold (the documented text asks for label instead of labels)",
     patch: {
       path: 'metadata.labels["conditional-label"]',
       expression: "context.virtualObject.metadata?.label?.['my-label'] ? 'my-value' : null",
@@ -106,12 +106,12 @@ const DOCUMENTED: readonly Documented[] = [
     metadata: { annotations: { "example.com/key": "x", "example.com/other": "y" } },
   },
   {
-    title: "A reverse expression alone",
+    title: "Only a reverse expression",
     patch: { path: "metadata.annotations[*]", reverseExpression: "value.startsWith('www.') ? value.slice(4) : value" },
     metadata: { annotations: { a: "www.example.com", b: "plain" } },
   },
   {
-    title: "A prefix without condition",
+    title: "A prefix without a condition",
     patch: {
       path: "metadata.annotations[*]",
       expression: '"www."+value',

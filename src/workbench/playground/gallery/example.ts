@@ -16,7 +16,7 @@ export interface Example {
 export const BLUE: ShownVCluster = { name: "blue", namespace: "vc-blue" };
 
 /**
- * A YAML text that stands indented in a source file: without its first line break, and without the columns that all lines share.
+ * A YAML text that is indented in a source file: without its first line break, and without the columns that all lines share.
  *
  * @example
  * yamlText(`

@@ -16,7 +16,7 @@ const RECIPES: readonly Recipe[] = [
   {
     name: "prefix",
     title: "A prefix, both ways",
-    about: "The pair that most patches are made of: put on, and taken off again.",
+    about: "The pair that most patches use: put on, and taken off again.",
     patches: `
       - path: metadata.labels.app
         expression: '"blue-" + value'
@@ -54,7 +54,7 @@ const RECIPES: readonly Recipe[] = [
   {
     name: "some-elements",
     title: "Only some elements of a list",
-    about: "Match all of them, and return the others as they are.",
+    about: "Match all of them, and return the others unchanged.",
     patches: `
       - path: subsets[*].ports[*]
         expression: 'value.name === "http" ? {...value, appProtocol: "http"} : value'

@@ -144,7 +144,7 @@ function editedCopy(
     return { written, edited: withCopyMarks(rules, written, one!.object) };
   const at = one === undefined ? { file: "host", line: 1, column: 1 } : startOf((found[1] ?? one).node);
   const message = `Expected one ${kind} "${key.namespace}/${key.name}"`;
-  report.error({ code: "CONFIG_VALUE", at, field: "", message, hint: "An edit keeps kind, name and namespace of the host object" });
+  report.error({ code: "CONFIG_VALUE", at, field: "", message, hint: "An edit must keep the kind, name and namespace of the host object" });
   return undefined;
 }
 

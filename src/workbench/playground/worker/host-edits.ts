@@ -140,6 +140,6 @@ function uncrossing(rules: Rules, edits: readonly Unit[], { written, edited }: E
     return changed.map((key) => formatSteps(["metadata", field, key]));
   });
   const body = isEdit("body") ? [] : bodyFields(written, edited);
-  const why = "It is the host's own business: it crosses in neither direction";
+  const why = "It belongs to the host alone: it is not synced in either direction";
   return [...maps, ...body].map((path) => ({ path, why, code: "EXCLUDED", stays: true }));
 }

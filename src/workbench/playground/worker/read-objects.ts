@@ -13,7 +13,7 @@ export interface ReadObject {
 }
 
 /**
- * The Kubernetes objects of a text: every YAML document, and the items of lists. What is none is a problem in `report`, at its place.
+ * The Kubernetes objects of a text: every YAML document, and the items of lists. Anything else is a problem in `report`, at its place.
  *
  * @example
  * readObjectsOfText("apiVersion: v1\nkind: Endpoints\nmetadata: { name: web }\n", { file: "tenant", report })[0].object.kind; // "Endpoints"

@@ -21,7 +21,7 @@ export interface ReadState {
   readonly problems: readonly Problem[];
 }
 
-/** Reads the texts. The configuration is checked by the default settings where its own are wrong, so that all problems are found at once. */
+/** Reads the texts. The configuration is checked with the default settings if its own are invalid, so that all problems are found at once. */
 export function readState({ config: text, settings: ownText = "", vcluster = SAMPLE_VCLUSTER }: PlaygroundState): ReadState {
   const own = ownText.trim() === "" ? undefined : parseSettings(ownText, { file: "settings" });
   const settings = own?.ok ? own.settings : DEFAULT_SETTINGS;

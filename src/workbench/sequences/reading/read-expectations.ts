@@ -18,7 +18,7 @@ type Subject = { readonly side: Side; readonly object?: string };
 
 const SIDES = ["tenant", "host"] as const;
 
-const UNBORN = { code: "CONFIG_VALUE", message: "since is later than the time that is looked at, so no write can count" } as const;
+const UNBORN = { code: "CONFIG_VALUE", message: "since is later than the time of the check, so no write can count" } as const;
 
 /** Reads the expectations at one time. Contradictions are reported. */
 export function readExpectation(reading: Reading, at: At, data: ExpectationData): Expectation {

@@ -84,8 +84,14 @@ function checkWatched({ report }: Reading, { events, expectations }: Sequence): 
   const last = Math.max(...expectations.map(({ atMs = Infinity }) => atMs));
   for (const { atMs, place } of events) {
     if (atMs <= last) continue;
-    const message = `Nothing looks at what comes of this: the last expectation is at ${formatSeconds(last)}`;
-    report.error({ code: "CONFIG_VALUE", message, at: place, field: "", hint: "Expect something later, or of no time: when all rests" });
+    const message = `Nothing checks the effect of this: the last expectation is at ${formatSeconds(last)}`;
+    report.error({
+      code: "CONFIG_VALUE",
+      message,
+      at: place,
+      field: "",
+      hint: "Expect something at a later time, or without a time: once everything is at rest",
+    });
   }
 }
 

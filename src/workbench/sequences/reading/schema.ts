@@ -18,7 +18,7 @@ const duration = (description: string) =>
     type: "string",
     description,
     pattern: DURATION_PATTERN,
-    patternHint: "a time such as 500ms, 10s, 1m30s or 2h",
+    patternHint: "a duration such as 500ms, 10s, 1m30s or 2h",
     jsonSchema: { examples: ["0s", "500ms", "1m30s"] },
   }) as const;
 
@@ -34,14 +34,14 @@ const count = (description: string, minimum: number) => ({ type: "integer", mini
 
 const SET = {
   type: "map",
-  description: "Values by path, metadata.labels.tier for example. Missing fields are created; null removes a field. As `set` of a test.",
+  description: "Values by path, for example metadata.labels.tier. Missing fields are created; null removes a field. As `set` of a test.",
   values: { type: "any", description: "JSON data, or null." },
 } as const;
 
 const actions = (what: string) =>
   ({
     apply: named("Writes this object of `objects`, whether it exists or not. With set, its values are changed first."),
-    edit: named(`Changes ${what} as it is by then. Needs set.`),
+    edit: named(`Changes ${what} as it is at that time. Needs set.`),
     delete: named(`Deletes ${what}.`),
     set: SET,
   }) as const;
@@ -70,23 +70,23 @@ const FAULT = {
     watchCut: cluster("The watches of this cluster send nothing for a while, and then everything. Needs for."),
     lostEvent: cluster("The next event of this cluster never arrives."),
     lateList: cluster(
-      "The syncer lists this cluster again, and is shown how it was `behind` changes ago, but nothing older than what it has seen.",
+      "The syncer lists this cluster again, and is shown the state of `behind` changes ago, but nothing older than what it has seen.",
     ),
     emptyList: cluster("The syncer lists this cluster again and is shown nothing; after a while it lists it once more. Needs for."),
     down: cluster("This cluster answers nothing and sends no events for a while. Needs for."),
-    crash: syncer("The process ends at once. It starts again at once, or after for."),
+    crash: syncer("The process ends at once. It starts again at once, or after `for`."),
     stall: syncer("The process pauses for a while. Needs for."),
     lostRequest: cluster("The next write to this cluster never arrives there."),
-    lostAnswer: cluster("The next write to this cluster happens, and the syncer never hears of it."),
+    lostAnswer: cluster("The next write to this cluster happens, and the syncer never learns of it."),
     lateWrite: cluster("The syncer gives up on the next write to this cluster, but it still happens, later. Needs for."),
     answered: count(
       "This status answers the next request instead of a cluster: 403, 409, 422, 429 or 503; 409 and 422 the next write.",
       400,
     ),
-    rival: named("Another client writes the copy of this object just before the syncer's next write of it."),
+    rival: named("Another client writes the copy of this object just before the syncer's next write to it."),
     on: cluster("With answered: the cluster that it concerns. Default host."),
     for: duration("How long."),
-    times: count("For how many requests, one after the other. Default 1.", 1),
+    times: count("For how many requests in a row. Default 1.", 1),
     behind: count(
       "With lateList and crash: how many changes of each kind are not in the list yet; their events come 1 ms later. Default 1, with crash 0.",
       1,
@@ -96,7 +96,7 @@ const FAULT = {
 
 const RELOAD = {
   type: "object",
-  description: "The running syncer loads another configuration. What is left out does not change.",
+  description: "The running syncer loads another configuration. What is omitted does not change.",
   fields: {
     config: { type: "any", description: "As `config` of the file." },
     patches: { type: "any", description: "As `patches` of the file." },
@@ -108,7 +108,7 @@ const EVENT = {
   type: "object",
   description: "One thing that happens: exactly one of tenant, host, fault and reload.",
   fields: {
-    at: at("When, from the start of the syncer. Events of one time happen in order and without anything in between."),
+    at: at("When, from the start of the syncer. Events of the same time happen in order, with nothing in between."),
     tenant: TENANT_ACTION,
     host: HOST_ACTION,
     fault: FAULT,
@@ -116,12 +116,12 @@ const EVENT = {
   },
 } as const satisfies ObjectSchema;
 
-/** How many writes the syncer may have made by then. */
+/** How many writes the syncer may have made by that time. */
 export const WRITES = {
   type: "object",
   description: "Writes of the syncer that changed something, Events aside.",
   fields: {
-    exact: count("Exactly so many.", 0),
+    exact: count("Exactly this many.", 0),
     max: count("At most this many.", 0),
     min: count("At least this many.", 0),
     since: duration("Count only writes at this time or later. Default: all."),
@@ -130,7 +130,7 @@ export const WRITES = {
 
 const REASONS = {
   type: "list",
-  items: { type: "string", description: "The reason of an Event, NameCollision for example." },
+  items: { type: "string", description: "The reason of an Event, for example NameCollision." },
 } as const;
 
 /** Expectation of one object; `present` and `absent` alone are texts. */
@@ -139,13 +139,13 @@ export const OBJECT_EXPECTATION = {
   description: "What is expected of one object.",
   fields: {
     is: { type: "literals", values: ["present", "absent"], description: "Whether it exists." },
-    asserts: { ...ASSERTS, description: "As `asserts` of a test, about the object as it is by then." },
+    asserts: { ...ASSERTS, description: "As `asserts` of a test, about the object as it is at that time." },
     writes: WRITES,
-    events: { ...REASONS, description: "The reasons of all Events about it so far, each once, in any order. [] is none." },
+    events: { ...REASONS, description: "The reasons of all Events about it so far, each listed once, in any order. [] means none." },
     notes: {
       type: "list",
-      description: "Codes that the syncer reports about this tenant object by then, as `why` shows; all of them, in any order.",
-      items: { type: "string", description: "A code, EXCLUDED for example." },
+      description: "Codes that the syncer reports about this tenant object at that time, as `why` shows; all of them, in any order.",
+      items: { type: "string", description: "A code, for example EXCLUDED." },
     },
   },
 } as const satisfies ObjectSchema;
@@ -159,7 +159,7 @@ export const SIDE_EXPECTATION = {
   open: true,
   fields: {
     writes: { ...WRITES, description: "All writes of the syncer to this cluster that changed something, Events aside." },
-    events: { ...REASONS, description: "The reasons of all Events in this cluster so far, each once, in any order. [] is none." },
+    events: { ...REASONS, description: "The reasons of all Events in this cluster so far, each listed once, in any order. [] means none." },
   },
   jsonSchema: { additionalProperties: { anyOf: [{ enum: ["present", "absent"] }, OBJECT_JSON_SCHEMA] } },
 } as const satisfies ObjectSchema;
@@ -168,7 +168,7 @@ const EXPECTATION = {
   type: "object",
   description: "What holds at one time.",
   fields: {
-    at: duration("When; what happens at that very time has happened. Left out: when everything is at rest."),
+    at: duration("When; what happens at that time has already happened. If omitted: when everything is at rest."),
     tenant: SIDE_EXPECTATION,
     host: SIDE_EXPECTATION,
     quiescent: {
@@ -196,7 +196,7 @@ export const SEQUENCE = {
       },
     },
     seed: count("Decides how long each request and each event takes, up to 50 ms. Default 0: every one takes 1 ms.", 0),
-    runs: { ...count("How many seeds are tried, one after the other from seed on. Default 1.", 1), maximum: 10_000 },
+    runs: { ...count("How many seeds are tried, in order, starting with `seed`. Default 1.", 1), maximum: 10_000 },
     events: { type: "list", description: "What happens.", default: [], items: EVENT },
     expect: { type: "list", description: "What is expected.", required: true, minItems: 1, items: EXPECTATION },
   },
@@ -205,6 +205,6 @@ export const SEQUENCE = {
 /** `sequences:` of a patch test file. */
 export const SEQUENCES = {
   type: "list",
-  description: "Stories in virtual time: what happens to two clusters, and what the syncer between them makes of it.",
+  description: "Stories in virtual time: what happens to two clusters, and how the syncer between them responds.",
   items: SEQUENCE,
 } as const satisfies ListSchema;

@@ -280,16 +280,16 @@ export class SequenceWorld {
   underWay(): string | undefined {
     const replica = this.#replica;
     const [due] = this.#dues;
-    if (due !== undefined) return `${due.what} is awaited at ${formatSeconds(due.atMs)}`;
-    if (replica === undefined) return "the syncer does not run";
+    if (due !== undefined) return `${due.what} is due at ${formatSeconds(due.atMs)}`;
+    if (replica === undefined) return "the syncer is not running";
     const [flight] = replica.flights;
     if (flight !== undefined) return `a request is under way: ${describeRequest(flight.request, flight.reconcile.resource.plural)}`;
     const [waiting] = replica.waiting;
-    if (waiting !== undefined) return `${waiting} is still to be looked at`;
+    if (waiting !== undefined) return `${waiting} is still to be reconciled`;
     const behind = replica.caches.find(({ idle }) => !idle);
     if (behind !== undefined) return `an event of ${behind.cluster.side} ${behind.resource.plural} has not arrived`;
     if (replica.nextDue === Infinity || replica.retriesRefused) return undefined;
-    return `something is tried again at ${formatSeconds(replica.nextDue)}`;
+    return `something is retried at ${formatSeconds(replica.nextDue)}`;
   }
 
   #later(atMs: number, what: string, perform: Due["perform"]): void {
@@ -364,7 +364,7 @@ export class SequenceWorld {
     if (this.lostEvents[side] === 0) return void cache.deliver();
     this.lostEvents[side] -= 1;
     const { type, object } = cache.skip();
-    this.tell("fault", `the syncer does not hear ${type} ${side} ${object.kind} ${keyOf(object).namespace}/${keyOf(object).name}`);
+    this.tell("fault", `the syncer does not receive ${type} ${side} ${object.kind} ${keyOf(object).namespace}/${keyOf(object).name}`);
   }
 }
 

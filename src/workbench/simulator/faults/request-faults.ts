@@ -75,7 +75,7 @@ function lie(action: "create" | "update" | "delete", weight: number): Act {
     const { request } = flight;
     return request.type === "write" && request.operation.side === "host" && request.operation.action === action && isCurrent(flight, world);
   };
-  return requestFault(`${action} only said to be done`, weight, fits, async (world, { flight }) => {
+  return requestFault(`${action} falsely reported as done`, weight, fits, async (world, { flight }) => {
     if (flight.request.type !== "write") return;
     const { operation } = flight.request;
     if (operation.action === "delete") return void (flight.response = { type: "absent" });

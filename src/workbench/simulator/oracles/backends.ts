@@ -6,7 +6,7 @@ import type { World } from "../world.ts";
 import { isCopy, prefixOf } from "./marks.ts";
 
 /**
- * S13: if another syncer creates Services, no foreign Service gets a tenant's addresses: Endpoints are written beside a Service only if it
+ * S13: if another syncer creates Services, no foreign Service gets a tenant's addresses: Endpoints are written for a Service only if it
  * once named exactly this tenant Service.
  */
 export function backends(world: World): Oracle {

@@ -14,7 +14,7 @@ interface Written {
   times: readonly number[];
 }
 
-/** S12: one replica writes one object only so often for one version of its source, even where writing makes the next write needed. */
+/** S12: one replica writes one object only a limited number of times for one version of its source, even where each write makes the next one necessary. */
 export function boundedWrites(world: World): Oracle {
   /** Replica, id and slice → writes that nothing asked for. */
   const all = new Map<string, Written>();

@@ -65,7 +65,7 @@ export function ownMarks(world: World, object: KubeObject): Marks | undefined {
 }
 
 /**
- * Marks of Endpoints on a slice that a syncer made of its copy of them; undefined for every other object. A mirror's slices inherit the same
+ * Marks of Endpoints on a slice that a syncer made from its copy of them; undefined for every other object. A mirror's slices inherit the same
  * marks, but name the mirror as their manager.
  */
 export function madeOf(world: World, object: KubeObject): Marks | undefined {
@@ -76,7 +76,7 @@ export function madeOf(world: World, object: KubeObject): Marks | undefined {
   return !isMirrors && /-[0-9a-f]{8}-[0-9]+$/.test(name) ? marks : undefined;
 }
 
-/** Marks of Endpoints on a slice that a mirror made of our copy of them. */
+/** Marks of Endpoints on a slice that a mirror made from our copy of them. */
 export function mirroredFrom(world: World, object: KubeObject): Marks | undefined {
   const marks = marksOf(world, object);
   const manager = object.metadata.labels?.["endpointslice.kubernetes.io/managed-by"];
@@ -121,7 +121,7 @@ export function prefixOf(world: World): string {
 }
 
 /**
- * The tenant object that an object is the copy of by the marks of the syncer whose copies are adopted, with its uid; undefined if
+ * The tenant object whose copy an object is, according to the marks of the syncer whose copies are adopted, with its uid; undefined if
  * none are adopted, or it has no such marks. Users write either all of them or none.
  */
 export function adoptableSource(world: World, { metadata: { annotations = {} } }: KubeObject): { source: string; uid: string } | undefined {

@@ -17,7 +17,7 @@ function isAdopted(world: World, plural: string, before: KubeObject): boolean {
   );
 }
 
-/** S1: objects that are not ours are neither changed nor deleted, except Endpoints beside an unmarked Service, which are taken over. */
+/** S1: objects that are not ours are neither changed nor deleted, except Endpoints of an unmarked Service, which are taken over. */
 export function ownership(world: World): Oracle {
   return {
     name: "S1",

@@ -45,7 +45,8 @@ export function references(world: World): Oracle {
     const source = world.clusters[sourceSide({ kind })]
       .changes(kind.resource)
       .find(({ object: { metadata } }) => metadata.uid === is.uid && metadata.resourceVersion === String(is.resourceVersion));
-    if (source !== undefined && isTheirs(world, source.object)) return `${what} is the copy of what belongs to another virtual cluster`;
+    if (source !== undefined && isTheirs(world, source.object))
+      return `${what} is the copy of an object that belongs to another virtual cluster`;
     return jsonEqual(source?.object["data"], after["data"]) ? undefined : `${what} says what its source never said`;
   }
   return { name: "S1", about: "referenced", saw };

@@ -40,7 +40,7 @@ export interface MirrorChange {
   readonly slice: KubeObject;
 }
 
-/** Everything that a mirror has to do: it looks after Endpoints beside a Service without selector. */
+/** Everything that a mirror has to do: it mirrors Endpoints of a Service without a selector. */
 export function mirrorChanges({ objects }: Pick<SimulatedCluster, "objects">): readonly MirrorChange[] {
   const slices = [...objects(ENDPOINT_SLICES).values()].filter(isMirrors);
   const there = new Map(slices.map((slice) => [formatKey(keyOf(slice)), slice]));

@@ -57,7 +57,7 @@ describe("lines for the database", () => {
     database.failure = undefined;
     await clock.advance(30_000);
     await until("all are there", () => database.rows.size === 6_000);
-    expect(told).toEqual(["The audit database cannot be used; lines wait", "The audit database takes lines again"]);
+    expect(told).toEqual(["The audit database cannot be used; lines wait", "The audit database accepts lines again"]);
     await store.close();
     expect(lost()).toBe(0);
   });
@@ -77,7 +77,7 @@ describe("lines for the database", () => {
     await until("what waited is there", () => database.rows.size === 500);
     write(10, 2_000);
     await until("new ones as well", () => database.rows.size === 510);
-    expect(told.at(-1)).toBe("The audit database takes lines again");
+    expect(told.at(-1)).toBe("The audit database accepts lines again");
     database.failure = "disk full";
     await store.close();
     expect(lost()).toBe(400);

@@ -68,7 +68,7 @@ test.each(["removed", "replaced"])(
     await store.close();
     expect(told).toEqual([
       'The audit database cannot be used; lines wait {"error":"its file has been removed or replaced"}',
-      'The audit database takes lines again {"lost":0}',
+      'The audit database accepts lines again {"lost":0}',
     ]);
     expect([lost(), statSync(path).isFile()]).toEqual([0, true]);
   },

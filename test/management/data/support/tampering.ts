@@ -188,7 +188,7 @@ export const TAMPERINGS: readonly Tampering[] = [
   },
   {
     what: "the order of two rows is changed",
-    reason: /not those that were backed up, or in another order/,
+    reason: /not those that were backed up, or in a different order/,
     act: (folder, _, random) => {
       const teams = objectsOf(folder).filter(({ key }) => key.includes("/teams/"));
       const one = random.pick(teams);

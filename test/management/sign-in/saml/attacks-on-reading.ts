@@ -13,7 +13,7 @@ const STATUS = /<samlp:Status>.*<\/samlp:Status>/;
 const END = / NotOnOrAfter="[^"]*"/;
 
 const DOCTYPE = "the document has a document type";
-const NAME = "the NameID is not a name that can be kept";
+const NAME = "the NameID is not a name that can be stored";
 const PARTS = "has something other than text in it";
 const levels = Array.from({ length: 9 }, (_, index) => `<!ENTITY l${index + 1} "${`&l${index};`.repeat(10)}">`).join("");
 const restriction = (audience: string) => `<saml:AudienceRestriction><saml:Audience>${audience}</saml:Audience></saml:AudienceRestriction>`;
@@ -65,7 +65,7 @@ export const ATTACKS_ON_READING: readonly SamlAttack[] = [
     "a".repeat(257),
     "a".repeat(10_000),
   ].map((text) => row("58", `the NameID ${JSON.stringify(text.slice(0, 12))}`, text.includes("\u2028") ? "" : NAME, nameId(text))),
-  row("58", "the NameID with NUL", "a character that XML does not have", nameId("admin&#0;")),
+  row("58", "the NameID with NUL", "a character that is not allowed in XML", nameId("admin&#0;")),
   row("58", "the NameID with a tab", NAME, (request) => responseWith(request, signed(assertionFor(request, { nameId: "a\tb" })))),
   row("59", "a document type", DOCTYPE, before("<!DOCTYPE samlp:Response>")),
   row("60", "an entity", DOCTYPE, using('<!DOCTYPE r [<!ENTITY e "admin">]>', "e")),
@@ -108,8 +108,8 @@ export const ATTACKS_ON_READING: readonly SamlAttack[] = [
   row("67", "Latin-1 declared", "instruction", (request) => `<?xml version="1.0" encoding="ISO-8859-1"?>${answerTo(request)}`),
   row("67", "UTF-7 declared", "instruction", (request) => `<?xml version="1.0" encoding="UTF-7"?>${answerTo(request)}`),
   row("67", "XML 1.1", "instruction", (request) => `<?xml version="1.1"?>${answerTo(request)}`),
-  row("67", "a mark of byte order in front", "a character that XML does not have", (request) => `\ufeff${answerTo(request)}`),
-  row("67", "a mark of byte order in the middle", "a character that XML does not have", nameId("adm\ufeffin")),
+  row("67", "a mark of byte order in front", "a character that is not allowed in XML", (request) => `\ufeff${answerTo(request)}`),
+  row("67", "a mark of byte order in the middle", "a character that is not allowed in XML", nameId("adm\ufeffin")),
   row("68", "something before", "not well formed", (request) => `x${answerTo(request)}`),
   row("68", "something behind", "something after the document", (request) => `${answerTo(request)}x`),
   row("68", "a second root before", "something after the document", (request) => `<a/>${answerTo(request)}`),
@@ -160,7 +160,7 @@ export const ATTACKS_ON_READING: readonly SamlAttack[] = [
   row(
     "76",
     "no data",
-    "the confirmation says nothing",
+    "the confirmation has no data",
     signedAs((text) => text.replace(/<saml:SubjectConfirmationData.*<\/saml:SubjectConfirmationData>/, "")),
   ),
   ...["other", "{}/", "x{}"].map((audience) =>
@@ -201,7 +201,7 @@ export const ATTACKS_ON_READING: readonly SamlAttack[] = [
     "another audience",
     signedAs((text) => text.replace(RESTRICTION, `$&${restriction("other")}`)),
   ),
-  row("80", "another issuer", "the response is by another issuer", (request) =>
+  row("80", "another issuer", "the response is from another issuer", (request) =>
     responseWith(request, signed(assertionFor(request).replace("https://id.example", "https://other.example"))).replace(
       ">https://id.example<",
       ">https://other.example<",
@@ -219,20 +219,20 @@ export const ATTACKS_ON_READING: readonly SamlAttack[] = [
     "names no issuer",
     respondedAs((text) => text.replace("<saml:Issuer>https://id.example</saml:Issuer>", "")),
   ),
-  row("81", "begun at the provider", "to another request, or to none", (request) =>
+  row("81", "begun at the provider", "answers another request, or none", (request) =>
     responseWith(request, signed(assertionFor(request).replace(/ InResponseTo="[^"]*"/, ""))).replace(/ InResponseTo="[^"]*"/, ""),
   ),
-  row("82", "to another request", "the response is to another request", (request) => answerTo({ ...request, id: "_other" })),
+  row("82", "to another request", "the response answers another request", (request) => answerTo({ ...request, id: "_other" })),
   row(
     "83",
     "the response's right, the subject's wrong",
-    "the assertion is to another request",
+    "the assertion answers another request",
     signedAs((text) => text.replace(/ InResponseTo="[^"]*"/, ' InResponseTo="_other"')),
   ),
   row(
     "86",
     "31 s too early",
-    "does not hold yet",
+    "is not valid yet",
     signedAs((text, request) => text.replace(/ NotBefore="[^"]*"/, ` NotBefore="${at(request, 31)}"`)),
   ),
   row(
@@ -274,7 +274,7 @@ export const ATTACKS_ON_READING: readonly SamlAttack[] = [
   row(
     "88",
     "ten years",
-    "holds for more than a day",
+    "is valid for more than a day",
     signedAs((text, request) => text.replace(END, ` NotOnOrAfter="${at(request, 315_360_000)}"`)),
   ),
   row(
@@ -292,21 +292,21 @@ export const ATTACKS_ON_READING: readonly SamlAttack[] = [
   row(
     "88",
     "a beginning for the subject",
-    "the confirmation has a beginning",
+    "the confirmation has a NotBefore",
     signedAs((text, request) => text.replace(END, ` NotBefore="${at(request, -9)}"$&`)),
   ),
   ...["holder-of-key", "sender-vouches"].map((method) =>
     row(
       "89",
       method,
-      "has 0 confirmations",
+      "has 0 bearer confirmations",
       signedAs((text) => text.replace("cm:bearer", `cm:${method}`)),
     ),
   ),
   row(
     "89",
     "two bearers",
-    "has 2 confirmations",
+    "has 2 bearer confirmations",
     signedAs((text) => text.replace(/<saml:SubjectConfirmation .*<\/saml:SubjectConfirmation>/, "$&$&")),
   ),
   row("90", "EncryptedAssertion", "the assertion is encrypted", (request) =>
@@ -321,7 +321,7 @@ export const ATTACKS_ON_READING: readonly SamlAttack[] = [
   row(
     "90",
     "BaseID",
-    "not named by one NameID",
+    "does not have exactly one NameID",
     signedAs((text) => text.replace("<saml:NameID>", "<saml:BaseID></saml:BaseID><saml:NameID>")),
   ),
   row(
@@ -357,7 +357,7 @@ export const ATTACKS_ON_READING: readonly SamlAttack[] = [
   row(
     "95",
     "a user name that is not seen",
-    "characters that are not seen",
+    "has invisible characters",
     signedAs((text) => text, { attributes: { user: ["ja\u200dne"], mail: ["a@b.example"] } }),
   ),
   ...both("96", "a response of version 1.1", "the response is not of SAML 2.0", (text) =>
@@ -378,7 +378,7 @@ export const ATTACKS_ON_READING: readonly SamlAttack[] = [
   row(
     "—",
     "no statement of a sign-in",
-    "does not say that anyone has signed in",
+    "does not state that anyone has signed in",
     signedAs((text) => text.replace(/<saml:AuthnStatement.*<\/saml:AuthnStatement>/, "")),
   ),
   row("—", "an evil one that is not signed in a signed response that is cut out", "neither response nor assertion is signed", (request) =>

@@ -45,7 +45,7 @@ const beside = (xml: string, extra: string) =>
 const around = (assertion: string, inner: string) => assertion.replace("</saml:Assertion>", () => `${inner}</saml:Assertion>`);
 
 const UNSIGNED = "neither response nor assertion is signed";
-const BAD = "is not good";
+const BAD = "is not valid";
 const MISPLACED = "a signature is not where it must be";
 const TWO = "the document has 2 assertions, not 1";
 const TWICE = "twice";
@@ -75,16 +75,18 @@ export const ATTACKS_ON_SIGNATURES: readonly SamlAttack[] = [
       answerTo(request, { by, how: { key: FOREIGN.key, after: SERIAL } }),
     ),
   ]),
-  row("10", "HMAC with the certificate", "is not taken", (request) =>
+  row("10", "HMAC with the certificate", "is not accepted", (request) =>
     good(request, { key: { secret: OWN.pem }, method: `${DS}hmac-sha1` }),
   ),
   row("10", "HMAC under the name of RSA", BAD, (request) => good(request, { key: { secret: OWN.pem } })),
-  row("11", "SHA-1 as signature", "is not taken", (request) => good(request, { method: `${DS}rsa-sha1`, hash: "sha1" })),
-  row("11", "SHA-1 as digest", "is not taken", (request) => good(request, { digestMethod: `${DS}sha1`, digestHash: "sha1" })),
-  row("12", "MD5", "is not taken", (request) => good(request, { method: "http://www.w3.org/2001/04/xmldsig-more#rsa-md5", hash: "md5" })),
-  row("12", "none", "is not taken", (request) => good(request, { method: "none" })),
-  row("12", "an unknown one", "is not taken", (request) => good(request, { method: "__proto__" })),
-  row("12", "an unknown digest", "is not taken", (request) => good(request, { digestMethod: "constructor" })),
+  row("11", "SHA-1 as signature", "is not accepted", (request) => good(request, { method: `${DS}rsa-sha1`, hash: "sha1" })),
+  row("11", "SHA-1 as digest", "is not accepted", (request) => good(request, { digestMethod: `${DS}sha1`, digestHash: "sha1" })),
+  row("12", "MD5", "is not accepted", (request) =>
+    good(request, { method: "http://www.w3.org/2001/04/xmldsig-more#rsa-md5", hash: "md5" }),
+  ),
+  row("12", "none", "is not accepted", (request) => good(request, { method: "none" })),
+  row("12", "an unknown one", "is not accepted", (request) => good(request, { method: "__proto__" })),
+  row("12", "an unknown digest", "is not accepted", (request) => good(request, { digestMethod: "constructor" })),
   row("14", "XSW1", TWO, (request) => {
     const signedOne = whole(request);
     return withSignature(responseWith(request, evil(request)), inObject(signatureIn(signedOne), bare(signedOne)));
@@ -153,31 +155,31 @@ export const ATTACKS_ON_SIGNATURES: readonly SamlAttack[] = [
   row("31", "a bad one of the response around a signed assertion", BAD, (request) =>
     answerTo(request, { by: "AR" }).replace(/<ds:DigestValue>../, "<ds:DigestValue>AA"),
   ),
-  row("32", "reference to the status", "the signature is of", (request) => {
+  row("32", "reference to the status", "the signature covers", (request) => {
     const response = responseWith(request, evil(request)).replace("<samlp:Status>", '<samlp:Status ID="_status">');
     const status = /<samlp:Status .*<\/samlp:Status>/.exec(response)![0];
     const content = status.replace("<samlp:Status", '<samlp:Status xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol"');
     return withSignature(response, signatureFor(response, { uri: "#_status", content }));
   }),
   ...["", "https://id.example/metadata", "#xpointer(/)", "#xpointer(id('_a'))", "#_a' or '1'='1", "_a"].map((uri) =>
-    row("33–35", `reference to ${JSON.stringify(uri)}`, "the signature is of", (request) => good(request, { uri })),
+    row("33–35", `reference to ${JSON.stringify(uri)}`, "the signature covers", (request) => good(request, { uri })),
   ),
-  row("36", "two references", "SignedInfo has other parts", (request) =>
+  row("36", "two references", "SignedInfo does not have exactly the required parts", (request) =>
     good(request, { info: (text) => text.replace(/<ds:Reference.*<\/ds:Reference>/, "$&$&") }),
   ),
-  row("37", "two SignedInfo", "the signature has other parts", (request) =>
+  row("37", "two SignedInfo", "the signature has parts other than", (request) =>
     good(request).replace(/<ds:SignedInfo.*<\/ds:SignedInfo>/, "$&$&"),
   ),
   row("38", "a comment in DigestValue", "comment", (request) => good(request).replace("<ds:DigestValue>", "<ds:DigestValue><!-- x -->")),
-  row("39", "two DigestValues", "Reference has other parts", (request) =>
+  row("39", "two DigestValues", "Reference does not have exactly the required parts", (request) =>
     good(request, { info: (text) => text.replace(/<ds:DigestValue>.*<\/ds:DigestValue>/, "$&$&") }),
   ),
-  row("39", "two SignatureValues", "the signature has other parts", (request) =>
+  row("39", "two SignatureValues", "the signature has parts other than", (request) =>
     good(request).replace(/<ds:SignatureValue>.*?<\/ds:SignatureValue>/, "$&$&"),
   ),
   row("40", "two signatures", "more than one Signature", (request) => good(request).replace(SIGNATURE, "$&$&")),
   row("41", "a signature in Extensions", MISPLACED, (request) => beside(bare(good(request)), signatureIn(good(request)))),
-  row("42", "XSLT", "is not taken", (request) =>
+  row("42", "XSLT", "is not accepted", (request) =>
     good(request, {
       transforms:
         transform(`${DS}enveloped-signature`) + transform("http://www.w3.org/TR/1999/REC-xslt-19991116", "<ds:XPath>1</ds:XPath>"),
@@ -187,24 +189,24 @@ export const ATTACKS_ON_SIGNATURES: readonly SamlAttack[] = [
     good(request, { transforms: TRANSFORMS + transform("http://www.w3.org/2002/06/xmldsig-filter2") }),
   ),
   row("44", "1,000 canonical forms", "other transforms", (request) => good(request, { transforms: transform(EXCLUSIVE).repeat(1_000) })),
-  row("45", "another canonical form of SignedInfo", "is not taken", (request) =>
+  row("45", "another canonical form of SignedInfo", "is not accepted", (request) =>
     good(request, { canonicalization: "http://www.w3.org/TR/2001/REC-xml-c14n-20010315" }),
   ),
-  row("45", "another canonical form of the assertion", "is not taken", (request) =>
+  row("45", "another canonical form of the assertion", "is not accepted", (request) =>
     good(request, {
       transforms: transform(`${DS}enveloped-signature`) + transform("http://www.w3.org/TR/2001/REC-xml-c14n-20010315#WithComments"),
     }),
   ),
   row("45", "none of the assertion", "other transforms", (request) => good(request, { transforms: transform(`${DS}enveloped-signature`) })),
-  row("46", "a relative namespace", "declares a namespace that it may not", (request) =>
+  row("46", "a relative namespace", "declares a namespace that is not allowed", (request) =>
     responseWith(request, signed(assertionFor(request).replace("<saml:Conditions", '<saml:Conditions xmlns:x="../x" x:a="1"'))),
   ),
   ...["", "xml", "a b' c", "a ".repeat(10_000).trim()].map((list) =>
-    row("47", `the prefixes ${JSON.stringify(list.slice(0, 10))}`, "PrefixList is not taken", (request) =>
+    row("47", `the prefixes ${JSON.stringify(list.slice(0, 10))}`, "PrefixList is not accepted", (request) =>
       good(request, { transforms: transform(`${DS}enveloped-signature`) + transform(EXCLUSIVE, prefixes(list)) }),
     ),
   ),
-  row("47", "prefixes of SignedInfo", "parameters that are not taken", (request) =>
+  row("47", "prefixes of SignedInfo", "parameters that are not accepted", (request) =>
     good(request, { info: (text) => text.replace("</ds:CanonicalizationMethod>", `${prefixes("saml")}</ds:CanonicalizationMethod>`) }),
   ),
   row("48", "an assertion of another namespace", "the assertion is not where it must be", (request) =>
@@ -217,7 +219,7 @@ export const ATTACKS_ON_SIGNATURES: readonly SamlAttack[] = [
     good(request).replace("SAML:2.0:protocol", "SAML:2.0:protocols"),
   ),
   row("48", "a signature of another namespace", MISPLACED, (request) => good(request).replaceAll(`xmlns:ds="${DS}"`, 'xmlns:ds="urn:x"')),
-  row("49", "a prefix with another meaning inside", "not named by one NameID", (request) =>
+  row("49", "a prefix with another meaning inside", "does not have exactly one NameID", (request) =>
     responseWith(request, signed(assertionFor(request).replace("<saml:NameID>", '<saml:NameID xmlns:saml="urn:x">'))),
   ),
   row("50", "an undeclared prefix", "a prefix that it does not declare", (request) => good(request).replace(" ID=", " x:ID=")),
@@ -228,13 +230,13 @@ export const ATTACKS_ON_SIGNATURES: readonly SamlAttack[] = [
   row("—", "an empty signature", "SignatureValue is not a signature", (request) =>
     good(request).replace(/<ds:SignatureValue>.*?</, "<ds:SignatureValue><"),
   ),
-  row("—", "a method with the length of its output", "parameters that are not taken", (request) =>
+  row("—", "a method with the length of its output", "parameters that are not accepted", (request) =>
     good(request, {
       info: (text) => text.replace("</ds:SignatureMethod>", "<ds:HMACOutputLength>0</ds:HMACOutputLength></ds:SignatureMethod>"),
       method: RSA_SHA256,
     }),
   ),
-  row("—", "the signature of the response in the assertion too", "the signature is of", (request) => {
+  row("—", "the signature of the response in the assertion too", "the signature covers", (request) => {
     const response = whole(request);
     return response.replace(/(<saml:Assertion .*?<\/saml:Issuer>)/, (text) => text + signatureIn(response));
   }),
@@ -260,17 +262,17 @@ export const ATTACKS_ON_SIGNATURES: readonly SamlAttack[] = [
     ],
     [
       "a name of another provider behind this one",
-      "the NameID is one of",
+      "the NameID belongs to",
       (text: string) => text.replace("<saml:NameID>", '<saml:NameID NameQualifier="https://other.example">'),
     ],
     [
       "a third party who acts for the subject",
-      "demands more than to bring it",
+      "requires more than presenting it",
       (text: string) => text.replace("<saml:SubjectConfirmationData", "<saml:NameID>admin</saml:NameID>$&"),
     ],
     [
       "a key that must be shown",
-      "demands more than to bring it",
+      "requires more than presenting it",
       (text: string) => text.replace("</saml:SubjectConfirmationData>", "<saml:KeyInfo></saml:KeyInfo>$&"),
     ],
     [

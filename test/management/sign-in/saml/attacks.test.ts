@@ -49,7 +49,7 @@ test("9 an ended certificate", async () => {
   platform.clock.jump(Date.UTC(2030, 0, 2) - platform.clock.now());
   const begun = await begin(platform);
   expect((await finish(begun, answerTo(begun.request))).status).toBe(401);
-  expect(platform.log.join()).toContain("no certificate of the settings may be used now");
+  expect(platform.log.join()).toContain("no certificate in the settings is valid now");
 });
 
 describe("67, 69 the field", () => {

@@ -239,7 +239,7 @@ describe("the signers", () => {
     configure({ caData: base64(old.pem) });
     const begun = await begin(platform);
     expect((await finish(begun, answerTo(begun.request, { how: { key: old.key } }))).status).toBe(401);
-    expect(platform.log.join()).toContain("no certificate of the settings may be used now");
+    expect(platform.log.join()).toContain("no certificate in the settings is valid now");
   });
 
   test("are not asked where the settings say so, and every other rule holds", async () => {

@@ -89,9 +89,9 @@ export function largeAnswer(bytesMax: number): EtcdFailure {
   return new EtcdFailure(`${LARGE_ANSWER} (${bytesMax} bytes)`, { grpc: GRPC.exhausted, mayHaveHappened: false });
 }
 
-/** The answer is not from etcd's gateway, but from a proxy perhaps, or is one that etcd never gives. */
+/** The answer is not from etcd's gateway, but from a proxy perhaps, or is one that etcd never returns. */
 export function foreignAnswer(what: string): EtcdFailure {
-  return new EtcdFailure(`the answer is not one of etcd: ${what}`, { mayHaveHappened: true });
+  return new EtcdFailure(`the response is not from etcd: ${what}`, { mayHaveHappened: true });
 }
 
 /** The error for a read that failed for good. Other errors stay as they are. */
@@ -126,7 +126,7 @@ export function withHint(error: unknown): string {
 
 /** The error for contents that this program cannot work with. */
 export function unusable(reason: string, { hint, cause }: { readonly hint: string; readonly cause?: unknown }): EngineError {
-  return new EngineError("STORE_FAILED", `Cannot use what is in etcd: ${reason}`, { cause, details: { reason, hint } });
+  return new EngineError("STORE_FAILED", `Cannot use the data in etcd: ${reason}`, { cause, details: { reason, hint } });
 }
 
 const HINTS: readonly (readonly [RegExp, string])[] = [
@@ -134,7 +134,7 @@ const HINTS: readonly (readonly [RegExp, string])[] = [
   [/authentication is not enabled/, "Enable authentication in etcd, or omit the user and password"],
   [/authentication failed/, "Check the user and the password"],
   [/user name is empty|permission denied/, "Give a user and password whose role may read and write the prefix"],
-  [/Not Found/, "etcd 3.4 or later has the gateway below /v3; see its option --enable-grpc-gateway"],
+  [/Not Found/, "etcd 3.4 or later serves the gateway below /v3; see its option --enable-grpc-gateway"],
 ];
 
 function refused(error: EtcdFailure): EngineError {
@@ -144,7 +144,7 @@ function refused(error: EtcdFailure): EngineError {
   return new EngineError("STORE_FAILED", `etcd refuses: ${error.message}`, { cause: error, details: { hint, status } });
 }
 
-/** The error for writes that etcd does not take because of an alarm, such as NOSPACE. */
+/** The error for writes that etcd does not accept because of an alarm, such as NOSPACE. */
 export function alarmRaised(alarm: string, cause?: unknown): EngineError {
   const full = alarm === "NOSPACE";
   const reason = full ? "etcd has no space left (alarm NOSPACE)" : `etcd has the alarm ${alarm}`;

@@ -19,7 +19,7 @@ export interface GlanceOptions {
 /**
  * Reads single objects directly from etcd, when reading everything first would take too long. Lists have no pages, so give a small limit.
  *
- * @param at The state to read. Default: the present one, of each call.
+ * @param at The state to read. Default: the current one at each call.
  */
 export function glanceAt({ client, layout, cipher }: GlanceOptions, at = 0): Glance {
   const ask = (range: object) => client.call("/v3/kv/range", { ...range, revision: String(at) }) as Promise<WireRange>;

@@ -39,7 +39,7 @@ export interface Present {
 }
 
 /**
- * Reads the present state. The known state must be from before the call.
+ * Reads the current state. The known state must be from before the call.
  *
  * @param call Sends a request to etcd that may be repeated.
  * @throws EtcdFailure, or STORE_FAILED when a newer program has written the last write.

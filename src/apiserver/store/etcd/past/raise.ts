@@ -25,11 +25,12 @@ export function tellLost(logger: Logger, known: KnownState, { revision, last, pa
   const states = { known: known.revision, lastKnown: known.last.revision, found: revision, lastFound: last.revision };
   if (past === "other")
     logger.error("etcd has gone back in time: a backup was restored, it was emptied, or its key `last` was deleted", states);
-  else logger.warn("etcd has compacted the history that this server knew: whether a backup was restored meanwhile is unknown", states);
+  else
+    logger.warn("etcd has compacted the history that this server knew: whether a backup was restored in the meantime is unknown", states);
 }
 
 /**
- * Raises etcd above what an earlier process has seen, unless etcd's history goes on from there.
+ * Raises etcd above what an earlier process has seen, unless etcd's history continues from there.
  *
  * @param admit Called before anything is written.
  * @throws EtcdFailure, and what `admit` throws.
@@ -60,7 +61,7 @@ export async function raiseAbove(known: number, { client, layout, processId, log
   };
   let revision = await put(layout.fence);
   if (known - revision > RAISE_MAX) {
-    logger.warn("etcd counts from far below the revisions seen before: restart clients that were disconnected meanwhile", {
+    logger.warn("etcd counts from far below the revisions seen before: restart clients that were disconnected in the meantime", {
       known,
       revision,
     });

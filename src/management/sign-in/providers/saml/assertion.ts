@@ -32,9 +32,9 @@ const NAME_ID_MAX = 256;
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
 
 /**
- * Reads an assertion that is proven.
+ * Reads an assertion whose signature was verified.
  *
- * @throws API_UNAUTHORIZED when it is for another place, request or time, or says something in more than one way.
+ * @throws API_UNAUTHORIZED when it is for another place, request or time, or states something in more than one way.
  */
 export function readAssertion(element: XmlElement, expected: ExpectedAnswer & { readonly issuer: string }): ReadAssertion {
   if (attributeOf(element, "Version") !== "2.0") throw unproven("the assertion is not of SAML 2.0");
@@ -60,31 +60,32 @@ export function readAssertion(element: XmlElement, expected: ExpectedAnswer & { 
 function nameIdOf(subject: XmlElement, { nameIdFormat: asked, issuer }: ExpectedAnswer & { readonly issuer: string }): string {
   const element = elementNamed(subject, ASSERTION, "NameID");
   const others = elementsIn(subject).filter(({ name }) => name !== "NameID" && name !== "SubjectConfirmation");
-  if (element === undefined || others.length > 0) throw unproven("the subject is not named by one NameID");
+  if (element === undefined || others.length > 0) throw unproven("the subject does not have exactly one NameID");
   const format = attributeOf(element, "Format") ?? UNSPECIFIED;
   const isAsked = format === asked || [format, asked].includes(UNSPECIFIED);
   if (format === TRANSIENT || !isAsked) throw unproven(`the NameID has the format ${quoted(format)}, not the one that was asked for`);
   const qualifier = attributeOf(element, "NameQualifier");
   // The same name of another provider behind this one is another user.
-  if (qualifier !== undefined && qualifier !== issuer) throw unproven(`the NameID is one of ${quoted(qualifier)}`);
+  if (qualifier !== undefined && qualifier !== issuer) throw unproven(`the NameID belongs to ${quoted(qualifier)}`);
   const text = plainTextOf(element);
   if (text === "" || text.length > NAME_ID_MAX || text.trim() !== text || UNSEEN.test(text))
-    throw unproven("the NameID is not a name that can be kept");
+    throw unproven("the NameID is not a name that can be stored");
   return text;
 }
 
 /** Demands that one confirmation makes the one who brings the assertion its subject, here, now, and for this request. */
 function demandConfirmed(subject: XmlElement, { redirectUri, requestId, nowMs }: ExpectedAnswer): void {
   const bearers = elementsNamed(subject, ASSERTION, "SubjectConfirmation").filter((one) => attributeOf(one, "Method") === BEARER);
-  if (bearers.length !== 1) throw unproven(`the subject has ${bearers.length} confirmations for who brings it, not 1`);
+  if (bearers.length !== 1) throw unproven(`the subject has ${bearers.length} bearer confirmations, not 1`);
   const data = elementNamed(bearers[0]!, ASSERTION, "SubjectConfirmationData");
-  if (data === undefined) throw unproven("the confirmation says nothing");
+  if (data === undefined) throw unproven("the confirmation has no data");
   // A name there is that of a third party who acts for the subject, and a key would have to be presented.
-  if (elementsIn(bearers[0]!).length > 1 || elementsIn(data).length > 0) throw unproven("the confirmation demands more than to bring it");
+  if (elementsIn(bearers[0]!).length > 1 || elementsIn(data).length > 0)
+    throw unproven("the confirmation requires more than presenting it");
   const recipient = attributeOf(data, "Recipient");
   if (recipient !== redirectUri) throw unproven(`the assertion is for ${quoted(recipient)}`);
-  if (attributeOf(data, "InResponseTo") !== requestId) throw unproven("the assertion is to another request, or to none");
-  if (attributeOf(data, "NotBefore") !== undefined) throw unproven("the confirmation has a beginning");
+  if (attributeOf(data, "InResponseTo") !== requestId) throw unproven("the assertion answers another request, or none");
+  if (attributeOf(data, "NotBefore") !== undefined) throw unproven("the confirmation has a NotBefore");
   demandNow("the confirmation", nowMs, { notOnOrAfter: attributeOf(data, "NotOnOrAfter") });
 }
 
@@ -111,7 +112,7 @@ function audiencesOf(assertion: XmlElement, nowMs: number): readonly string[] {
 /** The earliest end of a session that the assertion names. */
 function sessionEndOf(assertion: XmlElement, nowMs: number): number | undefined {
   const statements = elementsNamed(assertion, ASSERTION, "AuthnStatement");
-  if (statements.length === 0) throw unproven("the assertion does not say that anyone has signed in");
+  if (statements.length === 0) throw unproven("the assertion does not state that anyone has signed in");
   const ends = statements
     .flatMap((one) => attributeOf(one, "SessionNotOnOrAfter") ?? [])
     .map((text) => instant("SessionNotOnOrAfter", text));
@@ -139,6 +140,6 @@ function attributesIn(assertion: XmlElement, wanted: ReadonlySet<string>): Pick<
 
 function valueOf(element: XmlElement): string {
   const text = plainTextOf(element);
-  if (UNSEEN.test(text)) throw unproven("an attribute has characters that are not seen");
+  if (UNSEEN.test(text)) throw unproven("an attribute has invisible characters");
   return text;
 }

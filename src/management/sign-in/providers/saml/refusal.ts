@@ -5,7 +5,7 @@ import { unauthorized } from "../../../../apiserver/types/status.ts";
 const QUOTED_MAX = 200;
 
 /**
- * The provider's answer proves nothing. Which rule it broke is for the log alone.
+ * The provider's answer proves nothing. Which rule it broke is only for the log.
  *
  * @example
  * unproven("the assertion has ended").code; // "API_UNAUTHORIZED"

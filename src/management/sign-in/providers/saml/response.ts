@@ -19,7 +19,7 @@ export interface Checks extends ExpectedAnswer {
 }
 
 /**
- * What the answer of a SAML provider says: nothing but what the signed bytes say when they are read again by themselves. The rest of the
+ * What the answer of a SAML provider says: only what the signed bytes say when they are read again by themselves. The rest of the
  * document can only be a reason to refuse it. Source: research on single sign-on; saml-profiles-2.0-os, section 4.1.4.
  *
  * @param field The field `SAMLResponse` of the form.
@@ -90,7 +90,7 @@ function demandUniqueIds(outer: XmlElement): void {
 function onlyAssertion(outer: XmlElement): XmlElement {
   const all = [...elementsBelow(outer)];
   if (all.some(({ name }) => /^Encrypted(?:Assertion|ID|Attribute)$/.test(name))) {
-    const message = "the provider encrypts what it says, and this platform has no key to read it; tell your administrator";
+    const message = "the provider encrypts its answer, and this platform has no key to decrypt it; tell your administrator";
     throw Object.assign(unauthorized(message), { cause: "the assertion is encrypted" });
   }
   const assertions = all.filter(({ name }) => name === "Assertion");
@@ -131,7 +131,7 @@ function proven(
   const [ofResponse, ofAssertion] = [signatureOf(outer), signatureOf(assertion)];
   if (ofResponse === undefined && ofAssertion === undefined) throw unproven("neither response nor assertion is signed");
   const keys = keysAt(certificates, nowMs);
-  if (keys.length === 0) throw unproven("no certificate of the settings may be used now");
+  if (keys.length === 0) throw unproven("no certificate in the settings is valid now");
   const signed = (path: readonly string[], element: XmlElement, signature: XmlElement): XmlElement => {
     const again = readXml(signedText({ text, path, element, signature }, keys));
     if (again.name !== element.name || again.namespace !== element.namespace || assertedId(again) !== assertedId(element))
@@ -150,7 +150,7 @@ function demandAnswerTo(response: XmlElement, { redirectUri, requestId }: Expect
   const destination = attributeOf(response, "Destination");
   if (destination === undefined ? isSigned : destination !== redirectUri) throw unproven(`the response is for ${quoted(destination)}`);
   const request = attributeOf(response, "InResponseTo");
-  if (request !== undefined && request !== requestId) throw unproven("the response is to another request");
+  if (request !== undefined && request !== requestId) throw unproven("the response answers another request");
 }
 
 function issuerOf(element: XmlElement): string | undefined {

@@ -25,7 +25,7 @@ export async function openSaml(provider: Provider<"saml">, { readFile, clock }: 
   const { ssoURL = "", entityIssuer = "", usernameAttr = "", emailAttr = "", groupsAttr = "" } = settings;
   const action = addressIn(ssoURL);
   const nameIdFormat = settings.nameIDPolicyFormat || PERSISTENT;
-  if (nameIdFormat === TRANSIENT) throw unavailable("a transient NameID is another one at each sign-in: set another nameIDPolicyFormat");
+  if (nameIdFormat === TRANSIENT) throw unavailable("a transient NameID differs at each sign-in: set another nameIDPolicyFormat");
   const certificates = await certificatesIn(settings, readFile);
   const attributes = new Set([usernameAttr, emailAttr, groupsAttr].filter((name) => name !== ""));
   return {

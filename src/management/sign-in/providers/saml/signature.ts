@@ -33,7 +33,7 @@ export function assertedId(element: XmlElement): string {
   return id;
 }
 
-/** The signature of an element, whose child it is. Undefined where there is none. */
+/** The signature of an element, which is its parent. Undefined where there is none. */
 export function signatureOf(element: XmlElement): XmlElement | undefined {
   return elementNamed(element, SIGNATURES, "Signature");
 }
@@ -50,7 +50,7 @@ export interface SignedDocument {
 /**
  * The text that was signed, in its canonical form. Nothing else of the document is proven.
  *
- * @throws API_UNAUTHORIZED when the signature is not exactly in the form that is taken, or by none of the keys.
+ * @throws API_UNAUTHORIZED when the signature is not exactly in the accepted form, or was made with none of the keys.
  */
 export function signedText({ text, path, element, signature }: SignedDocument, keys: readonly KeyObject[]): string {
   demandForm(signature, assertedId(element));
@@ -64,10 +64,10 @@ export function signedText({ text, path, element, signature }: SignedDocument, k
     isGood = checked.checkSignature(text);
   } catch (error) {
     if (isEngineError(error)) throw error;
-    throw unproven(`the signature of ${element.name} is not good: ${messageOf(error).slice(0, 200)}`);
+    throw unproven(`the signature of ${element.name} is not valid: ${messageOf(error).slice(0, 200)}`);
   }
   const [signed, ...others] = isGood ? checked.getSignedReferences() : [];
-  if (signed === undefined || signed === "" || others.length > 0) throw unproven(`the signature of ${element.name} is not good`);
+  if (signed === undefined || signed === "" || others.length > 0) throw unproven(`the signature of ${element.name} is not valid`);
   return signed;
 }
 
@@ -113,7 +113,7 @@ function demandDigest(signature: XmlElement, { element, signature: node }: Signe
   element.insertBefore(node, place);
   const { name } = DIGEST_ALGORITHMS[attributeOf(method, "Algorithm")!]!;
   if (hash(name, text, "base64") !== plainTextOf(value).replace(/[ \n\t]/g, ""))
-    throw unproven("what was signed is not good: its digest is another one");
+    throw unproven("what was signed is not valid: its digest differs");
 }
 
 interface CanonicalForm {
@@ -126,7 +126,7 @@ function demandSigner(signature: XmlElement, info: string, keys: readonly KeyObj
   const digest = SIGNATURE_ALGORITHMS[attributeOf(elementsIn(signedInfo)[1]!, "Algorithm")!]!;
   const bytes = Buffer.from(plainTextOf(value), "base64");
   if (!keys.some((key) => verify(digest, Buffer.from(info), key, bytes)))
-    throw unproven("the signature is by none of the certificates, or is not good");
+    throw unproven("the signature was made with none of the certificates, or is not valid");
 }
 
 function only(all: object, names: readonly string[]): object {
@@ -186,9 +186,10 @@ function demandForm(signature: XmlElement, id: string): void {
     others.length > 0 ||
     !["SignedInfo,SignatureValue", "SignedInfo,SignatureValue,KeyInfo"].includes(names([info, value, ...(keyInfo ? [keyInfo] : [])]))
   )
-    throw unproven("the signature has other parts than SignedInfo, SignatureValue and KeyInfo");
+    throw unproven("the signature has parts other than SignedInfo, SignatureValue and KeyInfo");
   const parts = elementsIn(info);
-  if (names(parts) !== "CanonicalizationMethod,SignatureMethod,Reference") throw unproven("SignedInfo has other parts than it must have");
+  if (names(parts) !== "CanonicalizationMethod,SignatureMethod,Reference")
+    throw unproven("SignedInfo does not have exactly the required parts");
   const [form, method, reference] = parts as [XmlElement, XmlElement, XmlElement];
   demandAlgorithm(form, [EXCLUSIVE], false);
   demandAlgorithm(method, Object.keys(SIGNATURE_ALGORITHMS), false);
@@ -199,12 +200,12 @@ function demandForm(signature: XmlElement, id: string): void {
 
 function demandReference(reference: XmlElement, id: string, names: (elements: readonly XmlElement[]) => string): void {
   const uri = attributeOf(reference, "URI");
-  if (uri !== `#${id}`) throw unproven(`the signature is of ${quoted(uri)}, not of what it stands in`);
+  if (uri !== `#${id}`) throw unproven(`the signature covers ${quoted(uri)}, not the element that contains it`);
   const parts = elementsIn(reference);
-  if (names(parts) !== "Transforms,DigestMethod,DigestValue") throw unproven("Reference has other parts than it must have");
+  if (names(parts) !== "Transforms,DigestMethod,DigestValue") throw unproven("Reference does not have exactly the required parts");
   const [transforms, method, value] = parts as [XmlElement, XmlElement, XmlElement];
   const steps = elementsIn(transforms);
-  if (names(steps) !== "Transform,Transform") throw unproven("the signature has other transforms than the two that it must have");
+  if (names(steps) !== "Transform,Transform") throw unproven("the signature does not have exactly the two required transforms");
   demandAlgorithm(steps[0]!, [ENVELOPED], false);
   demandAlgorithm(steps[1]!, [EXCLUSIVE], true);
   demandAlgorithm(method, Object.keys(DIGEST_ALGORITHMS), false);
@@ -214,17 +215,17 @@ function demandReference(reference: XmlElement, id: string, names: (elements: re
 /** An algorithm of these, without parameters but the prefixes of a canonical form. */
 function demandAlgorithm(element: XmlElement, allowed: readonly string[], mayHavePrefixes: boolean): void {
   const algorithm = attributeOf(element, "Algorithm");
-  if (algorithm === undefined || !allowed.includes(algorithm)) throw unproven(`the ${element.name} ${quoted(algorithm)} is not taken`);
+  if (algorithm === undefined || !allowed.includes(algorithm)) throw unproven(`the ${element.name} ${quoted(algorithm)} is not accepted`);
   const parameters = elementsIn(element);
   const lists = mayHavePrefixes ? elementsNamed(element, EXCLUSIVE, "InclusiveNamespaces") : [];
-  if (parameters.length > 1 || parameters.length !== lists.length) throw unproven(`${element.name} has parameters that are not taken`);
+  if (parameters.length > 1 || parameters.length !== lists.length) throw unproven(`${element.name} has parameters that are not accepted`);
   for (const list of lists) {
     const prefixes = prefixesIn(list);
     const isGood =
       prefixes.length > 0 &&
       prefixes.length <= PREFIXES_MAX &&
       prefixes.every((prefix) => prefix === "#default" || (ID.test(prefix) && prefix !== "xml"));
-    if (!isGood || elementsIn(list).length > 0) throw unproven("PrefixList is not taken");
+    if (!isGood || elementsIn(list).length > 0) throw unproven("PrefixList is not accepted");
   }
 }
 

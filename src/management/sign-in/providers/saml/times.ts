@@ -8,7 +8,7 @@ const ASSERTION_MS = 24 * 60 * 60_000;
 const INSTANT = /^([1-9]\d{3})-(\d\d)-(\d\d)T([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(?:\.(\d{1,9}))?Z$/;
 
 /**
- * A time of a document, in milliseconds since 1970: UTC, and written in one way.
+ * A time in a document, in milliseconds since 1970: UTC, in a single format.
  *
  * @throws API_UNAUTHORIZED for a time without `Z`, and for a day that does not exist.
  *
@@ -22,15 +22,15 @@ export function instant(name: string, text: string): number {
   return ms;
 }
 
-/** Demands that something holds now: from `notBefore` on, where that is given, and before `notOnOrAfter`, which is not far. */
+/** Requires that something is valid now: from `notBefore` on, where that is given, and before `notOnOrAfter`, which is not far away. */
 export function demandNow(
   what: string,
   nowMs: number,
   { notBefore, notOnOrAfter }: { readonly notBefore?: string | undefined; readonly notOnOrAfter: string | undefined },
 ): void {
-  if (notBefore !== undefined && instant("NotBefore", notBefore) - SKEW_MS > nowMs) throw unproven(`${what} does not hold yet`);
+  if (notBefore !== undefined && instant("NotBefore", notBefore) - SKEW_MS > nowMs) throw unproven(`${what} is not valid yet`);
   if (notOnOrAfter === undefined) throw unproven(`${what} has no end`);
   const endMs = instant("NotOnOrAfter", notOnOrAfter);
   if (nowMs >= endMs + SKEW_MS) throw unproven(`${what} has ended`);
-  if (endMs > nowMs + ASSERTION_MS) throw unproven(`${what} holds for more than a day`);
+  if (endMs > nowMs + ASSERTION_MS) throw unproven(`${what} is valid for more than a day`);
 }

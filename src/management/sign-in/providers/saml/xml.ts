@@ -56,8 +56,8 @@ const OTHER_LINE = /[\u0085\u2028\u2029]/;
 const ABSOLUTE = /^[A-Za-z][A-Za-z0-9+.-]*:[^\s]+$/;
 
 /**
- * Reads a document strictly: one element with elements, attributes and texts in it, every prefix declared. A document type, entities of its
- * own, comments, instructions and CDATA sections refuse it: each of them has made two readers see two documents in one. Time and memory grow
+ * Reads a document strictly: one element with elements, attributes and texts in it, every prefix declared. A document with a document type,
+ * entities of its own, comments, instructions or CDATA sections is refused: each of them has made two readers see different documents in the same text. Time and memory grow
  * with the length.
  *
  * @throws API_UNAUTHORIZED for anything else, or beyond {@link XML_LIMITS}.
@@ -84,8 +84,8 @@ class XmlReader {
   readonly #names = new Set<string>();
 
   constructor(text: string) {
-    if (NO_CHARACTER.test(text)) throw unproven("the document has a character that XML does not have");
-    if (OTHER_LINE.test(text)) throw unproven("the document has a line that ends in an unusual way");
+    if (NO_CHARACTER.test(text)) throw unproven("the document has a character that is not allowed in XML");
+    if (OTHER_LINE.test(text)) throw unproven("the document has an unusual line ending");
     this.#text = text.replace(/\r\n?/g, "\n");
   }
 
@@ -166,7 +166,7 @@ function expanded(text: string): string {
     const code = decimal === undefined ? Number.parseInt(hexadecimal ?? "", 16) : Number(decimal);
     const character = code >= 0 && code <= 0x10ffff ? String.fromCodePoint(code) : "";
     if (character === "" || NO_CHARACTER.test(character))
-      throw unproven("the document has an entity of its own, or a character that XML does not have");
+      throw unproven("the document has an entity of its own, or a character that is not allowed in XML");
     return character;
   });
 }
@@ -179,7 +179,7 @@ function scopeOf(around: Scope, written: ReadonlyMap<string, string>): Scope {
     if (prefix === undefined) continue;
     const isReserved = prefix === "xml" || prefix === "xmlns" || uri === XML_NAMESPACE || uri === XHTML_NAMESPACE;
     if (isReserved || !(ABSOLUTE.test(uri) || (prefix === "" && uri === "")))
-      throw unproven("the document declares a namespace that it may not");
+      throw unproven("the document declares a namespace that is not allowed");
     scope ??= new Map(around);
     scope.set(prefix, uri);
     if (scope.size > XML_LIMITS.namespaces) throw unproven(`the document has more than ${XML_LIMITS.namespaces} namespaces at one place`);

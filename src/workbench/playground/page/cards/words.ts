@@ -79,7 +79,7 @@ export function json(value: unknown, length = 160): string {
   return text.length > length ? `${text.slice(0, length)}…` : text;
 }
 
-/** A path that goes on to the next line between its parts rather than within one. */
+/** A path that breaks lines between its parts rather than within one. */
 export function breakable(path: string): Child[] {
   return path.split(/(?<=[./[])/).flatMap((part, index) => (index === 0 ? [part] : [h("wbr"), part]));
 }

@@ -9,7 +9,7 @@ export interface Dialog {
   close(): void;
 }
 
-/** A dialog with a heading and a button that closes it. A click beside it closes it as well. */
+/** A dialog with a heading and a button that closes it. A click outside it closes it as well. */
 export function createDialog(id: string, title: string, options: { readonly narrow?: boolean }, ...body: readonly Child[]): Dialog {
   const close = h("button", { type: "button", class: "button button-bare button-icon", "aria-label": "Close" }, icon("close"));
   const element = h(

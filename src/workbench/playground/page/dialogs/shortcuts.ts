@@ -22,13 +22,13 @@ const PANE_KEYS: Readonly<Record<string, PaneName>> = {
 /** Keys, and what they do. */
 export const SHORTCUTS: readonly (readonly [keys: readonly string[], what: string])[] = [
   [["Alt 1", "Alt 6"], "Go to a pane: 1 patches, 2 tenant, 3 host, 4 back, 5 results, 6 settings"],
-  [["Ctrl Space"], "In an expression or a path: what can be written here; Enter or Tab takes it"],
-  [["F8"], "Next problem; with Shift the one before"],
+  [["Ctrl Space"], "In an expression or a path: what can be written here; Enter or Tab accepts it"],
+  [["F8"], "Next problem; with Shift, the previous one"],
   [["Ctrl S"], "Copy a link to what you see"],
   [["Alt E"], "Open the examples"],
-  [["Esc"], "In an editor: the next Tab leaves it, and does not indent"],
-  [["Ctrl Z"], "Undo in a pane, also what a reset or an example replaced"],
-  [["?"], "Help, from outside of an editor"],
+  [["Esc"], "In an editor: the next Tab leaves it instead of indenting"],
+  [["Ctrl Z"], "Undo in a pane, including what a reset or an example replaced"],
+  [["?"], "Help, from outside an editor"],
 ];
 
 /** Listens to {@link SHORTCUTS}. Editors have their own. */

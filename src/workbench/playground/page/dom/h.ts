@@ -27,7 +27,7 @@ export function svg(tag: string, attributes: DomAttributes = {}, ...children: re
   return furnish(document.createElementNS(SVG, tag) as SVGElement, attributes, children);
 }
 
-/** Puts `children` in the place of what `parent` holds. */
+/** Replaces the contents of `parent` with `children`. */
 export function fill(parent: Element, ...children: readonly Child[]): void {
   parent.replaceChildren(...shown(children));
 }

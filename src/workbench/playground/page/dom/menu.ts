@@ -10,7 +10,7 @@ export interface MenuItem {
 }
 
 /**
- * A small button that opens a menu below it. Arrow keys move in the menu, Escape and a click beside it close it, and the button gets the
+ * A small button that opens a menu below it. Arrow keys move in the menu, Escape and a click outside it close it, and the button gets the
  * focus back.
  */
 export function createMenu(label: string, items: readonly MenuItem[]): HTMLElement {

@@ -47,7 +47,7 @@ export interface PaneSwitch {
   badge(name: PaneName, number: number, what: string): void;
 }
 
-/** The switch between `panes`; on a wide page it is not seen, and neither are its effects. The first pane is shown. */
+/** The switch between `panes`; on a wide page it is hidden and has no effect. The first pane is shown. */
 export function createPaneSwitch(
   panes: readonly { readonly name: PaneName; readonly label: string; readonly element: HTMLElement }[],
 ): PaneSwitch {

@@ -40,9 +40,9 @@ interface Cursor {
 }
 
 /**
- * What can be written at an offset of the configuration; undefined where that is nothing.
+ * What can be written at an offset of the configuration; undefined where nothing can be.
  *
- * @param asked people asked for it: then names are offered before a letter is typed.
+ * @param asked the user asked for it: then names are offered before a letter is typed.
  *
  * @example
  * completionsAt({ config, tenant }, config.indexOf("value.") + 6)?.options.map(({ label }) => label); // ["at", "charAt", …]

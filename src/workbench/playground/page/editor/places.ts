@@ -17,7 +17,7 @@ export interface Span {
 }
 
 /**
- * The spans of the values that `path` finds in the first object of the list's kind; none when the path or the object is not there.
+ * The spans of the values that `path` finds in the first object of the list's kind; none when the path or the object does not exist.
  * A value that the text spells with an anchor elsewhere is not followed.
  */
 export function matchSpans(text: string, list: PatchListName, path: string): Span[] {
@@ -40,7 +40,7 @@ export function writtenObject(text: string, list: PatchListName): unknown {
   return object && dataOf(object, text, LEVELS_MAX);
 }
 
-/** A text that holds one document as data, as far as it spells it. */
+/** A text with one document as data, as far as the text contains it. */
 export function writtenData(text: string): unknown {
   const document = documentsIn(text)[0];
   return document && dataOf(document, text, LEVELS_MAX);

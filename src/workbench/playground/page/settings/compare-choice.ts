@@ -4,7 +4,7 @@ import type { Compare } from "./settings.ts";
 const CHOICES: readonly (readonly [value: Compare, label: string, title: string])[] = [
   ["tenant", "Tenant", "Shows what differs from the tenant object"],
   ["synced", "Synced", "Shows what differs from what the syncer wrote: your edits"],
-  ["nothing", "Off", "Shows the text alone"],
+  ["nothing", "Off", "Shows only the text"],
 ];
 
 /** A choice of what the host object is compared with. */

@@ -16,7 +16,7 @@ export type SettingValue = string | number | boolean | readonly string[];
 /** The keys that lead to a setting: `["addressPolicy", "allow"]`. */
 export type SettingPath = readonly string[];
 
-/** The settings of a text as data; undefined when the text is no map. */
+/** The settings of a text as data; undefined when the text is not a map. */
 export function readSettings(text: string): Readonly<Record<string, unknown>> | undefined {
   const report = new Report();
   const node = readYaml(text, { file: "settings", report });
@@ -31,9 +31,9 @@ export function settingAt(settings: unknown, path: SettingPath): unknown {
 }
 
 /**
- * The text with another value of a setting; `undefined` takes it out, and the maps that held nothing else with it.
+ * The text with another value of a setting; `undefined` removes it, and with it the maps that held nothing else.
  *
- * @returns undefined when the text is no map, or spells the place in a way that cannot be changed by itself, as an alias does
+ * @returns undefined when the text is not a map, or spells the place in a way that cannot be changed by itself, as an alias does
  *
  * @example
  * withSetting("onError: skip-patch # why\n", ["addressPolicy", "allow"], ["10.0.0.0/8"]);

@@ -28,7 +28,7 @@ export interface Takeaway {
 }
 
 const NOTHING_YET = "There is nothing to copy yet: the results say why";
-const UNSAFE = "Not copied: the texts hold control characters, which a terminal would obey";
+const UNSAFE = "Not copied: the texts contain control characters, which a terminal would act on";
 
 /** The actions behind the page's menu. */
 export function createTakeaway({ texts, answer, announcer }: TakeawayOptions): Takeaway {
@@ -43,7 +43,7 @@ export function createTakeaway({ texts, answer, announcer }: TakeawayOptions): T
 
   async function copy(text: string | undefined, done: string, nothing = NOTHING_YET): Promise<void> {
     if (text === undefined) return announcer.toast(nothing);
-    announcer.toast((await copyText(text)) ? done : "The browser did not let the page copy");
+    announcer.toast((await copyText(text)) ? done : "The browser did not allow the page to copy");
   }
 
   /** What is made of the answer; undefined before there is one. */
@@ -60,7 +60,7 @@ export function createTakeaway({ texts, answer, announcer }: TakeawayOptions): T
   };
 }
 
-/** The address says what is shown, or nothing. */
+/** The address contains what is shown, or nothing. */
 export function forgetLink(): void {
   if (location.hash !== "") history.replaceState(null, "", location.pathname + location.search);
 }
