@@ -30,7 +30,7 @@ function encode(watchers: readonly { readonly name: string; readonly accept: str
   const printers = createPrinters({ answering, clock: systemClock });
   const lines = watchers.map(({ name, accept }) => {
     const request = { headers: { accept } };
-    const exchange = { request, response: { setHeader: () => {} }, query: new URLSearchParams(), user: { name, groups: [] } };
+    const exchange = { request, response: { later: [] }, query: new URLSearchParams(), user: { name, groups: [] } };
     return printers.lines(exchange as unknown as Exchange, definition);
   });
   const metadata = { name: "a", namespace: "shop", resourceVersion: "7" };
