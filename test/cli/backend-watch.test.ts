@@ -231,12 +231,12 @@ describe("slices that were made before, and are not kept current,", () => {
     await clock.advance(LOOK_MS);
     expect(probe()).toEqual({
       remarks: [
-        "SLICES_LEFT: slices on the host of 1 Service are not kept current, of shop/web for example; set backends: auto again, or remove what endpoint-sync audit lists",
+        "SLICES_LEFT: slices on the host of 1 Service are not kept up to date, for example shop/web; set backends: auto again, or remove what endpoint-sync audit lists",
       ],
     });
     expect(lines).toEqual([
       expect.stringMatching(
-        /^warn Slices on the host are not kept current .*"code":"SLICES_LEFT".*set backends: auto again.*kubectl delete endpointslice/,
+        /^warn Slices on the host are not kept up to date .*"code":"SLICES_LEFT".*set backends: auto again.*kubectl delete endpointslice/,
       ),
     ]);
     expect(events).toEqual([expect.stringMatching(/^SlicesLeft: Readers on the host get backends from 1 slice .*set it again/)]);

@@ -231,7 +231,7 @@ class RunningWatch {
     if (news.length === 0) return;
     const [[service, [first]]] = news as [[string, [LeftSlice, ...LeftSlice[]]]];
     const why = `${formatKey(first.host)}: ${first.message}`;
-    runtime.logger.warn("Slices on the host are not kept current", { code: "SLICES_LEFT", services: news.length, service, why });
+    runtime.logger.warn("Slices on the host are not kept up to date", { code: "SLICES_LEFT", services: news.length, service, why });
     for (const [, [{ tenant: key }, ...more]] of news as [string, [LeftSlice, ...LeftSlice[]]][]) {
       const object = tenant.access.source(SERVICES).get(key);
       if (object !== undefined) await this.#events.record(object, [leftNote(more.length + 1)]);

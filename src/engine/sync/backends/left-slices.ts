@@ -61,6 +61,6 @@ export function leftNote(slices: number): Note {
   const what = slices === 1 ? "1 slice on the host that was" : `${slices} slices on the host that were`;
   return {
     code: "SLICES_LEFT",
-    message: `Readers on the host get backends from ${what} made of these Endpoints, and not kept current since backends: auto does not hold: set it again, or remove what endpoint-sync audit lists`,
+    message: `Readers on the host get backends from ${what} made from these Endpoints, and these are not kept up to date because backends: auto is no longer set: set it again, or remove what endpoint-sync audit lists`,
   };
 }

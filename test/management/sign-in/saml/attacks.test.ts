@@ -74,7 +74,7 @@ describe("67, 69 the field", () => {
     const begun = await begin(platform);
     const seen = await bring(begun.request.redirectUri, { SAMLResponse: field(begun), RelayState: begun.relayState });
     expect([seen.status, platform.log.length]).toEqual([401, 1]);
-    expect(platform.log[0]).toMatch(/not base64|not in UTF-8|character that XML does not have/);
+    expect(platform.log[0]).toMatch(/not base64|not in UTF-8|character that is not allowed in XML/);
     await isUsedUp(begun);
   });
 });

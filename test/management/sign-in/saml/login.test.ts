@@ -63,7 +63,7 @@ describe("the request", () => {
   test("is not live with names that do not identify a returning user", async () => {
     configure({ nameIDPolicyFormat: "urn:oasis:names:tc:SAML:2.0:nameid-format:transient" });
     expect((await begin(platform)).page.status).toBe(503);
-    expect(platform.log.join()).toContain("a transient NameID is another one at each sign-in");
+    expect(platform.log.join()).toContain("a transient NameID differs at each sign-in");
   });
 
   test("metadata say what the provider's administrator has to enter", async () => {
