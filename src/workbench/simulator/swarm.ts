@@ -59,12 +59,7 @@ export function drawSwarm(random: Random, options: SwarmOptions = {}): Swarm {
   const { adopts = false, mirrors = false, choosesBackends = false, plain = [] } = options;
   const faults = drawFaults(random);
   // What only some settings have is drawn where they are: the seeds of all others stay what they are.
-  const own = [
-    ...(adopts ? ADOPTION_USERS : []),
-    ...(mirrors ? MIRROR_USERS : []),
-    ...(choosesBackends ? BACKENDS_USERS : []),
-    ...plain,
-  ];
+  const own = [...(adopts ? ADOPTION_USERS : []), ...(mirrors ? MIRROR_USERS : []), ...(choosesBackends ? BACKENDS_USERS : []), ...plain];
   const moves = choosesBackends ? [...MOVES, handBack] : MOVES;
   const all = [...TENANT_USERS, ...HOST_USERS, ...REFERENCE_USERS, ...SLICE_USERS, ...NEIGHBOUR_USERS, ...own];
   const users = all.filter(({ name }) => name.startsWith("tenant creates") || random.happens(0.7));

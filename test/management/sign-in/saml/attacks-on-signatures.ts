@@ -188,7 +188,9 @@ export const ATTACKS_ON_SIGNATURES: readonly SamlAttack[] = [
   row("43", "an XPath filter", "the two required transforms", (request) =>
     good(request, { transforms: TRANSFORMS + transform("http://www.w3.org/2002/06/xmldsig-filter2") }),
   ),
-  row("44", "1,000 canonical forms", "the two required transforms", (request) => good(request, { transforms: transform(EXCLUSIVE).repeat(1_000) })),
+  row("44", "1,000 canonical forms", "the two required transforms", (request) =>
+    good(request, { transforms: transform(EXCLUSIVE).repeat(1_000) }),
+  ),
   row("45", "another canonical form of SignedInfo", "is not accepted", (request) =>
     good(request, { canonicalization: "http://www.w3.org/TR/2001/REC-xml-c14n-20010315" }),
   ),
@@ -197,7 +199,9 @@ export const ATTACKS_ON_SIGNATURES: readonly SamlAttack[] = [
       transforms: transform(`${DS}enveloped-signature`) + transform("http://www.w3.org/TR/2001/REC-xml-c14n-20010315#WithComments"),
     }),
   ),
-  row("45", "none of the assertion", "the two required transforms", (request) => good(request, { transforms: transform(`${DS}enveloped-signature`) })),
+  row("45", "none of the assertion", "the two required transforms", (request) =>
+    good(request, { transforms: transform(`${DS}enveloped-signature`) }),
+  ),
   row("46", "a relative namespace", "declares a namespace that is not allowed", (request) =>
     responseWith(request, signed(assertionFor(request).replace("<saml:Conditions", '<saml:Conditions xmlns:x="../x" x:a="1"'))),
   ),
