@@ -7,13 +7,13 @@ import { isRecord } from "../../../base/json.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import type { ResourceType } from "../../../kube/object/resource.ts";
 import { textAs } from "../../../schema/builders.ts";
-import type { ObjectSchema } from "../../../schema/schema.ts";
+import type { ObjectSchema, Schema } from "../../../schema/schema.ts";
 import { formatSteps } from "../../../engine/path/path.ts";
 import type { Segment, PathStep } from "../../../engine/path/path.ts";
 import type { Random } from "../../simulator/model/random.ts";
 import { drawValue } from "../samples/draw.ts";
 import type { Sources } from "../samples/draw.ts";
-import { formatOf, schemaAt } from "../samples/shapes.ts";
+import { accepts, formatOf, schemaAt } from "../samples/shapes.ts";
 
 /** The surroundings of one value. */
 export interface Situation {
@@ -85,10 +85,16 @@ function withAskedFor(object: KubeObject, { shape, sources }: SituationOptions, 
     if ((first !== "virtualObject" && first !== "hostObject") || path.length === 0) continue;
     if (["apiVersion", "kind"].includes(path[0]!) || (path[0] === "metadata" && ["name", "namespace"].includes(path[1] ?? ""))) continue;
     const segments = path.map((key) => ({ kind: "key", key }) as const);
-    const asked = random.happens(0.6) ? drawValue(schemaAt(shape, segments) ?? textAs(), { ...sources, seen: [] }, random) : undefined;
+    const asked = random.happens(0.6) ? drawAsked(schemaAt(shape, segments) ?? textAs(), sources, random) : undefined;
     result = placeValue(result, path, asked);
   }
   return result as KubeObject;
+}
+
+/** What an expression reads is often compared with a literal, which chance alone meets too rarely. */
+function drawAsked(schema: Schema, sources: Sources, random: Random): unknown {
+  const literals = random.happens(0.3) ? sources.words.texts.filter((text) => accepts(schema, text)) : [];
+  return literals.length > 0 ? random.pick(literals) : drawValue(schema, { ...sources, seen: [] }, random);
 }
 
 /**
