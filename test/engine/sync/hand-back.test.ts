@@ -85,6 +85,20 @@ test("a label that the cache shows only later is looked after then", async () =>
   expect(around(copy)?.skipMirror).toBeUndefined();
 });
 
+test("a copy whose markers others took away is looked after once it has them back", async () => {
+  const { state, around, run } = createWorld();
+  const copy = copyOf("true", "20");
+  expect(around(copy)?.skipMirror).toBe("true");
+  const { annotations: _markers, ...metadata } = copy.metadata;
+  state.copies = [{ ...copy, metadata }];
+  expect(await run()).toEqual({});
+  state.copies = [copy];
+  expect(around(copy)?.skipMirror).toBe("true");
+  expect(state.asked).toEqual([HAND_BACK, HAND_BACK]);
+  expect(await run()).toEqual({});
+  expect(around(copy)?.skipMirror).toBeUndefined();
+});
+
 test.each([false, true])("what was made of a copy that is gone for good goes too, and not before (both kinds: %s)", async (bothKinds) => {
   const { state, run } = createWorld(bothKinds);
   const copy = copyOf("true", "20");

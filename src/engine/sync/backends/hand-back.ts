@@ -106,6 +106,8 @@ class RunningHandBack implements HandBack {
   async run(host: ClusterAccess): Promise<{ readonly requeueAfterMs?: number }> {
     const { rules, logger } = this.#options;
     const all = host.source(ENDPOINTS).list();
+    // One whose markers are taken away is no copy for now, and is looked at again once it has them back.
+    for (const copy of all) if (!this.#isOurs(copy)) this.#looked.delete(formatKey(keyOf(copy)));
     const copies = all.filter((copy) => this.#isLeft(copy)) as Endpoints[];
     const gone = this.#goneAmong(all);
     if (copies.length === 0 && gone.length === 0) return {};
@@ -141,7 +143,11 @@ class RunningHandBack implements HandBack {
   #isLeft(copy: KubeObject): boolean {
     const place = formatKey(keyOf(copy));
     if (this.#options.slices === undefined && copy.metadata.labels?.[SKIP_MIRROR] === undefined) return false;
-    return this.#states.get(place) !== "done" && this.#mayBeLeft(place) && ourMarkers(this.#options.rules, copy, ENDPOINTS) !== undefined;
+    return this.#states.get(place) !== "done" && this.#mayBeLeft(place) && this.#isOurs(copy);
+  }
+
+  #isOurs(copy: KubeObject): boolean {
+    return ourMarkers(this.#options.rules, copy, ENDPOINTS) !== undefined;
   }
 
   /** Host keys of copies of which slices were made, and that are not there any more. */
