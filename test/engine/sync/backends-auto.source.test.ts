@@ -3,8 +3,24 @@ import { describe, expect, test } from "vitest";
 import { EngineError } from "../../../src/base/errors.ts";
 import type { ClusterClient } from "../../../src/kube/object/cluster-client.ts";
 import { ENDPOINT_SLICES, ENDPOINTS } from "../../../src/kube/object/resource.ts";
+import type { KubeObject } from "../../../src/kube/object/types.ts";
 import { clock, clusterWith, fill, start, stopAll, useRunningSyncers } from "./running-syncers.ts";
-import { AUTO, copyIn, MANAGER, MIRROR, NAME, OURS, ownSlice, seen, sidesWith, SKIP, slicesIn, watching, write } from "./seen-backends.ts";
+import {
+  AUTO,
+  copyIn,
+  HTTP,
+  MANAGER,
+  MIRROR,
+  NAME,
+  OURS,
+  ownSlice,
+  seen,
+  sidesWith,
+  SKIP,
+  slicesIn,
+  watching,
+  write,
+} from "./seen-backends.ts";
 
 useRunningSyncers();
 
@@ -184,6 +200,45 @@ describe("the source", () => {
     expect(refuses).toBe(0);
     expect(await seen(sides.on)).toEqual({ addresses: ["10.0.0.1"], makers: [OURS] });
     expect(await copyIn(sides.on)).toBeUndefined();
+    for (const view of views) expect(view).toContain("10.0.0.1");
+  });
+
+  test("changes without a gap also where the copy of Endpoints comes late", async () => {
+    const sides = await sidesWith(false, false);
+    await fill(sides.tenant, "shop", ["web"]);
+    await sides.tenant.client.delete(ENDPOINTS, { namespace: "shop", name: "web" });
+    await sides.tenant.client.create(ENDPOINT_SLICES, ownSlice("web-b", ["10.0.0.1"]));
+    const views: (readonly string[])[] = [];
+    const watched = watching(sides.on, views);
+    let answers: (() => void) | undefined;
+    const through = (client: ClusterClient, side: "tenant" | "host"): ClusterClient => {
+      const inner = watched(client, side);
+      if (side === "tenant") return inner;
+      return new Proxy(inner, {
+        get(target, name) {
+          const value: unknown = Reflect.get(target, name);
+          if (typeof value !== "function" || name !== "create")
+            return typeof value === "function" ? (value.bind(target) as unknown) : value;
+          return async (...args: unknown[]) => {
+            if ((args[0] as { plural: string }).plural === "endpoints") await new Promise<void>((resolve) => (answers = resolve));
+            return (value as (...args: unknown[]) => unknown).apply(target, args);
+          };
+        },
+      });
+    };
+    await start({ ...sides, settings: AUTO, through });
+    expect((await seen(sides.on)).addresses).toEqual(["10.0.0.1"]);
+    views.length = 0;
+    const subsets = [{ addresses: [{ ip: "10.0.0.1" }], ports: HTTP }];
+    await sides.tenant.client.create(ENDPOINTS, {
+      ...{ apiVersion: "v1", kind: "Endpoints", metadata: { namespace: "shop", name: "web" }, subsets },
+    } as KubeObject);
+    await sides.tenant.client.delete(ENDPOINT_SLICES, { namespace: "shop", name: "web-b" });
+    await sides.tenant.client.create(ENDPOINT_SLICES, ownSlice("web-b", ["10.0.0.1"], { [MANAGER]: MIRROR }));
+    await clock.advance(4_900);
+    answers!();
+    await clock.advance(20_000);
+    expect(await seen(sides.on)).toEqual({ addresses: ["10.0.0.1"], makers: [OURS] });
     for (const view of views) expect(view).toContain("10.0.0.1");
   });
 

@@ -219,6 +219,8 @@ class DecidedBackends implements ServiceBackends {
     noteRight(known, collected);
     known.decision = decision;
     known.version = version;
+    // A copy that has only just come has its own time to be seen.
+    if (known.heldSince !== undefined && !known.hasCopy && collected.copy !== undefined) known.heldSince = clock.monotonic();
     known.hasCopy = collected.copy !== undefined;
     known.hasMade = collected.made.length > 0;
     known.copylessSince = copylessSince;
