@@ -40,6 +40,8 @@ interface Case {
   readonly slicesAreSynced?: boolean;
   /** The copy of Endpoints is not there yet. */
   readonly uncopied?: boolean;
+  /** An object of others has the name of the copy. */
+  readonly taken?: boolean;
 }
 
 /** Numbers, and what the message says of the remedy. */
@@ -51,13 +53,15 @@ function found({
   hostSlices = [],
   slicesAreSynced,
   uncopied,
+  taken,
   ...options
 }: Case): string[] {
   const endpoints = subsets === undefined ? undefined : tenantEndpoints(tenantMeta, subsets);
   const around = { tenantService: service("shop", "web", {}), hostService: namedService() };
   const planned = endpoints && plan(rules, { key: KEY, tenant: endpoints, host: undefined, ...around });
   const [operation] = planned?.operations ?? [];
-  const copy = operation?.action === "create" && uncopied !== true ? stored(operation.object, "20") : undefined;
+  const copied = operation?.action === "create" && uncopied !== true ? stored(operation.object, "20") : undefined;
+  const copy = taken === true ? { ...copied!, metadata: { name: "web-x-shop-x-blue", namespace: "vc", uid: "uid-other" } } : copied;
   const hostService = "hostService" in options ? options.hostService : namedService();
   const others = slicesAreSynced === true ? [{ ...rules, kind: ENDPOINT_SLICES_KIND }] : [];
   return invisibleBackends({
@@ -66,7 +70,8 @@ function found({
     tenant: { get: (resource) => (resource === SERVICES ? around.tenantService : endpoints), slices: tenantSlices },
     host: { get: (resource) => (resource === SERVICES ? hostService : copy), slices: hostSlices },
   }).map(
-    ({ ready, seen, note }) => `${note.code} ${seen}/${ready} ${/let the syncer copy|kube-controller-manager/.exec(note.message)?.[0]}`,
+    ({ ready, seen, note }) =>
+      `${note.code} ${seen}/${ready} ${/let the syncer copy|kube-controller-manager|remove or rename/.exec(note.message)?.[0]}`,
   );
 }
 
@@ -99,6 +104,7 @@ describe("told as invisible", () => {
       hostSlices: [slice("vc", ["10.0.0.1", "10.0.0.2"], { labels: { "kubernetes.io/service-name": "other" } })],
       says: "0/2 kube-controller-manager",
     },
+    { why: "Endpoints whose place others have taken", subsets: TWO, taken: true, says: "0/2 remove or rename" },
     { why: "slices alone", tenantSlices: [slice("shop", ["10.0.0.9"])], says: "0/1 let the syncer copy" },
     {
       why: "slices that a controller makes of Pods, without Endpoints",
@@ -135,6 +141,12 @@ describe("told as invisible", () => {
 describe("not told", () => {
   test.each<Case & { why: string }>([
     { why: "what a mirror shows", subsets: TWO, hostSlices: [slice("vc", ["10.0.0.1", "10.0.0.2"], MIRROR)] },
+    {
+      why: "what slices show where others have taken the place of the copy",
+      subsets: TWO,
+      taken: true,
+      hostSlices: [slice("vc", ["10.0.0.1", "10.0.0.2"])],
+    },
     { why: "what several slices show together", subsets: TWO, hostSlices: [slice("vc", ["10.0.0.1"]), slice("vc", ["10.0.0.2"])] },
     { why: "what is not ready", subsets: [{ notReadyAddresses: [{ ip: "10.0.0.3" }], ports: [{ port: 80 }] }] },
     { why: "Endpoints without addresses", subsets: [] },

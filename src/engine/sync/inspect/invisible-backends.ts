@@ -118,6 +118,8 @@ interface Backends {
   /** Source in the tenant, in words. */
   readonly source: string;
   readonly remedy: string;
+  /** The remedy is the same whatever `backends` says. */
+  readonly isTaken?: true;
 }
 
 interface About {
@@ -138,7 +140,8 @@ function backendsOf(options: VisibilityOptions, seen: Seen, { key, hostKey, arou
   const alone = synced ? NONE : ofSlices(rules, own, around);
   if (endpoints === undefined || decideCopy(rules, key, endpoints, around).action !== "copy") return alone;
   const copy = options.host.get(ENDPOINTS, hostKey) as Endpoints | undefined;
-  if (copy === undefined || !isCopyOf(rules, copy, key)) return alone;
+  if (copy === undefined) return alone;
+  if (!isCopyOf(rules, copy, key)) return ofEndpointsWithout(rules, endpoints, hostKey);
   const remedy = slices.length > 0 && !synced ? SYNC_SLICES : MIRROR;
   const copied = { view: viewOfEndpoints(copy), source: "Endpoints", remedy };
   if (alone.view.size === 0) return copied;
@@ -158,6 +161,14 @@ const WITH_AUTO: Readonly<Record<AutoHolds, string>> = {
     "permissions on EndpointSlices are missing that backends: auto needs, and the syncer's log names; grant them and restart the syncer",
 };
 
+/** Backends of Endpoints that get no copy, because an object of others has its name. */
+function ofEndpointsWithout(rules: Rules, endpoints: Endpoints, { namespace, name }: ObjectKey): Backends {
+  const { object, rejected } = rules.kind.admitBody(endpoints, rules);
+  if (rejected !== undefined) return NONE;
+  const remedy = `Endpoints of others are in the place of the copy, ${namespace}/${name} (HOST_OBJECT_FOREIGN); remove or rename them`;
+  return { view: viewOfEndpoints(object as Endpoints), source: "Endpoints", remedy, isTaken: true };
+}
+
 /** Backends that slices would bring to the host if they were synced. */
 function ofSlices(rules: Rules, slices: readonly EndpointSlice[], around: Surroundings): Backends {
   const asSlices = { ...rules, kind: ENDPOINT_SLICES_KIND };
@@ -169,8 +180,12 @@ function ofSlices(rules: Rules, slices: readonly EndpointSlice[], around: Surrou
   return { view: viewOfSlices(admitted), source: numbered(admitted.length, "slice"), remedy: ONLY_SLICES };
 }
 
-function messageOf({ ready, seen }: { ready: number; seen: number }, { source, remedy }: Backends, auto: AutoHolds | undefined): string {
-  const what = auto === undefined ? remedy : WITH_AUTO[auto];
+function messageOf(
+  { ready, seen }: { ready: number; seen: number },
+  { source, remedy, isTaken }: Backends,
+  auto: AutoHolds | undefined,
+): string {
+  const what = auto === undefined || isTaken === true ? remedy : WITH_AUTO[auto];
   return `The tenant has ${numbered(ready, "ready backend")} in ${source}, readers on the host see ${seen}: ${what}`;
 }
 
