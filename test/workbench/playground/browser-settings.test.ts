@@ -91,7 +91,7 @@ describe.runIf(hasChromium)("the playground's settings", { timeout: BROWSER_TEST
   test("say so where a field cannot change what the text says, and then begin with what was opened", async () => {
     const page = await openPane("addressPolicy: { allow: &pods [10.0.0.0/8] }\nexcludedKeys: *pods\n");
     await field(page, "addressPolicy.allow").fill("10.9.0.0/16");
-    await pane(page, "settings").getByText("This field cannot change how the text says it").waitFor();
+    await pane(page, "settings").getByText("This field cannot change the setting").waitFor();
     expect(await field(page, "addressPolicy.allow").inputValue()).toBe("10.0.0.0/8");
     await field(page, "addressPolicy.action").selectOption("reject-object");
     await eventually(() => pane(page, "settings").getByText("This field cannot change").isVisible()).toBe(false);
