@@ -5,22 +5,7 @@ import type { ClusterClient } from "../../../src/kube/object/cluster-client.ts";
 import { ENDPOINT_SLICES, ENDPOINTS } from "../../../src/kube/object/resource.ts";
 import type { KubeObject } from "../../../src/kube/object/types.ts";
 import { clock, clusterWith, fill, start, stopAll, useRunningSyncers } from "./running-syncers.ts";
-import {
-  AUTO,
-  copyIn,
-  HTTP,
-  MANAGER,
-  MIRROR,
-  NAME,
-  OURS,
-  ownSlice,
-  seen,
-  sidesWith,
-  SKIP,
-  slicesIn,
-  watching,
-  write,
-} from "./seen-backends.ts";
+import { AUTO, copyIn, HTTP, MANAGER, MIRROR, OURS, ownSlice, seen, sidesWith, SKIP, slicesIn, watching, write } from "./seen-backends.ts";
 
 useRunningSyncers();
 
@@ -68,29 +53,6 @@ describe("the source", () => {
     await clock.advance(10_000);
     expect(await seen(sides.on)).toEqual({ addresses: ["10.0.0.1", "10.0.0.2", "fd00::1"], makers: [OURS] });
     for (const view of views) expect(view).toEqual(expect.arrayContaining(["10.0.0.1", "fd00::1"]));
-  });
-
-  test("are all slices of the tenant while other Endpoints stand in the place of the copy, and no backend is missing", async () => {
-    const sides = await sidesWith(true, false);
-    const place = { namespace: "vc", name: NAME };
-    await fill(sides.tenant, "shop", ["web"]);
-    const views: (readonly string[])[] = [];
-    await start({ ...sides, settings: AUTO, through: watching(sides.on, views) });
-    await clock.advance(10_000);
-    expect((await copyIn(sides.on))?.metadata.labels?.[SKIP]).toBe("true");
-    views.length = 0;
-    await sides.on.client.patch(ENDPOINTS, place, "merge", { metadata: { annotations: { "sync.platform/object-uid": null } } });
-    await clock.advance(20_000);
-    expect(await seen(sides.on)).toEqual({ addresses: ["10.0.0.1"], makers: [OURS] });
-    expect((await slicesIn(sides.on)).map(({ metadata }) => metadata.annotations?.["sync.platform/object-kind"])).toEqual([
-      "discovery.k8s.io/v1/EndpointSlice",
-    ]);
-    await sides.on.client.delete(ENDPOINTS, place);
-    await clock.advance(20_000);
-    expect((await copyIn(sides.on))?.metadata.annotations?.["sync.platform/object-uid"]).toBeDefined();
-    expect(await seen(sides.on)).toEqual({ addresses: ["10.0.0.1"], makers: [OURS] });
-    expect(views.length).toBeGreaterThan(0);
-    for (const view of views) expect(view).toContain("10.0.0.1");
   });
 
   test("are Endpoints as well as slices of Pods where the tenant's readers see both", async () => {

@@ -13,8 +13,7 @@ function decide(seen: Partial<BackendsSeen>) {
   return decideBackends({
     ...{
       endpoints: undefined,
-      mirrored: NONE,
-      taken: false,
+      mirroredInTenant: false,
       served: true,
       patched: false,
       own: NONE,
@@ -93,31 +92,6 @@ describe("a copy of Endpoints", () => {
   test("of Endpoints that are paused stays as it is", () => {
     const paused = { endpoints: { ...ENDPOINTS, wanted: false }, copy: { ...COPY, skipsMirror: true }, derived: PODS, ...MADE };
     expect(decide(paused)).toMatchObject({ copiesDerived: false, makes: true, skipsMirror: true, dropsMade: false });
-  });
-});
-
-describe("where other Endpoints stand in the place of the copy", () => {
-  const mirrored = { count: 1, copied: 0 };
-  const all = { copiesDerived: true, copiesMirrored: true };
-  test.each([
-    { why: "all slices of the tenant tell", seen: { mirrored }, is: { ...all, teller: "copies", makes: false, releasesSlices: false } },
-    { why: "slices of Pods do, too", seen: { derived: PODS }, is: { ...all, teller: "copies" } },
-    { why: "what was made waits for them", seen: { mirrored, ...MADE }, is: { dropsMade: false } },
-    { why: "for a moment", seen: { mirrored, ...MADE, copyWaited: true }, is: { dropsMade: true } },
-    {
-      why: "and goes once they are copied",
-      seen: { mirrored: { count: 1, copied: 1 }, ...MADE },
-      is: { dropsMade: true, releasesSlices: true },
-    },
-    {
-      why: "slices do not tell what patches are wanted to",
-      seen: { mirrored, patched: true },
-      is: { teller: "none", copiesDerived: false },
-    },
-    { why: "slices of another syncer have no others beside them", seen: { mirrored, others: "behind" }, is: { copiesDerived: false } },
-    { why: "nothing tells without slices", seen: {}, is: { teller: "none", copiesDerived: false } },
-  ] as const)("$why", ({ seen, is }) => {
-    expect(decide({ endpoints: ENDPOINTS, taken: true, ...seen } as Partial<BackendsSeen>)).toMatchObject(is);
   });
 });
 

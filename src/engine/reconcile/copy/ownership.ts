@@ -43,11 +43,7 @@ export function bodyIsAsWritten(rules: Rules, host: KubeObject, tenant: KubeObje
 }
 
 /** Tells whether `host` is Endpoints that the host's controller left behind, beside the selector-less host Service of a tenant Service. */
-export function mayTakeOver(
-  rules: Rules,
-  { key, tenantService, hostService }: Pick<PlanInput, "key" | "tenantService" | "hostService">,
-  host: KubeObject,
-): boolean {
+export function mayTakeOver(rules: Rules, { key, tenantService, hostService }: PlanInput, host: KubeObject): boolean {
   if (rules.kind.resource !== ENDPOINTS || tenantService === undefined || hostService === undefined) return false;
   if (readMarkers(rules.translator.markerPrefix, host) !== undefined) return false;
   return isCopyOf(rules, withMarkerLabels(rules, host, key), key) || (isControllers(host) && !isMarkedBySyncer(host));

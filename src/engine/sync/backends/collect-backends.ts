@@ -6,7 +6,7 @@ import { ENDPOINT_SLICES } from "../../../kube/object/resource.ts";
 import type { Endpoints, EndpointSlice, KubeObject, Service } from "../../../kube/object/types.ts";
 import { copyNameIn, endpointsBehind, madeFrom, slicesOfCopy } from "../../kinds/made-slices.ts";
 import { controllerOf, MIRROR, serviceOfSlice, SKIP_MIRROR, SLICE_MANAGER } from "../../kinds/slice-labels.ts";
-import { isCopyOf, mayAdopt, mayTakeOver } from "../../reconcile/copy/ownership.ts";
+import { isCopyOf } from "../../reconcile/copy/ownership.ts";
 import { decideCopy } from "../../reconcile/predicate/should-copy.ts";
 import type { Rules, Surroundings } from "../../reconcile/rules/rules.ts";
 import { remembered } from "../../reconcile/rules/remembered.ts";
@@ -77,7 +77,6 @@ export function collectBackends(known: KnownBackends): CollectedBackends {
       served: known.services.host !== undefined,
       patched: rules.patches.length > 0,
       ...tenant,
-      taken: isPlaceTaken(known),
       copy: copy && {
         skipsMirror: copy.metadata.labels?.[SKIP_MIRROR] === "true",
         filled: viewOf(copy).size > 0,
@@ -118,12 +117,6 @@ function madeFor({ service, slices: { rules } }: KnownBackends, slice: KubeObjec
   return source !== undefined && sameKey(source, service) && whose(rules, source) === "ours" ? source : undefined;
 }
 
-/** What stands in the place of the copy is not ours, and does not become ours. */
-function isPlaceTaken({ service: key, endpoints: { rules, tenant, host }, services }: KnownBackends): boolean {
-  if (host === undefined || tenant === undefined || isCopyOf(rules, host, key)) return false;
-  return !mayAdopt(rules, host, tenant) && !mayTakeOver(rules, { key, ...aroundOf(services) }, host);
-}
-
 const viewOf = remembered((copy: Endpoints) => viewOfEndpoints(copy));
 
 function seenEndpoints({ service, endpoints: { rules, tenant }, services }: KnownBackends): BackendsSeen["endpoints"] {
@@ -155,27 +148,29 @@ function isShown({ slices: { rules }, shown }: KnownBackends, slice: EndpointSli
   return there !== undefined && isAsMade(rules, there, slice);
 }
 
-function countTenant(known: KnownBackends): Pick<BackendsSeen, "own" | "derived" | "mirrored"> {
+function countTenant(known: KnownBackends): Pick<BackendsSeen, "own" | "derived" | "mirroredInTenant"> {
   const { slices, tenantSlices, services } = known;
   const around = aroundOf(services);
   const own = { count: 0, copied: 0 };
   const derived = { count: 0, copied: 0, filled: false, families: new Set<string>() };
-  const mirrored = { count: 0, copied: 0 };
+  let mirroredInTenant = false;
   for (const key of tenantSlices) {
     const slice = slices.tenant.get(key) as EndpointSlice | undefined;
     const controller = slice && controllerOf(slice);
     if (slice === undefined || slice.metadata.deletionTimestamp) continue;
+    // What a mirror made of Endpoints says nothing of its own.
+    mirroredInTenant ||= controller === MIRROR;
+    if (controller === MIRROR) continue;
     // One that gets no copy, a paused one for example, is not waited for.
     if (controller === undefined && decideCopy(slices.rules, key, slice, around).action !== "copy") continue;
-    const counted: { count: number; copied: number } = controller === undefined ? own : controller === MIRROR ? mirrored : derived;
+    const counted: { count: number; copied: number } = controller === undefined ? own : derived;
     counted.count += 1;
     if (isCopied(known, slice)) counted.copied += 1;
-    // What a mirror made of Endpoints says nothing of its own.
-    if (controller === undefined || controller === MIRROR || (slice.endpoints ?? []).length === 0) continue;
+    if (controller === undefined || (slice.endpoints ?? []).length === 0) continue;
     derived.filled = true;
     derived.families.add(slice.addressType);
   }
-  return { own: own satisfies CountedSlices, derived, mirrored: mirrored satisfies CountedSlices };
+  return { own: own satisfies CountedSlices, derived, mirroredInTenant };
 }
 
 /** The copy of an earlier slice of the name, one that goes or one that still backs another Service does not count. */

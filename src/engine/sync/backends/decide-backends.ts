@@ -4,7 +4,6 @@
  *
  * @module
  */
-import { MIRROR } from "../../kinds/slice-labels.ts";
 
 /** What a cluster's own controller has made of Endpoints, or what we have: none at all, not what the Endpoints say, or exactly that. */
 export type Completeness = "none" | "behind" | "equal";
@@ -21,10 +20,8 @@ export interface BackendsSeen {
   readonly endpoints:
     | { readonly filled: boolean; readonly overCapacity: boolean; readonly families: ReadonlySet<string>; readonly wanted: boolean }
     | undefined;
-  /** Slices that the tenant's mirror has made of the Endpoints: its readers see them beside what was made of Pods. */
-  readonly mirrored: CountedSlices;
-  /** An object that is not ours stands in the place of the copy: nothing can be made of the Endpoints. */
-  readonly taken: boolean;
+  /** The tenant's mirror has made slices of the Endpoints: its readers see them beside what was made of Pods. */
+  readonly mirroredInTenant: boolean;
   /** The host has a Service of that name. Without one there are no readers, and a mirror makes no slices. */
   readonly served: boolean;
   /** Patches of Endpoints are configured: what they say is wanted on the host. */
@@ -57,10 +54,8 @@ export type Teller = "copies" | "mirror" | "made" | "others" | "none";
 /** What follows for each kind of object of the Service. */
 export interface BackendsDecision {
   readonly teller: Teller;
-  /** Slices that the tenant's cluster has made of Pods are copied. Those of users always are. */
+  /** Slices that the tenant's cluster has made of Pods are copied. Those of its mirror never are, those of users always. */
   readonly copiesDerived: boolean;
-  /** Those of its mirror are copied too, since nothing else can tell. */
-  readonly copiesMirrored?: true;
   /** Copies of slices that are gone, or that are no source, may go: what took their place is seen. */
   readonly releasesSlices: boolean;
   /** The copy of Endpoints that are gone may go: what took their place is seen. */
@@ -84,35 +79,9 @@ export interface BackendsDecision {
  * decideBackends(seen).teller; // "mirror"
  */
 export function decideBackends(seen: BackendsSeen): BackendsDecision {
-  if (isTaken(seen)) return tellByAllSlices(seen);
   if (fromSlices(seen)) return isToldBeside(seen) ? tellByBoth(seen) : tellBySlices(seen);
   if (seen.endpoints !== undefined && seen.endpoints.wanted) return tellByEndpoints(seen);
   return withoutSource(seen);
-}
-
-/** Tells whether a slice of the tenant is copied, by the controller that has written it. */
-export function isSource({ copiesDerived, copiesMirrored }: BackendsDecision, writer: string | undefined): boolean {
-  return writer === undefined || (writer === MIRROR ? copiesMirrored === true : copiesDerived);
-}
-
-/** Tells whether both copy the same slices of the tenant. */
-export function sameSources(one: BackendsDecision | undefined, other: BackendsDecision): boolean {
-  return one?.copiesDerived === other.copiesDerived && one.copiesMirrored === other.copiesMirrored;
-}
-
-/** Tells whether the Endpoints cannot be copied, and slices say the same. What patches of Endpoints would say, they do not. */
-function isTaken({ endpoints, taken, patched, mirrored, derived, others }: BackendsSeen): boolean {
-  return taken && endpoints?.wanted === true && !patched && others === "none" && mirrored.count + derived.count > 0;
-}
-
-function tellByAllSlices(seen: BackendsSeen): BackendsDecision {
-  const complete = isCopied(seen) && seen.mirrored.copied >= seen.mirrored.count;
-  return {
-    ...{ ...FROM_ENDPOINTS, teller: "copies", copiesDerived: true, copiesMirrored: true, makes: false },
-    releasesSlices: complete,
-    skipsMirror: seen.made !== "none",
-    dropsMade: seen.made !== "none" && (complete || seen.copyWaited),
-  };
 }
 
 /** Tells whether the slices that the tenant's cluster has made of Pods are the source, and not the Endpoints beside them. */
@@ -128,8 +97,8 @@ function fromSlices({ endpoints, derived, patched, copy }: BackendsSeen): boolea
 }
 
 /** Endpoints that the tenant's mirror takes for written by hand, and slices of Pods that a Service without selector has kept. */
-function isToldBeside({ endpoints, mirrored }: BackendsSeen): boolean {
-  return mirrored.count > 0 && endpoints?.wanted === true && endpoints.filled;
+function isToldBeside({ endpoints, mirroredInTenant }: BackendsSeen): boolean {
+  return mirroredInTenant && endpoints?.wanted === true && endpoints.filled;
 }
 
 function tellByBoth(seen: BackendsSeen): BackendsDecision {

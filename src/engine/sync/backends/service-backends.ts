@@ -14,7 +14,7 @@ import type { ObjectKey } from "../../../kube/object/key.ts";
 import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../kube/object/resource.ts";
 import type { ResourceType } from "../../../kube/object/resource.ts";
 import type { Endpoints, EndpointSlice, KubeObject } from "../../../kube/object/types.ts";
-import { controllerOf, serviceOfSlice, SKIP_MIRROR } from "../../kinds/slice-labels.ts";
+import { controllerOf, MIRROR, serviceOfSlice, SKIP_MIRROR } from "../../kinds/slice-labels.ts";
 import { decideCopy } from "../../reconcile/predicate/should-copy.ts";
 import { createMachine } from "../../reconcile/machine.ts";
 import { writtenKey } from "../../reconcile/plan-types.ts";
@@ -32,7 +32,8 @@ import { aroundOf, collectBackends } from "./collect-backends.ts";
 import type { CollectedBackends, KnownBackends } from "./collect-backends.ts";
 import { awaitsOthers } from "./moved-endpoints.ts";
 import type { CopiedSlice } from "./moved-endpoints.ts";
-import { decideBackends, isSource, sameSources } from "./decide-backends.ts";
+import { decideBackends } from "./decide-backends.ts";
+import type { BackendsDecision } from "./decide-backends.ts";
 import {
   editNote,
   isSameCopy,
@@ -113,20 +114,20 @@ class DecidedBackends implements ServiceBackends {
     if (service === undefined) return undefined;
     const isSlice = kind.resource === ENDPOINT_SLICES;
     const writer = tenant && isSlice ? kind.writerOf(tenant) : undefined;
+    const sourceBy = ({ copiesDerived }: BackendsDecision) => writer === undefined || (copiesDerived && writer !== MIRROR);
     let known = this.#decide(service);
     // Nothing goes by what was decided before the last change, and no copy sends the host's mirror away by that.
     const sendsAway = kind.resource === ENDPOINTS && skipsMirror(known, host) && host?.metadata.labels?.[SKIP_MIRROR] !== "true";
-    if (host !== undefined && (tenant === undefined || !isSource(known.decision, writer) || sendsAway))
-      known = this.#decideAgain(service, known);
+    if (host !== undefined && (tenant === undefined || !sourceBy(known.decision) || sendsAway)) known = this.#decideAgain(service, known);
     const { decision } = known;
-    const copies = isSource(decision, writer);
+    const isSource = sourceBy(decision);
     const released = isSlice ? decision.releasesSlices : decision.releasesCopy;
     const mayGo = released || this.#isOver(known.heldSince, RELEASE_WAIT_MS);
-    if (mayGo || host === undefined || (tenant !== undefined && copies)) known.held.delete(id);
+    if (mayGo || host === undefined || (tenant !== undefined && isSource)) known.held.delete(id);
     else this.#hold(service, known, id);
-    const awaitsMove = isSlice && copies && this.#awaitsMove(service, known, { id, key, tenant, host });
+    const awaitsMove = isSlice && isSource && this.#awaitsMove(service, known, { id, key, tenant, host });
     return {
-      isSource: copies,
+      isSource,
       mayGo: (mayGo || host === undefined) && !awaitsMove,
       awaitsMove,
       // While slices that were made are there, the label goes on telling the next process that some may be left.
@@ -159,12 +160,13 @@ class DecidedBackends implements ServiceBackends {
   *#besideSlice(service: ObjectKey, key: ObjectKey): Generator<CopiedSlice> {
     const { rules, tenant } = this.#slices;
     const around = aroundOf(this.#servicesOf(service));
-    const { decision } = this.#decide(service);
+    const { copiesDerived } = this.#decide(service).decision;
     for (const other of this.#options.router.slices!.of(service)) {
       const slice = sameKey(other, key) ? undefined : (tenant.get(other) as EndpointSlice | undefined);
       const place = slice && rules.translator.toHost(other, ENDPOINT_SLICES);
       if (slice === undefined || place === undefined) continue;
-      if (!isSource(decision, controllerOf(slice))) continue;
+      const controller = controllerOf(slice);
+      if (controller !== undefined && (controller === MIRROR || !copiesDerived)) continue;
       if (decideCopy(rules, other, slice, around).action !== "copy") continue;
       yield { tenant: slice, host: this.#options.shown(place) as EndpointSlice | undefined };
     }
@@ -217,14 +219,10 @@ class DecidedBackends implements ServiceBackends {
     });
     const known = before ?? newService(version, decision);
     noteRight(known, collected);
-    known.decision = decision;
-    known.version = version;
     // A copy that has only just come has its own time to be seen.
     if (known.heldSince !== undefined && !known.hasCopy && collected.copy !== undefined) known.heldSince = clock.monotonic();
-    known.hasCopy = collected.copy !== undefined;
-    known.hasMade = collected.made.length > 0;
-    known.copylessSince = copylessSince;
-    known.othersBehindSince = othersBehindSince;
+    const [hasCopy, hasMade] = [collected.copy !== undefined, collected.made.length > 0];
+    Object.assign(known, { decision, version, hasCopy, hasMade, copylessSince, othersBehindSince });
     if (collected.seen.mirror === "equal" && collected.copy !== undefined) this.#mirrorRests = false;
     const waits = decision.waitsForMirror && !wait.mirrorWaited;
     // Slices that have begun to be made say that the mirror had its time, whatever it does now.
@@ -348,7 +346,7 @@ class DecidedBackends implements ServiceBackends {
     const released = decision.releasesSlices && decision.releasesCopy;
     const over = this.#isOver(known.heldSince, RELEASE_WAIT_MS);
     if (before?.skipsMirror !== decision.skipsMirror || (hasMade && !known.hasMade)) enqueue(syncId(ENDPOINTS.plural, service));
-    if (!sameSources(before, decision) || before?.releasesSlices !== decision.releasesSlices)
+    if (before?.copiesDerived !== decision.copiesDerived || before?.releasesSlices !== decision.releasesSlices)
       for (const slice of router.slices!.of(service)) enqueue(syncId(ENDPOINT_SLICES.plural, slice));
     if (released || over) for (const id of known.held) enqueue(id);
     for (const id of known.moving.keys()) enqueue(id);

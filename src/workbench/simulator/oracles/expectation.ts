@@ -37,9 +37,8 @@ export function expectationOf(world: World, rules: Rules, tenant: KubeObject, ho
   } else if (rules.kind.resource === ENDPOINT_SLICES) {
     const name = labels?.["kubernetes.io/service-name"];
     if (name === undefined) return noCopy("EXCLUDED");
+    if (rules.decidesBackends === true && labels?.["endpointslice.kubernetes.io/managed-by"] === MIRROR_MANAGER) return noCopy("EXCLUDED");
     const service = { namespace: tenant.metadata.namespace!, name };
-    const mirrored = rules.decidesBackends === true && labels?.["endpointslice.kubernetes.io/managed-by"] === MIRROR_MANAGER;
-    if (mirrored && !isTaken(world, service)) return noCopy("EXCLUDED");
     if (isLeftOut(world, rules, tenant, service)) return noCopy("EXCLUDED");
     const beside = besideService(world, rules, service);
     if (beside !== undefined) return beside;
@@ -49,17 +48,6 @@ export function expectationOf(world: World, rules: Rules, tenant: KubeObject, ho
     if (beside !== undefined) return beside;
   }
   return atHostKey(world, rules, tenant, hostKey);
-}
-
-/** Endpoints get no copy, and no patches that slices would not have, because an object of others has its name. */
-function isTaken(world: World, service: ObjectKey): boolean {
-  const rules = world.generation.rules.find(({ kind }) => kind.resource === ENDPOINTS);
-  const endpoints = world.clusters.tenant.objects(ENDPOINTS).get(formatKey(service));
-  const place = rules?.translator.toHost(service, ENDPOINTS);
-  if (rules === undefined || endpoints === undefined || place === undefined || rules.patches.length > 0) return false;
-  if (expectationOf(world, rules, endpoints, place).kind !== "anything") return false;
-  if (!rules.enabled || endpoints.metadata.annotations?.[`${rules.translator.markerPrefix}pause`] === "true") return false;
-  return besideService(world, rules, service) === undefined && atHostKey(world, rules, endpoints, place).kind === "anything";
 }
 
 /** What the settings leave out of all that says where a Service leads. */
