@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test, vi } from "vitest";
@@ -76,6 +76,7 @@ test.each(["removed", "replaced"])(
 
 test("rows that another table does not take are counted and logged once, and no other row is skipped", async () => {
   remove();
+  mkdirSync(join(folder, "inner"), { recursive: true, mode: 0o700 });
   const database = new (loadSqlite().DatabaseSync)(path);
   const columns =
     "at, writer, seq, audit_id, stage, user_name, verb, resource, namespace, name, code, line TEXT CHECK (length(line) < 100)";
@@ -94,6 +95,7 @@ test("rows that another table does not take are counted and logged once, and no 
 
 test("a table without the platform's key is reported, and lines wait", async () => {
   remove();
+  mkdirSync(join(folder, "inner"), { recursive: true, mode: 0o700 });
   const database = new (loadSqlite().DatabaseSync)(path);
   database.exec("CREATE TABLE audit_events (at, writer, seq, audit_id, stage, user_name, verb, resource, namespace, name, code, line)");
   database.close();
