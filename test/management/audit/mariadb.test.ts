@@ -10,9 +10,10 @@ import { silentLogger } from "../../../src/base/logger.ts";
 import type { LogFields } from "../../../src/base/logger.ts";
 import { createMetrics } from "../../../src/base/metrics.ts";
 import { createAuditLog } from "../../../src/management/audit/audit-log.ts";
+import type { Sql } from "../../../src/management/audit/store/audit-database.ts";
 import { openAuditDatabase } from "../../../src/management/audit/store/audit-database.ts";
 import { AUDIT_CLOSING_MS, AUDIT_GATHERING_MS, createAuditStore } from "../../../src/management/audit/store/audit-store.ts";
-import { openMysqlLines } from "../../../src/management/audit/store/mysql-lines.ts";
+import { openLines } from "../../../src/management/audit/store/open-lines.ts";
 import { parseManagementConfig } from "../../../src/management/config/config.ts";
 import { dataStoreEndpoint } from "../../../src/management/config/rules/data-store-endpoint.ts";
 import { createFakeClock, settle, until } from "../../support/fake-clock.ts";
@@ -39,7 +40,7 @@ describe.runIf(hasMariadb)("audit lines in MariaDB", { timeout: 120_000 }, () =>
   const open = async () => {
     const endpoint = dataStoreEndpoint(mariadb.endpoint);
     if (endpoint?.kind !== "mysql") throw new Error("the address is one of MySQL");
-    return openAuditDatabase(await openMysqlLines(endpoint));
+    return openAuditDatabase(await openLines(endpoint));
   };
   const fresh = async () => void (await mariadb.run("DROP TABLE IF EXISTS audit.audit_events"));
 
@@ -65,7 +66,7 @@ describe.runIf(hasMariadb)("audit lines in MariaDB", { timeout: 120_000 }, () =>
 
   test("a wrong password is reported without being quoted", async () => {
     const endpoint = dataStoreEndpoint(mariadb.endpoint.replace("p%40%3A%2Fw", "hidden-word"));
-    const failure = await openMysqlLines(endpoint as Parameters<typeof openMysqlLines>[0]).catch((error: unknown) => String(error));
+    const failure = await openLines(endpoint as Parameters<typeof openLines>[0]).catch((error: unknown) => String(error));
     expect(failure).toContain("Access denied");
     expect(failure).not.toContain("hidden-word");
   });
@@ -75,10 +76,10 @@ describe.runIf(hasMariadb)("audit lines in MariaDB", { timeout: 120_000 }, () =>
     await (await open()).close();
     const [clock, told] = [createFakeClock(), [] as string[]];
     const tell = (message: string) => void told.push(message);
-    const endpoint = dataStoreEndpoint(mariadb.endpoint) as Parameters<typeof openMysqlLines>[0];
+    const endpoint = dataStoreEndpoint(mariadb.endpoint) as Parameters<typeof openLines>[0];
     const store = createAuditStore({
       ...{ clock, random: () => 0, ttlHours: 0, logger: { debug() {}, info: tell, warn: tell, error: tell } },
-      open: async (signal) => openAuditDatabase(await openMysqlLines(endpoint, { signal })),
+      open: async (signal) => openAuditDatabase(await openLines(endpoint, { signal })),
     });
     const processes = async (state: string) =>
       Number(await mariadb.run(`SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE ${state}`));
@@ -103,10 +104,11 @@ describe.runIf(hasMariadb)("audit lines in MariaDB", { timeout: 120_000 }, () =>
   const storeOf = () => {
     const [clock, metrics, told] = [createFakeClock(), createMetrics(), [] as string[]];
     const tell = (message: string, fields: LogFields = {}) => void told.push(`${message} ${JSON.stringify(fields)}`);
-    const endpoint = dataStoreEndpoint(mariadb.endpoint) as Parameters<typeof openMysqlLines>[0];
+    const endpoint = dataStoreEndpoint(mariadb.endpoint) as Parameters<typeof openLines>[0];
+    let sql: Sql | undefined;
     const store = createAuditStore({
       ...{ clock, metrics, random: () => 0, ttlHours: 0, logger: { debug() {}, info: tell, warn: tell, error: tell } },
-      open: async (signal) => openAuditDatabase(await openMysqlLines(endpoint, { signal })),
+      open: async (signal) => openAuditDatabase((sql = await openLines(endpoint, { signal }))),
     });
     /** Lets the clock go on until something is so. */
     const pass = (done: () => boolean) =>
@@ -115,13 +117,12 @@ describe.runIf(hasMariadb)("audit lines in MariaDB", { timeout: 120_000 }, () =>
         expect(done()).toBe(true);
       }, WAIT);
     const lost = () => metrics.value("apiserver_audit_error_total", { plugin: "database" });
-    return { store, told, pass, lost };
-  };
-  /** No connection is left, and the store has heard of it. */
-  const ended = async () => {
-    const ofAudit = "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE USER = 'audit'";
-    await vi.waitFor(async () => expect(await mariadb.run(ofAudit)).toBe("0\n"), WAIT);
-    await settle();
+    /** The server ends its connection, and the store has heard of it. */
+    const disconnect = async () => {
+      await mariadb.run("KILL USER audit");
+      await until("the store knows that its connection has gone", () => sql?.usable() === false);
+    };
+    return { store, told, pass, lost, disconnect };
   };
   const counted = async () => Number(await mariadb.run("SELECT COUNT(*) FROM audit.audit_events"));
 
@@ -146,7 +147,7 @@ describe.runIf(hasMariadb)("audit lines in MariaDB", { timeout: 120_000 }, () =>
 
   test.each(["INSERT", "SELECT"])("without the right to %s the rest goes on, and with it again nothing is missing", async (right) => {
     await fresh();
-    const { store, told, pass, lost } = storeOf();
+    const { store, told, pass, lost, disconnect } = storeOf();
     store.write(rowOf({ seq: 1 }));
     await pass(() => store.pending === 0);
     const all = ["SELECT", "INSERT", "DELETE", "CREATE"];
@@ -155,8 +156,7 @@ describe.runIf(hasMariadb)("audit lines in MariaDB", { timeout: 120_000 }, () =>
       mariadb.run(users.map((user) => `REVOKE ALL ON audit.* FROM ${user}; GRANT ${rights.join(", ")} ON audit.* TO ${user}`).join("; "));
     await grant(all.filter((one) => one !== right));
     // They count from the next connection on.
-    await mariadb.run("KILL USER audit");
-    await ended();
+    await disconnect();
     try {
       store.write(rowOf({ seq: 2 }));
       if (right === "INSERT") {
@@ -207,11 +207,10 @@ describe.runIf(hasMariadb)("audit lines in MariaDB", { timeout: 120_000 }, () =>
 
   test("a connection that the server has ended while it was idle is no failure", async () => {
     await fresh();
-    const { store, told, pass, lost } = storeOf();
+    const { store, told, pass, lost, disconnect } = storeOf();
     store.write(rowOf({ seq: 1 }));
     await pass(() => store.pending === 0);
-    await mariadb.run("KILL USER audit");
-    await ended();
+    await disconnect();
     store.write(rowOf({ seq: 2 }));
     await pass(() => store.pending === 0);
     await store.close();
