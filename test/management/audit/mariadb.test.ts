@@ -1,7 +1,10 @@
 /**
  * Audit lines in MariaDB, where there is one on this machine.
  */
-import { mkdtempSync, rmSync } from "node:fs";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { connect, createServer } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
@@ -12,7 +15,12 @@ import { createMetrics } from "../../../src/base/metrics.ts";
 import { createAuditLog } from "../../../src/management/audit/audit-log.ts";
 import type { Sql } from "../../../src/management/audit/store/audit-database.ts";
 import { openAuditDatabase } from "../../../src/management/audit/store/audit-database.ts";
-import { AUDIT_CLOSING_MS, AUDIT_GATHERING_MS, createAuditStore } from "../../../src/management/audit/store/audit-store.ts";
+import {
+  AUDIT_CLOSING_MS,
+  AUDIT_GATHERING_MS,
+  AUDIT_PENDING_LINES_MAX,
+  createAuditStore,
+} from "../../../src/management/audit/store/audit-store.ts";
 import { openLines } from "../../../src/management/audit/store/open-lines.ts";
 import { parseManagementConfig } from "../../../src/management/config/config.ts";
 import { dataStoreEndpoint } from "../../../src/management/config/rules/data-store-endpoint.ts";
@@ -101,10 +109,10 @@ describe.runIf(hasMariadb)("audit lines in MariaDB", { timeout: 120_000 }, () =>
   });
 
   /** A store on MariaDB, with what it logs. */
-  const storeOf = () => {
+  const storeOf = (address = mariadb.endpoint) => {
     const [clock, metrics, told] = [createFakeClock(), createMetrics(), [] as string[]];
     const tell = (message: string, fields: LogFields = {}) => void told.push(`${message} ${JSON.stringify(fields)}`);
-    const endpoint = dataStoreEndpoint(mariadb.endpoint) as Parameters<typeof openLines>[0];
+    const endpoint = dataStoreEndpoint(address) as Parameters<typeof openLines>[0];
     let sql: Sql | undefined;
     const store = createAuditStore({
       ...{ clock, metrics, random: () => 0, ttlHours: 0, logger: { debug() {}, info: tell, warn: tell, error: tell } },
@@ -122,7 +130,7 @@ describe.runIf(hasMariadb)("audit lines in MariaDB", { timeout: 120_000 }, () =>
       await mariadb.run("KILL USER audit");
       await until("the store knows that its connection has gone", () => sql?.usable() === false);
     };
-    return { store, told, pass, lost, disconnect };
+    return { store, told, pass, lost, clock, disconnect };
   };
   const counted = async () => Number(await mariadb.run("SELECT COUNT(*) FROM audit.audit_events"));
 
@@ -217,6 +225,97 @@ describe.runIf(hasMariadb)("audit lines in MariaDB", { timeout: 120_000 }, () =>
     expect([await counted(), lost(), told]).toEqual([2, 0, []]);
   });
 
+  test("a table that is full keeps its lines waiting, and with room again each line is there once", async () => {
+    await fresh();
+    await (await open()).close();
+    // Rows of this engine are found by numbers of two bytes.
+    await mariadb.run("ALTER TABLE audit.audit_events ENGINE=MyISAM MAX_ROWS=100 AVG_ROW_LENGTH=100");
+    const { store, told, pass, lost } = storeOf();
+    for (let seq = 0; seq < 1_000; seq++) store.write(rowOf({ seq, line: JSON.stringify("x".repeat(200)) }));
+    await pass(() => told.length > 0);
+    expect(told).toEqual([expect.stringMatching(/^The audit database cannot be used; lines wait .*The table 'audit_events' is full/)]);
+    expect(store.pending).toBeGreaterThan(500);
+    await mariadb.run("ALTER TABLE audit.audit_events ENGINE=InnoDB MAX_ROWS=0");
+    await pass(() => store.pending === 0);
+    await store.close();
+    expect([await counted(), lost(), told.slice(1)]).toEqual([1_000, 0, ['The audit database accepts lines again {"lost":0}']]);
+  });
+
+  test("while it is gone for a minute lines wait, and those that find no room are counted and logged once", async () => {
+    await fresh();
+    const { store, told, pass, lost, clock } = storeOf();
+    store.write(rowOf({ seq: 0, writer: "before" }));
+    await pass(() => store.pending === 0);
+    await mariadb.kill();
+    for (let second = 0; second < 60; second++) {
+      for (let one = 0; one < 500; one++) store.write(rowOf({ seq: second * 500 + one }));
+      if (second === 0) await pass(() => told.length > 0);
+      await clock.advance(1_000);
+    }
+    expect([store.pending, lost()]).toEqual([AUDIT_PENDING_LINES_MAX, 30_000 - AUDIT_PENDING_LINES_MAX]);
+    await mariadb.start();
+    await pass(() => store.pending === 0);
+    await store.close();
+    expect(await counted()).toBe(1 + AUDIT_PENDING_LINES_MAX);
+    expect(told.map((text) => text.replace(/ \{.*/, ""))).toEqual([
+      "The audit database cannot be used; lines wait",
+      "Audit lines are lost to the database, which is too slow or gone; the file has them",
+      "The audit database accepts lines again",
+    ]);
+    expect(told[2]).toContain(`"lost":${30_000 - AUDIT_PENDING_LINES_MAX}`);
+  });
+
+  test("while it is slow its callers do not wait, and no line is lost", async () => {
+    await fresh();
+    await (await open()).close();
+    const { store, told, pass, lost } = storeOf();
+    const waiting = "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE STATE LIKE 'Waiting for table%'";
+    const lock = mariadb.run("LOCK TABLES audit.audit_events WRITE; SELECT SLEEP(3600)").catch(() => {});
+    const holder = "SELECT ID FROM information_schema.PROCESSLIST WHERE INFO = 'SELECT SLEEP(3600)'";
+    await vi.waitFor(async () => expect(await mariadb.run(holder)).not.toBe(""), WAIT);
+    for (let seq = 0; seq < 5_000; seq++) store.write(rowOf({ seq }));
+    await vi.waitFor(async () => expect(await mariadb.run(waiting)).toBe("1\n"), WAIT);
+    expect([store.pending, lost()]).toEqual([5_000, 0]);
+    await mariadb.run(`KILL ${(await mariadb.run(holder)).trim()}`);
+    await lock;
+    await pass(() => store.pending === 0);
+    await store.close();
+    expect([await counted(), lost(), told]).toEqual([5_000, 0, []]);
+  });
+
+  test("a thread that fails while nothing waits for it is logged with the next line, and no line is lost", async () => {
+    await fresh();
+    const sockets: Socket[] = [];
+    const { port } = new URL(mariadb.endpoint);
+    const between = createServer((socket) => {
+      sockets.push(socket);
+      const inner = connect(Number(port), "127.0.0.1");
+      inner.on("error", () => {}).on("close", () => socket.destroy());
+      socket.on("error", () => {}).on("close", () => inner.destroy());
+      socket.pipe(inner).pipe(socket);
+    });
+    between.listen(0, "127.0.0.1");
+    await once(between, "listening");
+    try {
+      const { store, told, pass, lost } = storeOf(mariadb.endpoint.replace(port, String((between.address() as AddressInfo).port)));
+      store.write(rowOf({ seq: 1 }));
+      await pass(() => store.pending === 0);
+      // Half an error, which the client cannot read.
+      sockets[0]!.write(Buffer.from([2, 0, 0, 0, 255, 1]));
+      await until("the thread has gone with its connection", () => sockets[0]!.destroyed);
+      store.write(rowOf({ seq: 2 }));
+      await pass(() => store.pending === 0);
+      await store.close();
+      expect([await counted(), lost()]).toEqual([2, 0]);
+      expect(told).toEqual([
+        expect.stringMatching(/^The audit database cannot be used; lines wait .*the thread of the database has failed: /),
+        'The audit database accepts lines again {"lost":0}',
+      ]);
+    } finally {
+      between.close();
+    }
+  });
+
   test("long lines pass where a packet has at most 1 MiB", async () => {
     await fresh();
     await mariadb.run("SET GLOBAL max_allowed_packet = 1048576");
@@ -232,7 +331,7 @@ describe.runIf(hasMariadb)("audit lines in MariaDB", { timeout: 120_000 }, () =>
     }
   });
 
-  test("lines wait while the server is killed and started again, and each is there once", async () => {
+  test("100,000 lines reach it, some wait while the server is killed and started again, and each is there once", async () => {
     await fresh();
     const metrics = createMetrics();
     const log = createAuditLog({ clock: systemClock, logger: silentLogger, metrics });
@@ -264,16 +363,17 @@ describe.runIf(hasMariadb)("audit lines in MariaDB", { timeout: 120_000 }, () =>
       }
     };
     const pending = () => (metrics.text(), metrics.value("management_audit_pending_lines"));
-    leave(0, 5_000);
-    await until("the first are there", () => pending() === 0);
-    leave(5_000, 3_000);
-    await mariadb.kill();
-    leave(8_000, 2_000);
-    await mariadb.start();
-    await until("what waited is there", () => pending() === 0, 60_000);
+    for (let from = 0; from < 100_000; from += 10_000) {
+      leave(from, 5_000);
+      if (from === 50_000) await mariadb.kill();
+      leave(from + 5_000, 5_000);
+      if (from === 50_000) await mariadb.start();
+      await until("what waited is there", () => pending() === 0, 60_000);
+    }
     await log.stop();
     const [counted] = (await mariadb.run("SELECT COUNT(*), COUNT(DISTINCT audit_id) FROM audit.audit_events")).split("\n");
-    expect(counted).toBe("10000\t10000");
+    expect(readFileSync(join(folder, "audit.log"), "utf8").split("\n")).toHaveLength(100_001);
+    expect(counted).toBe("100000\t100000");
     expect(metrics.value("apiserver_audit_error_total", { plugin: "database" })).toBe(0);
   });
 });

@@ -235,3 +235,32 @@ test("one that is cut while TLS begins is a failure of its caller alone", async 
     process.off("uncaughtExceptionMonitor", note);
   }
 });
+
+test("one whose answer breaks the client takes its thread along, and nothing else: that is logged, and the database is opened again", async () => {
+  let broken = 0;
+  const port = await listen((socket) => {
+    socket.write(greeting(WITHOUT_TLS));
+    socket.once("data", () => {
+      socket.write(packet(2, OK));
+      // Half an error follows the answer, which nothing waits for.
+      socket.once("data", () => socket.write(Buffer.concat([packet(1, OK), packet(2, Buffer.from([255, 1]))]), () => void broken++));
+    });
+  });
+  const [clock, told] = [createFakeClock(), [] as string[]];
+  const tell = (message: string, fields: LogFields = {}) => void told.push(`${message} ${JSON.stringify(fields)}`);
+  const store = createAuditStore({
+    ...{ clock, random: () => 0, ttlHours: 0, logger: { debug() {}, info: tell, warn: tell, error: tell } },
+    open: async (signal) => openAuditDatabase(await openLines(endpointOf(port), { signal, clock })),
+  });
+  store.write(rowOf());
+  await clock.advance(AUDIT_GATHERING_MS);
+  await until("it is logged", () => told.length > 0);
+  expect(told).toEqual([expect.stringMatching(/^The audit database cannot be used; lines wait .*the thread of the database has failed: /)]);
+  await clock.advance(1_000);
+  await until("it is tried again", () => broken === 2);
+  expect([store.pending, told.length]).toEqual([1, 1]);
+  const closed = store.close();
+  await settle();
+  await clock.advance(2_000);
+  await closed;
+});
