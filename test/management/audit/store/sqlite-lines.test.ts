@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -107,6 +107,42 @@ test("a table without the platform's key is reported, and lines wait", async () 
   expect([told[0], store.pending, lost()]).toEqual([expect.stringContaining("ON CONFLICT clause does not match"), 1, 0]);
   await store.close();
   expect(lost()).toBe(1);
+});
+
+const canLimit = ["bash", "prlimit"].every((program) => spawnSync(program, ["--version"]).status === 0);
+
+test.runIf(canLimit)("a full disk keeps lines waiting, and with room again each line is there", () => {
+  const script = join(import.meta.dirname, "small-database.ts");
+  const limited = 'ulimit -S -f 1024 && exec "$0" --no-warnings "$1" "$2"';
+  const said = execFileSync("bash", ["-c", limited, process.execPath, script, join(folder, "small.db")], { encoding: "utf8" });
+  const { waiting, ...rest } = JSON.parse(said) as { readonly waiting: number };
+  expect(waiting).toBeGreaterThan(1_500);
+  expect(rest).toEqual({
+    found: 3_000,
+    lost: 0,
+    told: [
+      expect.stringMatching(/^The audit database cannot be used; lines wait .*(disk is full|disk I\/O error)/),
+      'The audit database accepts lines again {"lost":0}',
+    ],
+  });
+});
+
+test("while another process holds the file its callers do not wait, and no line is lost", async () => {
+  remove();
+  await (await open()).close();
+  const other = new (loadSqlite().DatabaseSync)(path);
+  other.exec("BEGIN IMMEDIATE");
+  const { store, told, pass, lost } = storeAt();
+  for (let seq = 0; seq < 1_000; seq++) store.write(rowOf({ seq }));
+  await pass(() => told.length > 0);
+  expect([told, store.pending]).toEqual([['The audit database cannot be used; lines wait {"error":"database is locked"}'], 1_000]);
+  expect((await store.look(lookAt())).lines).toEqual([]);
+  other.exec("COMMIT");
+  other.close();
+  await pass(() => store.pending === 0);
+  expect((await store.look(lookAt({ scan: 2_000, most: 2_000 }))).lines).toHaveLength(1_000);
+  await store.close();
+  expect([told.length, lost()]).toEqual([2, 0]);
 });
 
 const hasFolderOfSystem = existsSync("/proc/self");
