@@ -43,8 +43,8 @@ const answer = (sent: ThreadAnswer) => port.postMessage(sent);
 function open(): Promise<Sql> {
   if (endpoint.kind === "sqlite") return openSqliteLines(endpoint);
   // Lists are compared, since one that is set takes the place of what options of the process say.
-  const known = getCACertificates("default");
-  if (certificates?.some((one, index) => one !== known[index])) setDefaultCACertificates(certificates);
+  const isOther = certificates !== undefined && certificates.join() !== getCACertificates("default").join();
+  if (isOther) setDefaultCACertificates(certificates);
   return openMysqlLines(endpoint, () => answer({ gone: true }));
 }
 
