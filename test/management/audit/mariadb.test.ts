@@ -265,6 +265,14 @@ describe.runIf(hasMariadb)("audit lines in MariaDB", { timeout: 120_000 }, () =>
     expect(told[2]).toContain(`"lost":${30_000 - AUDIT_PENDING_LINES_MAX}`);
   });
 
+  test("lines that wait at the end are written before it", async () => {
+    await fresh();
+    const { store, told, lost } = storeOf();
+    for (let seq = 0; seq < 1_000; seq++) store.write(rowOf({ seq }));
+    await store.close();
+    expect([await counted(), lost(), told]).toEqual([1_000, 0, []]);
+  });
+
   test("while it is slow its callers do not wait, and no line is lost", async () => {
     await fresh();
     await (await open()).close();

@@ -127,6 +127,17 @@ test.runIf(canLimit)("a full disk keeps lines waiting, and with room again each 
   });
 });
 
+test("lines that wait at the end are written before it", async () => {
+  remove();
+  const { store, told, lost } = storeAt();
+  for (let seq = 0; seq < 1_000; seq++) store.write(rowOf({ seq }));
+  await store.close();
+  const again = await open();
+  expect((await again.look(lookAt({ scan: 2_000, most: 2_000 }))).lines).toHaveLength(1_000);
+  await again.close();
+  expect([lost(), told]).toEqual([0, []]);
+});
+
 test("while another process holds the file its callers do not wait, and no line is lost", async () => {
   remove();
   await (await open()).close();
