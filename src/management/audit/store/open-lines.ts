@@ -20,6 +20,9 @@ export interface DatabaseOptions {
 /** Beside this file, compiled or not. */
 const PROGRAM = new URL(`./database-thread${extname(import.meta.url)}`, import.meta.url);
 
+/** Many times what portions and pages take: a server that answers without an end ends the thread, not the process. */
+const LIMITS = { maxOldGenerationSizeMb: 128 };
+
 /** Threads that were left and have not ended: they wait for a system that does not answer, and further ones would wait as well. */
 const left = new Set<DatabaseThread>();
 
@@ -112,7 +115,7 @@ class DatabaseThread {
     const isChecked = endpoint.kind === "mysql" && endpoint.tls === "verified";
     const data: ThreadData = { endpoint, certificates: isChecked ? getCACertificates("default") : undefined };
     // Options of this process may be about a program on its command line, which a thread refuses.
-    this.#worker = new Worker(PROGRAM, { name: "audit-database", workerData: data, execArgv: [] });
+    this.#worker = new Worker(PROGRAM, { name: "audit-database", workerData: data, execArgv: [], resourceLimits: LIMITS });
     this.#worker.on("message", (answer: ThreadAnswer) => this.#take(answer));
     this.#worker.once("error", (error) => this.#fail(new Error(`the thread of ${what} has failed: ${messageOf(error)}`)));
     this.exited = new Promise((resolve) => this.#worker.once("exit", () => resolve()));

@@ -264,3 +264,41 @@ test("one whose answer breaks the client takes its thread along, and nothing els
   await clock.advance(2_000);
   await closed;
 });
+
+test("one that answers without an end takes its thread along, and nothing else", async () => {
+  const text = (value: string) => Buffer.concat([Buffer.from([value.length]), Buffer.from(value)]);
+  const column = Buffer.concat([
+    text("def"),
+    text(""),
+    text(""),
+    text(""),
+    text("line"),
+    text(""),
+    Buffer.from([12, 45, 0, 0, 0, 1, 0, 253, 0, 0, 0, 0, 0]),
+  ]);
+  const end = Buffer.from([0xfe, 0, 0, 2, 0]);
+  const length = 65_535;
+  const row = Buffer.concat([Buffer.from([0xfc, length & 0xff, length >> 8]), Buffer.alloc(length, "x")]);
+  const port = await listen((socket) => {
+    socket.write(greeting(WITHOUT_TLS));
+    socket.once("data", () => {
+      socket.write(packet(2, OK));
+      socket.once("data", () => {
+        socket.write(packet(1, OK));
+        socket.once("data", () => {
+          socket.write(Buffer.concat([packet(1, Buffer.from([1])), packet(2, column), packet(3, end)]));
+          let number = 3;
+          const pour = () => {
+            while (!socket.destroyed && socket.write(packet((number = (number + 1) % 256), row)));
+          };
+          socket.on("drain", pour);
+          pour();
+        });
+      });
+    });
+  });
+  const sql = await openLines(endpointOf(port));
+  await expect(sql.all("SELECT line FROM audit_events", [])).rejects.toThrow(/the thread of the database has failed: .*memory/);
+  expect(sql.usable()).toBe(false);
+  await sql.close();
+});
