@@ -149,7 +149,7 @@ class DatabaseThread {
 
   /** Its end was not asked for. */
   #fail(error: Error): void {
-    this.#untold = !this.ended && !this.#closing && this.#waiting.length === 0;
+    if (!this.ended && !this.#closing && this.#waiting.length === 0) this.#untold = true;
     this.#end(error);
   }
 
