@@ -53,6 +53,24 @@ export function parseJson(text: string, depthMax: number): unknown {
   return value;
 }
 
+/** An escape: a pair of surrogates, a surrogate that stands alone, or any other. */
+const ESCAPES = /\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[dD][89a-fA-F][0-9a-fA-F]{2}|[^])/g;
+const LONE_LENGTH = "\\ud800".length;
+
+/**
+ * A JSON text in which U+FFFD stands for each escape of a surrogate without its other half. Neither UTF-8 nor a text of Kubernetes can hold
+ * one.
+ *
+ * Source: the decoder of Go, `encoding/json`, which reads such an escape as U+FFFD.
+ *
+ * @example
+ * withoutLoneSurrogates('"a\\ud800"'); // '"a\\ufffd"'
+ */
+export function withoutLoneSurrogates(json: string): string {
+  if (!/\\u[dD][89a-fA-F]/.test(json)) return json;
+  return json.replace(ESCAPES, (escape) => (escape.length === LONE_LENGTH ? "\\ufffd" : escape));
+}
+
 /** Brackets within strings count as well, so that `false` is always true of the levels. */
 function hasMoreBracketsThan(text: string, count: number): boolean {
   let left = count;

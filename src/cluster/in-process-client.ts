@@ -1,4 +1,5 @@
 import { assert, EngineError, isEngineError } from "../base/errors.ts";
+import { withoutLoneSurrogates } from "../base/json.ts";
 import type {
   ClusterClient,
   DeletePreconditions,
@@ -148,7 +149,7 @@ async function* read(watch: OpenWatch, signal: AbortSignal): AsyncGenerator<Watc
 
 /** Converts a body through JSON: no undefined members, no classes, and nothing shared with the caller. */
 function overTheWire(body: unknown): unknown {
-  return JSON.parse(JSON.stringify(body) ?? "null");
+  return JSON.parse(withoutLoneSurrogates(JSON.stringify(body) ?? "null"));
 }
 
 /** Undefined for an absent object; anything else, an unknown resource included, is thrown. */

@@ -71,6 +71,8 @@ export interface NumberSchema extends Common {
   readonly type: "integer" | "number";
   /** Range of an integer in an API server, in bits. Default 64. */
   readonly bits?: 32 | 64;
+  /** An API server sets it, whatever is sent: a number that JavaScript rounds is taken too. */
+  readonly assigned?: true;
   readonly default?: number | null;
   readonly minimum?: number;
   readonly maximum?: number;
@@ -139,6 +141,8 @@ export interface AnySchema extends Common {
   readonly opaque?: Opaque;
   /** An amount such as "500m": a text or a number, of which an API server has one spelling. */
   readonly quantity?: true;
+  /** What published schemas say of the value, which an API server reads by other rules. Default: nothing. */
+  readonly published?: ObjectSchema;
 }
 
 /** What is known of an object whose fields the API server does not know: how its lists are merged. */

@@ -84,6 +84,21 @@ describe("schemas", () => {
     });
   });
 
+  test("describe every field of metadata, and those of its managers", () => {
+    const schemas = schemasOf([{ type: CONFIG_MAPS, shape: kindShape({}) }]) as Record<string, { properties: Record<string, object> }>;
+    const inMeta = (name: string) => schemas[`io.k8s.apimachinery.pkg.apis.meta.v1.${name}`]!.properties;
+    expect(inMeta("ObjectMeta")["managedFields"]).toMatchObject({
+      items: { allOf: [{ $ref: "#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ManagedFieldsEntry" }] },
+    });
+    expect(Object.keys(inMeta("ManagedFieldsEntry"))).toEqual(
+      ["apiVersion", "fieldsType", "fieldsV1", "manager", "operation", "subresource", "time"], // prettier-ignore
+    );
+    const bare = ["ObjectMeta", "OwnerReference", "ManagedFieldsEntry"].flatMap((type) =>
+      Object.entries(inMeta(type)).flatMap(([name, field]) => ("description" in field ? [] : [`${type}.${name}`])),
+    );
+    expect(bare).toEqual([]);
+  });
+
   test("list the fields that have to be there, of each type its own", () => {
     const part = named("Part", "", { ip: mandatory(text), port: always(int32) });
     const schemas = schemasOf([{ type: CONFIG_MAPS, shape: kindShape({ part: mandatory(part), more: text }) }]);

@@ -1,7 +1,16 @@
 import { isDeepStrictEqual } from "node:util";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { canonicalJson, heldBytes, isDeeperThan, isRecord, jsonEqual, parseJson, typeInWords } from "../../src/base/json.ts";
+import {
+  canonicalJson,
+  heldBytes,
+  isDeeperThan,
+  isRecord,
+  jsonEqual,
+  parseJson,
+  typeInWords,
+  withoutLoneSurrogates,
+} from "../../src/base/json.ts";
 import { jsonValue, parsed, shuffled } from "./arbitrary.ts";
 
 describe("isRecord", () => {
@@ -168,5 +177,31 @@ describe("what data takes in memory", () => {
   test("is twice as much for texts that one byte for each character cannot hold", () => {
     expect(heldBytes("ü".repeat(10_000))).toBeLessThan(11_000);
     expect(heldBytes(`漢${"a".repeat(10_000)}`)).toBeGreaterThan(20_000);
+  });
+});
+
+describe("withoutLoneSurrogates", () => {
+  test.each([
+    [String.raw`"a\ud800"`, "a\ufffd"],
+    [String.raw`"\uDFFFa"`, "\ufffda"],
+    [String.raw`"\ud800\u0041"`, "\ufffdA"],
+    [String.raw`"\ud800\ud83d\ude00"`, "\ufffd\u{1f600}"],
+    [String.raw`"\ude00\ud83d"`, "\ufffd\ufffd"],
+    [String.raw`"\ud83d\uDE00"`, "\u{1f600}"],
+    [String.raw`"\\ud800"`, String.raw`\ud800`],
+    [String.raw`"\\\ud800"`, "\\\ufffd"],
+    [String.raw`{"\ud800":["\udc00"]}`, { "\ufffd": ["\ufffd"] }],
+  ])("%s is read as %j", (json, want) => {
+    expect(JSON.parse(withoutLoneSurrogates(json))).toEqual(want);
+  });
+
+  test("leaves the text that UTF-8 makes of it, and no other", () => {
+    const units = fc.array(fc.constantFrom("a", "\\", "u", "d", "8", "0", '"', "\ud83d", "\ude00", "\ud800", "\udfff"), { maxLength: 12 });
+    fc.assert(
+      fc.property(units, (parts) => {
+        const given = parts.join("");
+        expect(JSON.parse(withoutLoneSurrogates(JSON.stringify(given)))).toBe(Buffer.from(given).toString());
+      }),
+    );
   });
 });

@@ -1,7 +1,7 @@
 /**
  * Contexts: flags that are saved under a name, and their precedence.
  */
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
@@ -70,6 +70,13 @@ describe("a context", () => {
       ].join("\n"),
     );
     expect(statSync(contexts()).mode & 0o777).toBe(0o600);
+  });
+
+  test.runIf(existsSync("/proc/self"))("is not written where the system makes no folders, and that is told", async () => {
+    const { code, stderr } = await cli(["context", "set", "blue", "--name", "blue"], {
+      ENDPOINT_SYNC_CONTEXTS: "/proc/endpoint-sync/inner/contexts.yaml",
+    });
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/CONFIG_FILE: Cannot write .*mkdir '\/proc\/endpoint-sync'/)]);
   });
 
   test("that is there already is replaced, which is said, and what it no longer says too", async () => {

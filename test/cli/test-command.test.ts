@@ -1,7 +1,7 @@
 /**
  * `test` on real files: the tests that run, reports, written files, and exit codes.
  */
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -202,6 +202,27 @@ describe("golden files", () => {
     expect([code, stderr]).toEqual([2, expect.stringMatching(/CONFIG_FILE: Will not write/)]);
     expect(existsSync(join(folder, "golden"))).toBe(false);
   });
+});
+
+describe.runIf(existsSync("/proc/self"))("where the system makes no folders", () => {
+  const NOWHERE = "/proc/endpoint-sync/inner";
+  const failure = { code: 2, stderr: expect.stringMatching(/CONFIG_FILE: Cannot write .*mkdir '\/proc\/endpoint-sync'/) as string };
+
+  test("a report is not written, and that is told", async () => {
+    write({ "a.patch-test.yaml": GREEN });
+    expect(await test_("--reporter", `junit=${NOWHERE}/report.xml`)).toMatchObject(failure);
+  });
+
+  test("a first test is not written, and that is told", async () => {
+    expect(await run(["test", "init", NOWHERE])).toMatchObject(failure);
+  });
+});
+
+test("folders of reports are for everyone who may read what is beside them", async () => {
+  write({ "a.patch-test.yaml": GREEN });
+  await test_("--reporter", `junit=${join(folder, "reports/report.xml")}`);
+  mkdirSync(join(folder, "usual"));
+  expect(statSync(join(folder, "reports")).mode).toBe(statSync(join(folder, "usual")).mode);
 });
 
 test("schema test is the JSON schema of test files", async () => {

@@ -7,7 +7,7 @@ import type { JsonObject } from "../../base/json.ts";
 import { groupOf } from "../../kube/object/resource.ts";
 import type { ResourceType } from "../../kube/object/resource.ts";
 import type { ResourceDefinition } from "../types/resource-definition.ts";
-import { OBJECT_META, OWNER_REFERENCE } from "../../kube/object/kind-shape.ts";
+import { MANAGED_FIELDS_ENTRY, OBJECT_META, OWNER_REFERENCE } from "../../kube/object/kind-shape.ts";
 import type { ListSchema, ObjectSchema, Schema } from "../../schema/schema.ts";
 
 /** Schemas by name, for `components.schemas`. */
@@ -74,7 +74,7 @@ function listSchema({ apiVersion, kind }: ResourceType, itemName: string): JsonO
 }
 
 /** Names of the types that every group version shares. */
-const META_TYPES: readonly unknown[] = [OBJECT_META.name, OWNER_REFERENCE.name];
+const META_TYPES: readonly unknown[] = [MANAGED_FIELDS_ENTRY.name, OBJECT_META.name, OWNER_REFERENCE.name];
 
 /** A type whose values are no objects, but that has a name. */
 interface NamedScalar {
@@ -138,6 +138,7 @@ class SchemaWriter {
         return this.#scalar(INT_OR_TEXT);
       case "any":
         if (shape.quantity === true) return this.#scalar(QUANTITY);
+        if (shape.published !== undefined) return this.#object(shape.published);
         return { type: "object", "x-kubernetes-preserve-unknown-fields": true };
       case "map":
         return { type: "object", additionalProperties: this.#schema(shape.values) };

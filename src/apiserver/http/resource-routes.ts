@@ -1,6 +1,7 @@
 import { reportFaults } from "../verbs/body.ts";
 import type { BodyOptions } from "../verbs/body.ts";
 import { isEngineError } from "../../base/errors.ts";
+import { withoutLoneSurrogates } from "../../base/json.ts";
 import type { ObjectKey } from "../../kube/object/key.ts";
 import type { Status } from "../../kube/object/status.ts";
 import type { Answering, Exchange } from "./exchange.ts";
@@ -322,7 +323,7 @@ class Routes {
     exchange.audit?.requestObject(body);
     // YAML with a field twice does not parse in the first place, and in protobuf a field twice is a list.
     if (mediaType !== "application/yaml" && mediaType !== PROTOBUF_TYPE && options.fieldValidation !== "Ignore") {
-      const texts = repeatedFields(bytes.toString()).map((path) => `duplicate field ${JSON.stringify(path)}`);
+      const texts = repeatedFields(withoutLoneSurrogates(bytes.toString())).map((path) => `duplicate field ${JSON.stringify(path)}`);
       reportFaults(definition, texts, options);
     }
     await exchange.body.pause();

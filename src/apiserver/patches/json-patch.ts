@@ -117,7 +117,7 @@ class Patching {
       case "move":
         return this.#move(operation.from, path);
       case "test":
-        if (!jsonEqual(this.#valueAt(path), operation.value)) throw new PatchApplyError(`test failed at ${shown(path)}`);
+        if (!jsonEqual(this.#testedAt(path, operation.value), operation.value)) throw new PatchApplyError(`test failed at ${shown(path)}`);
     }
   }
 
@@ -168,6 +168,12 @@ class Patching {
       throw new PatchApplyError(`cannot move ${shown(from)} into itself`);
     }
     this.#add(path, this.#remove(from));
+  }
+
+  /** A member that an object does not have is null to a test for null. Source: evanphx/json-patch, which the API server uses. */
+  #testedAt(path: Pointer, wanted: unknown): unknown {
+    const container = wanted === null && path.length > 0 ? this.#valueAt(path.slice(0, -1)) : undefined;
+    return isRecord(container) && !Object.hasOwn(container, path.at(-1)!) ? null : this.#valueAt(path);
   }
 
   #valueAt(path: Pointer): unknown {

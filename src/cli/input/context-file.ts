@@ -3,10 +3,11 @@
  *
  * @module
  */
-import { mkdir, rename, writeFile } from "node:fs/promises";
+import { rename, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { dump } from "js-yaml";
 import { EngineError, isEngineError, messageOf } from "../../base/errors.ts";
+import { createFolders } from "../../apiserver/store/folders.ts";
 import { decode } from "../../schema/decode.ts";
 import { formatProblem, Report } from "../../schema/problem.ts";
 import type { Infer, ObjectSchema } from "../../schema/schema.ts";
@@ -124,7 +125,7 @@ export async function writeContexts(env: Terminal["env"], contexts: SavedContext
     throw new EngineError("USAGE", `There are more than ${CONTEXTS_MAX} contexts; remove some`);
   const draft = `${file}.new`;
   try {
-    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+    await createFolders(dirname(file));
     await writeFile(draft, dump(contexts, { lineWidth: -1, noRefs: true }), { mode: 0o600 });
     await rename(draft, file);
   } catch (error) {

@@ -1,6 +1,7 @@
-import { access, mkdir, writeFile } from "node:fs/promises";
+import { access, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { EngineError, messageOf } from "../../base/errors.ts";
+import { createFolders } from "../../apiserver/store/folders.ts";
 import { PATCH_TEST_JSON_SCHEMA } from "../../workbench/patch-tests/suite/schema.ts";
 import type { CommandContext } from "../process/command.ts";
 import { loadConfiguration } from "../input/configuration.ts";
@@ -106,7 +107,7 @@ function asWord(text: string): string {
 /** Writes a file unless there is one, and tells which. @throws CONFIG_FILE when it cannot be written. */
 async function make(terminal: Terminal, { file, text }: SkeletonFile): Promise<void> {
   try {
-    await mkdir(dirname(file), { recursive: true });
+    await createFolders(dirname(file), 0o777);
     await writeFile(file, text, { flag: "wx" });
     terminal.out(visible(`Wrote ${file}\n`));
   } catch (error) {

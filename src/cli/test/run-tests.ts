@@ -1,7 +1,8 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { dirname, relative, resolve, sep } from "node:path";
 import { systemClock } from "../../base/clock.ts";
 import { EngineError, messageOf } from "../../base/errors.ts";
+import { createFolders } from "../../apiserver/store/folders.ts";
 import type { EngineCache } from "../../workbench/patch-tests/engines.ts";
 import type { GoldenWrite, SuiteResult } from "../../workbench/asserts/results.ts";
 import { runSuite } from "../../workbench/patch-tests/run-suite.ts";
@@ -79,7 +80,7 @@ async function writeGolden({ err }: Pick<Terminal, "err">, suite: string, { file
     });
   }
   try {
-    await mkdir(dirname(file), { recursive: true });
+    await createFolders(dirname(file), 0o777);
     await writeFile(file, text);
   } catch (error) {
     throw new EngineError("CONFIG_FILE", `Cannot write "${file}": ${messageOf(error)}`, { cause: error });

@@ -36,6 +36,20 @@ export const OWNER_REFERENCE = named(
   },
 );
 
+/** `metadata.managedFields[]`, as it is published: an entry that is wrong fails no creation. */
+export const MANAGED_FIELDS_ENTRY = named("ManagedFieldsEntry", "The fields that one manager has set by one kind of operation.", {
+  apiVersion: [optional(text), "Version of the schema that the names of the fields belong to."],
+  fieldsType: [optional(text), "Format of the fields: FieldsV1."],
+  fieldsV1: [
+    anything,
+    "The fields, as a tree: f: and a name for a field, k: and keys or v: and a value for an item of a list, . for the item itself.",
+  ],
+  manager: [optional(text), "Name of the manager."],
+  operation: [optional(text), "Apply for server-side apply, Update for all else."],
+  subresource: [optional(text), "Subresource by which the fields were set; empty for the object itself."],
+  time: [optional(time), "When the manager last changed its fields or their values."],
+});
+
 /** Labels of an object. */
 export const LABEL_MAP = textsBy("labelKey", "label");
 
@@ -44,14 +58,14 @@ export const OBJECT_META = named("ObjectMeta", "Metadata that every object has: 
   "name!": [1, textAs("dnsLabel"), "Name of the object, unique among its kind in its namespace. It cannot be changed."],
   generateName: [2, untried(text), "Prefix of a name that the server completes if no name is given."],
   "namespace!": [3, textAs("namespace"), "Namespace of the object; empty for kinds that have none. It cannot be changed."],
-  selfLink: [4, untried(text)],
+  selfLink: [4, untried(text), "Address of the object; servers of today leave it empty."],
   "uid!": [5, untried(text), "Unique identity of the object, set by the server."],
   "resourceVersion!": [
     6,
     untried(text),
     "Version of the object, set by the server. A write that includes it fails if the object has changed since.",
   ],
-  generation: [7, untried(int64), "Counts the changes of the desired state, for kinds that count them."],
+  generation: [7, untried({ ...int64, assigned: true }), "Counts the changes of the desired state, for kinds that count them."],
   "creationTimestamp!": [8, untried(optional(time)), "When the server first stored the object."],
   deletionTimestamp: [9, untried(optional(time)), "When the deletion was requested; the object stays until its finalizers are gone."],
   deletionGracePeriodSeconds: [
@@ -67,7 +81,7 @@ export const OBJECT_META = named("ObjectMeta", "Metadata that every object has: 
     untried(listOf(text, { as: "set" })),
     "Controllers that must finish before the object is removed; each removes its own entry.",
   ],
-  managedFields: [listOf(anything), "Which manager set which fields, recorded by the server."],
+  managedFields: [listOf({ ...anything, published: MANAGED_FIELDS_ENTRY }), "Which manager set which fields, recorded by the server."],
 });
 
 /**

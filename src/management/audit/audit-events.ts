@@ -66,7 +66,7 @@ export function createAuditEvents({ store, logger }: AuditEventsOptions): AuditE
           length += line.length;
         }
         next = found.next;
-        // Some databases work on this thread, and others wait for it.
+        // Lines are parsed on this thread, and others wait for it.
         if (next !== undefined) await nextMacrotask();
       }
     } catch (error) {

@@ -27,6 +27,7 @@ const SHAPE = objectOf({
   shown: always(text),
   count: int32,
   exact: optional(int64),
+  assigned: optional({ ...int64, assigned: true }),
   flag: bool,
   tri: optional(bool),
   target: intOrText,
@@ -65,6 +66,7 @@ describe("decoding", () => {
     { why: "exact times keep six digits", value: { exactly: "2026-01-02T03:04:05.5Z" }, want: { exactly: "2026-01-02T03:04:05.500000Z" } },
     { why: "line breaks leave base64", value: { secret: { a: "YW\nJj" } }, want: { secret: { a: "YWJj" } } },
     { why: "list elements are completed", value: { items: [{}, { port: 1 }] }, want: { items: [{ port: 0 }, { port: 1 }] } },
+    { why: "a number that the server sets may be any of 64 bits", value: JSON.parse('{"assigned":9223372036854775807}') as object, want: { assigned: 2 ** 63 } }, // prettier-ignore
     { why: "free data is kept as it is", value: { free: { b: [null, { c: 1 }] } }, want: { free: { b: [null, { c: 1 }] } } },
   ])("$why", ({ value, want }) => {
     expect(read(value).object).toEqual({ shown: "", nullable: null, ...want });

@@ -35,6 +35,9 @@ describe("a JSON patch", () => {
     { why: "copy is deep", doc: { a: { b: 1 } }, ops: [{ op: "copy", from: "/a", path: "/c" }, { op: "replace", path: "/c/b", value: 2 }], want: { a: { b: 1 }, c: { b: 2 } } }, // prettier-ignore
     { why: "test ignores the order of members", doc: { a: { x: 1, y: 2 } }, ops: [{ op: "test", path: "/a", value: { y: 2, x: 1 } }], want: { a: { x: 1, y: 2 } } }, // prettier-ignore
     { why: "test holds for the whole document", doc: [1], ops: [{ op: "test", path: "", value: [1] }], want: [1] },
+    { why: "test for null holds for null", doc: { a: null }, ops: [{ op: "test", path: "/a", value: null }], want: { a: null } },
+    { why: "test for null holds for what is absent, as in Kubernetes", doc: { a: {} }, ops: [{ op: "test", path: "/a/b", value: null }], want: { a: {} } }, // prettier-ignore
+    { why: "test for null holds for what objects inherit", doc: {}, ops: [{ op: "test", path: "/toString", value: null }], want: {} },
     { why: "members that no operation has are ignored", doc: {}, ops: [{ op: "add", path: "/a", value: 1, note: "x" }], want: { a: 1 } },
   ])("$why", ({ doc, ops, want }) => {
     expect(apply(doc, ops)).toEqual(want);
@@ -43,7 +46,12 @@ describe("a JSON patch", () => {
   test.each([
     { why: "test does not hold", doc: { a: 1 }, ops: [{ op: "test", path: "/a", value: 2 }] },
     { why: "test is strict about types", doc: { a: "1" }, ops: [{ op: "test", path: "/a", value: 1 }] },
-    { why: "test of what is absent, even for null", doc: {}, ops: [{ op: "test", path: "/a", value: null }] },
+    { why: "test of what is absent", doc: {}, ops: [{ op: "test", path: "/a", value: "" }] },
+    { why: "test for null below what is absent", doc: {}, ops: [{ op: "test", path: "/a/b", value: null }] },
+    { why: "test for null below a text", doc: { a: "" }, ops: [{ op: "test", path: "/a/b", value: null }] },
+    { why: "test for null beyond the end", doc: [1], ops: [{ op: "test", path: "/1", value: null }] },
+    { why: "test for null behind the end", doc: [1], ops: [{ op: "test", path: "/-", value: null }] },
+    { why: "test for null of what is there", doc: { a: 0 }, ops: [{ op: "test", path: "/a", value: null }] },
     { why: "remove of what is absent", doc: {}, ops: [{ op: "remove", path: "/a" }] },
     { why: "replace of what is absent", doc: {}, ops: [{ op: "replace", path: "/a", value: 1 }] },
     { why: "add below what is absent", doc: {}, ops: [{ op: "add", path: "/a/b", value: 1 }] },

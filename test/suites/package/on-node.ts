@@ -13,8 +13,8 @@ const READY_MS = 300_000;
 const STARTS = 5;
 /** Its thread is a program of its own beside the file that starts it. */
 const AUDIT_DATABASE = `
-  const { openSqliteLines } = await import("./node_modules/endpoint-sync/dist/management/audit/store/sqlite-lines.js");
-  const sql = await openSqliteLines("audit.db");
+  const { openLines } = await import("./node_modules/endpoint-sync/dist/management/audit/store/open-lines.js");
+  const sql = await openLines({ kind: "sqlite", path: "audit.db" });
   const [{ one }] = await sql.all("SELECT 1 AS one", []);
   await sql.close();
   if (one !== 1) throw new Error("an audit database does not answer");`;

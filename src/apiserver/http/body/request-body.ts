@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { isDeeperThan } from "../../../base/json.ts";
+import { isDeeperThan, withoutLoneSurrogates } from "../../../base/json.ts";
 import { toJson } from "../../../schema/node.ts";
 import { Report } from "../../../schema/problem.ts";
 import { readYaml } from "../../../schema/yaml.ts";
@@ -113,7 +113,7 @@ const MEDIA_TYPES: readonly string[] = ["application/json", "application/yaml"];
 /** @throws API_BAD_REQUEST when the text is not JSON or nested too deep. */
 export function parseJsonBody(text: string): unknown {
   try {
-    return checkedDepth(JSON.parse(text));
+    return checkedDepth(JSON.parse(withoutLoneSurrogates(text)));
   } catch (error) {
     if (error instanceof SyntaxError) throw badRequest(`couldn't get version/kind; json parse error: ${withoutBody(error.message)}`);
     throw error;
@@ -148,7 +148,11 @@ export function parseYaml(text: string, valuesMax: number): unknown {
   const node = readYaml(text, { file: "body", report, aliasedValuesMax: valuesMax });
   const [problem] = report.problems;
   if (problem !== undefined) throw badRequest(`error converting YAML to JSON: yaml: line ${problem.line}: ${problem.message}`);
-  return checkedDepth(toJson(node!));
+  const data = checkedDepth(toJson(node!));
+  const json = text.includes("\\") ? JSON.stringify(data) : "";
+  if (withoutLoneSurrogates(json) !== json)
+    throw badRequest("error converting YAML to JSON: yaml: found invalid Unicode character escape code");
+  return data;
 }
 
 function checkedDepth(value: unknown): unknown {

@@ -21,6 +21,8 @@ export interface DecodeOptions {
 const QUANTITY_WRONG = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 
 const INT32_MAX = 2 ** 31 - 1;
+/** The largest integer of 64 bits, as JavaScript rounds it. */
+const INT64_ROUNDED = 2 ** 63;
 
 /**
  * Reads JSON data by a shape: fields in the shape's order, maps sorted, without nulls, and without empty values that Go would omit,
@@ -168,10 +170,11 @@ class Decoder {
     return format === "time" ? `${seconds}Z` : `${seconds}.${(match![2] ?? ".").slice(1, 7).padEnd(6, "0")}Z`;
   }
 
-  #number({ type, bits = 64 }: NumberSchema, value: unknown, path: string): number {
+  #number({ type, bits = 64, assigned }: NumberSchema, value: unknown, path: string): number {
     const goType = type === "number" ? "float64" : `int${bits}`;
     if (typeof value !== "number") return this.#mismatch(value, path, goType);
-    const fits = type === "number" || (Number.isSafeInteger(value) && (bits === 64 || (value <= INT32_MAX && value >= -INT32_MAX - 1)));
+    const isExact = Number.isSafeInteger(value) || (assigned === true && Number.isInteger(value) && Math.abs(value) <= INT64_ROUNDED);
+    const fits = type === "number" || (isExact && (bits === 64 || (value <= INT32_MAX && value >= -INT32_MAX - 1)));
     if (!fits) return this.#options.refuse(this.#unmarshal(`number ${value}`, path, goType));
     return value;
   }

@@ -1,7 +1,8 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { InvalidArgumentError } from "commander";
 import { EngineError, messageOf } from "../../../base/errors.ts";
+import { createFolders } from "../../../apiserver/store/folders.ts";
 import type { Terminal } from "../../process/terminal.ts";
 import { githubReport } from "./github-report.ts";
 import { jsonReport } from "./json-report.ts";
@@ -100,7 +101,7 @@ function refuseSharedDocument(chosen: readonly ChosenReporter[]): void {
 
 async function writeReport(file: string, text: string): Promise<void> {
   try {
-    await mkdir(dirname(file), { recursive: true });
+    await createFolders(dirname(file), 0o777);
     await writeFile(file, text);
   } catch (error) {
     const details = { hint: "Name a file in a folder that this user may write to" };

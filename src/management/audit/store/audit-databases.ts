@@ -7,9 +7,8 @@ import type { AuditDatabase } from "./audit-database.ts";
 import { auditRow } from "./audit-row.ts";
 import { createAuditStore, DATABASE_PLUGIN } from "./audit-store.ts";
 import type { AuditStore, AuditStoreOptions } from "./audit-store.ts";
-import { openMysqlLines } from "./mysql-lines.ts";
-import { openSqliteLines } from "./sqlite-lines.ts";
-import type { DatabaseOptions } from "./time-limits.ts";
+import { openLines } from "./open-lines.ts";
+import type { DatabaseOptions } from "./open-lines.ts";
 
 /** Options of the stores. */
 export interface AuditDatabasesOptions extends Pick<AuditStoreOptions, "clock" | "logger"> {
@@ -65,6 +64,5 @@ export function createAuditDatabases({ chance, openDatabase = openNamed, metrics
 async function openNamed(text: string, options: DatabaseOptions): Promise<AuditDatabase> {
   const endpoint = dataStoreEndpoint(text);
   if (endpoint === undefined) throw new Error("audit.dataStoreEndpoint names no database that is known");
-  const open = endpoint.kind === "sqlite" ? openSqliteLines(endpoint.path, options) : openMysqlLines(endpoint, options);
-  return openAuditDatabase(await open);
+  return openAuditDatabase(await openLines(endpoint, options));
 }

@@ -140,7 +140,7 @@ class QueuedStore implements AuditStore {
         if (this.#givenUp.signal.aborted) break;
         this.#written(batch);
         failures = 0;
-        // Callers that wait for an answer go first: some databases work on this thread.
+        // Callers that wait for an answer go first.
         await nextMacrotask();
       } catch (error) {
         if (this.#givenUp.signal.aborted) break;

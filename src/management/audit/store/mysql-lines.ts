@@ -1,9 +1,6 @@
 import { connect } from "node:net";
-import { systemClock } from "../../../base/clock.ts";
 import type { DataStoreEndpoint } from "../../config/rules/data-store-endpoint.ts";
 import type { Sql } from "./audit-database.ts";
-import { OPEN_MS, STATEMENT_MS, within } from "./time-limits.ts";
-import type { DatabaseOptions } from "./time-limits.ts";
 
 /** Binary, so that names that differ in case or trailing spaces stay different. */
 const NAME = "VARBINARY(1012) NOT NULL";
@@ -25,23 +22,18 @@ const EXISTS = 1062;
 const REFUSALS: readonly unknown[] = [1048, 1264, 1265, 1292, 1366, 1406, 4025, 3819];
 
 /**
- * A database of MySQL or MariaDB. The client is loaded on first use. A connection that fails, or answers late, is cut.
+ * A database of MySQL or MariaDB. The client is loaded on first use. A connection that fails is cut. Nothing here is limited in time.
  *
+ * @param gone - called when the connection is lost, or closed.
  * @throws the error of the network or the server.
  */
-export async function openMysqlLines(
-  endpoint: Extract<DataStoreEndpoint, { kind: "mysql" }>,
-  { signal, clock = systemClock }: DatabaseOptions = {},
-): Promise<Sql> {
+export async function openMysqlLines(endpoint: Extract<DataStoreEndpoint, { kind: "mysql" }>, gone: () => void): Promise<Sql> {
   const { host, port, user, password, database, tls } = endpoint;
   const { createConnection } = await import("mysql2");
   // The client's own end waits for the server to close its side too.
   const socket = connect({ host, port, noDelay: true, keepAlive: true });
   const cut = () => void socket.destroy();
-  signal?.addEventListener("abort", cut, { once: true });
-  socket.once("close", () => signal?.removeEventListener("abort", cut));
-  if (signal?.aborted) cut();
-  const limits = { clock, what: "the database", cut };
+  socket.once("end", gone).once("close", gone);
   const client = createConnection({
     stream: () => socket,
     ...{ host, port, user, password, database, charset: "utf8mb4", connectTimeout: 0 },
@@ -53,15 +45,10 @@ export async function openMysqlLines(
   // A connection may fail more than once, and whatever waits for an answer gets the failure.
   client.on("error", () => {});
   const connection = client.promise();
-  await within(OPEN_MS, connection.connect(), limits).catch((error: unknown) => {
-    cut();
-    throw error;
-  });
   const ask = async (how: "query" | "execute", sql: string, values: readonly (string | number)[]): Promise<unknown> => {
     try {
       const statement = { sql, values: [...values] };
-      const work = how === "query" ? connection.query(statement) : connection.execute(statement);
-      const [result] = await within(STATEMENT_MS, work, limits);
+      const [result] = await (how === "query" ? connection.query(statement) : connection.execute(statement));
       return result;
     } catch (error) {
       // What the server has answered leaves the connection as it was.
@@ -69,11 +56,14 @@ export async function openMysqlLines(
       throw error;
     }
   };
-  // Values of queries are escaped here, which an SQL mode of the server could break.
-  await ask("query", "SET SESSION sql_mode = 'STRICT_ALL_TABLES'", []).catch((error: unknown) => {
+  try {
+    await connection.connect();
+    // Values of queries are escaped here, which an SQL mode of the server could break.
+    await ask("query", "SET SESSION sql_mode = 'STRICT_ALL_TABLES'", []);
+  } catch (error) {
     cut();
     throw error;
-  });
+  }
   return {
     words: WORDS,
     all: async (text, values) => (await ask("query", text, values)) as Readonly<Record<string, unknown>>[],

@@ -1,10 +1,11 @@
-import { extname } from "node:path";
-import { Worker } from "node:worker_threads";
-import { systemClock } from "../../../base/clock.ts";
+import { statSync } from "node:fs";
+import { open, stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { createFolders } from "../../../apiserver/store/folders.ts";
+import { loadSqlite } from "../../../apiserver/store/sqlite/load-sqlite.ts";
+import type { DataStoreEndpoint } from "../../config/rules/data-store-endpoint.ts";
 import type { Sql } from "./audit-database.ts";
-import type { SqliteAnswer, SqliteQuestion } from "./sqlite-thread.ts";
-import { OPEN_MS, STATEMENT_MS, within } from "./time-limits.ts";
-import type { DatabaseOptions } from "./time-limits.ts";
 
 const WORDS: Sql["words"] = {
   createTable: `CREATE TABLE IF NOT EXISTS audit_events (at INTEGER NOT NULL, writer TEXT NOT NULL, seq INTEGER NOT NULL, audit_id TEXT NOT NULL,
@@ -17,107 +18,64 @@ const WORDS: Sql["words"] = {
 /** `SQLITE_CONSTRAINT`, `SQLITE_MISMATCH`, `SQLITE_TOOBIG`: the low byte of extended codes. */
 const REFUSALS: readonly unknown[] = [19, 20, 18];
 
-/** Beside this file, compiled or not. */
-const PROGRAM = new URL(`./sqlite-thread${extname(import.meta.url)}`, import.meta.url);
-
-/** Threads that were left and have not ended: they wait for a disk that does not answer, and further ones would wait as well. */
-const left = new Set<SqliteThread>();
+/** How long a statement waits for another process on the file, in milliseconds. */
+const BUSY_MS = 100;
 
 /**
- * A SQLite file, created with its folder if necessary. Only its owner may read it. For one process. A thread of its own works on it. After
- * a failure it has to be opened again, and once the file is not the one at `path` any more: SQLite would go on writing to a file that
- * nothing can find.
+ * A SQLite file, created with its folder if necessary. Only its owner may read it. For one process; each statement holds up the thread that
+ * runs it. After a failure it has to be opened again, and once the file is not the one at `path` any more: SQLite would go on writing to a
+ * file that nothing can find.
  *
  * @throws the error of the system or SQLite.
  */
-export async function openSqliteLines(path: string, { signal, clock = systemClock }: DatabaseOptions = {}): Promise<Sql> {
-  if ([...left].some((thread) => thread.path === path))
-    throw new Error("its file has not answered, and an earlier attempt still waits for it");
-  const thread = new SqliteThread(path, signal);
-  const limits = { clock, what: "the database file", cut: () => thread.end(new Error("the database file takes too long")) };
-  await within(OPEN_MS, thread.answer(), limits);
+export async function openSqliteLines({ path }: Extract<DataStoreEndpoint, { kind: "sqlite" }>): Promise<Sql> {
+  const database = await openFile(path);
+  const opened = fileAt(path);
+  const prepared = new Map<string, StatementSync>();
   /** The last statement did. */
   let failed = false;
-  const ask = async (question: SqliteQuestion): Promise<unknown> => {
-    try {
-      const result = await within(STATEMENT_MS, thread.ask(question), limits);
-      failed = false;
-      return result;
-    } catch (error) {
-      failed = true;
-      throw error;
-    }
+  const run = <Result>(text: string, work: (statement: StatementSync) => Result, keep = false): Result => {
+    failed = true;
+    if (fileAt(path) !== opened) throw new Error("its file has been removed or replaced");
+    const statement = prepared.get(text) ?? database.prepare(text);
+    if (keep) prepared.set(text, statement);
+    const result = work(statement);
+    failed = false;
+    return result;
   };
   return {
     words: WORDS,
-    all: async (text, values) => (await ask({ how: "all", text, values })) as Readonly<Record<string, unknown>>[],
-    run: async (text, values) => Number(await ask({ how: "run", text, values })),
-    runPrepared: async (text, values) => void (await ask({ how: "runPrepared", text, values })),
+    all: async (text, values) => run(text, (statement) => statement.all(...values)),
+    run: async (text, values) => run(text, (statement) => Number(statement.run(...values).changes)),
+    runPrepared: async (text, values) => void run(text, (statement) => statement.run(...values), true),
     meansExisting: () => false,
-    refusesValues: (error) => REFUSALS.includes(Number((error as { readonly errcode?: unknown }).errcode) & 0xff),
-    usable: () => !failed && !thread.ended,
-    close: async () => {
-      if (!thread.ended) await ask({ how: "close", text: "", values: [] });
-    },
+    refusesValues: (error) => REFUSALS.includes(Number((error as { readonly errcode?: unknown } | undefined)?.errcode) & 0xff),
+    usable: () => !failed,
+    close: async () => database.close(),
   };
 }
 
-interface Waiting {
-  resolve(result: unknown): void;
-  reject(error: unknown): void;
+/** Which file is there. */
+function fileAt(path: string): string {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return `${found?.dev} ${found?.ino}`;
 }
 
-/** Answers come in the order of the questions. The thread keeps the process alive only while one is awaited. */
-class SqliteThread {
-  readonly path: string;
-  readonly #worker: Worker;
-  readonly #waiting: Waiting[] = [];
-  ended = false;
-
-  constructor(path: string, signal: AbortSignal | undefined) {
-    this.path = path;
-    // Options of this process may be about a program on its command line, which a thread refuses.
-    this.#worker = new Worker(PROGRAM, { name: "audit-database", workerData: path, execArgv: [] });
-    const cut = () => this.end(new Error("the database file is closed"));
-    signal?.addEventListener("abort", cut, { once: true });
-    this.#worker.on("message", (answer: SqliteAnswer) => this.#take(answer));
-    this.#worker.once("error", (error) => this.end(error));
-    this.#worker.once("exit", () => {
-      this.end(new Error("the thread of the database file has ended"));
-      left.delete(this);
-      signal?.removeEventListener("abort", cut);
-    });
-    if (signal?.aborted) cut();
-  }
-
-  ask(question: SqliteQuestion): Promise<unknown> {
-    const answer = this.answer();
-    this.#worker.postMessage(question);
-    return answer;
-  }
-
-  answer(): Promise<unknown> {
-    return new Promise((resolve, reject) => {
-      if (this.ended) return reject(new Error("the database file is closed"));
-      this.#worker.ref();
-      this.#waiting.push({ resolve, reject });
-    });
-  }
-
-  /** All that waits fails. The thread itself ends when the system has answered it. */
-  end(error: unknown): void {
-    if (this.ended) return;
-    this.ended = true;
-    left.add(this);
-    void this.#worker.terminate();
-    this.#worker.unref();
-    for (const { reject } of this.#waiting.splice(0)) reject(error);
-  }
-
-  #take(answer: SqliteAnswer): void {
-    const waiting = this.#waiting.shift();
-    if (this.#waiting.length === 0) this.#worker.unref();
-    if ("failure" in answer) waiting?.reject(Object.assign(new Error(answer.failure), { errcode: answer.errcode }));
-    else waiting?.resolve(answer.result);
+async function openFile(path: string): Promise<DatabaseSync> {
+  await createFolders(dirname(path));
+  const found = await stat(path).catch(() => undefined);
+  // Opening a pipe would wait for a reader.
+  if (found !== undefined && !found.isFile() && !found.isDirectory()) throw new Error("it is not a file");
+  await (await open(path, "a", 0o600)).close();
+  const { DatabaseSync: Database } = loadSqlite();
+  const database = new Database(path);
+  try {
+    // Lines are long: larger pages take fewer writes. As many bytes as usual are moved from the log into the file at a time.
+    const sizes = "PRAGMA page_size = 16384; PRAGMA wal_autocheckpoint = 256";
+    database.exec(`PRAGMA busy_timeout = ${BUSY_MS}; ${sizes}; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL`);
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
   }
 }

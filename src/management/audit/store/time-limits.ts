@@ -4,32 +4,24 @@ import type { Clock } from "../../../base/clock.ts";
 export const OPEN_MS = 10_000;
 export const STATEMENT_MS = 30_000;
 
-/** Options of a connection to a database. */
-export interface DatabaseOptions {
-  /** Cuts the connection, whatever the database does; all that waits for it fails. */
-  readonly signal?: AbortSignal;
-  /** Default: the machine's. */
-  readonly clock?: Clock;
-}
-
 /** What waits with a limit: `cut` makes the work fail, and `what` names the database in the message. */
 export interface Limited {
   readonly clock: Clock;
   readonly what: string;
-  readonly cut: () => void;
+  readonly cut: (error: Error) => void;
 }
 
 /** Waits for work that is cut when it takes longer. */
 export async function within<Result>(ms: number, work: Promise<Result>, { clock, what, cut }: Limited): Promise<Result> {
-  let late = false;
+  let late: Error | undefined;
   const timer = clock.schedule(ms, () => {
-    late = true;
-    cut();
+    late = new Error(`${what} did not answer within ${ms / 1_000} s`);
+    cut(late);
   });
   try {
     return await work;
   } catch (error) {
-    throw late ? new Error(`${what} did not answer within ${ms / 1_000} s`, { cause: error }) : error;
+    throw late ?? error;
   } finally {
     timer.cancel();
   }

@@ -14,7 +14,7 @@ import { createMetrics } from "../../../../src/base/metrics.ts";
 import { createServerCertificate } from "../../../../src/apiserver/access/certificates.ts";
 import { openAuditDatabase } from "../../../../src/management/audit/store/audit-database.ts";
 import { AUDIT_GATHERING_MS, createAuditStore } from "../../../../src/management/audit/store/audit-store.ts";
-import { openMysqlLines } from "../../../../src/management/audit/store/mysql-lines.ts";
+import { openLines } from "../../../../src/management/audit/store/open-lines.ts";
 import { dataStoreEndpoint } from "../../../../src/management/config/rules/data-store-endpoint.ts";
 import { createFakeClock, settle, until } from "../../../support/fake-clock.ts";
 import { rowOf } from "./rows.ts";
@@ -88,8 +88,8 @@ const SERVERS: readonly (readonly [what: string, seconds: number, serve: (socket
     },
   ],
   [
-    "lets the user in and answers no statement",
-    30,
+    "lets the user in and does not take the mode of the session",
+    10,
     (socket, silent) => {
       socket.write(greeting(WITHOUT_TLS));
       socket.once("data", () => {
@@ -100,12 +100,26 @@ const SERVERS: readonly (readonly [what: string, seconds: number, serve: (socket
   ],
   [
     "answers half a packet",
-    30,
+    10,
     (socket, silent) => {
       socket.write(greeting(WITHOUT_TLS));
       socket.once("data", () => {
         socket.write(packet(2, OK));
         socket.once("data", () => socket.write(packet(1, OK).subarray(0, 6), silent));
+      });
+    },
+  ],
+  [
+    "opens and answers no statement",
+    30,
+    (socket, silent) => {
+      socket.write(greeting(WITHOUT_TLS));
+      socket.once("data", () => {
+        socket.write(packet(2, OK));
+        socket.once("data", () => {
+          socket.write(packet(1, OK));
+          socket.once("data", silent);
+        });
       });
     },
   ],
@@ -118,7 +132,7 @@ test.each(SERVERS)("one that %s is left after %i seconds, and the lines wait", a
   const tell = (message: string, fields: LogFields = {}) => void told.push(`${message} ${JSON.stringify(fields)}`);
   const store = createAuditStore({
     ...{ clock, metrics, random: () => 0, ttlHours: 0, logger: { debug() {}, info: tell, warn: tell, error: tell } },
-    open: async (signal) => openAuditDatabase(await openMysqlLines(endpointOf(port), { signal, clock })),
+    open: async (signal) => openAuditDatabase(await openLines(endpointOf(port), { signal, clock })),
   });
   store.write(rowOf());
   await clock.advance(AUDIT_GATHERING_MS);
@@ -168,7 +182,7 @@ async function seenBy(name: string, host: string, end: string): Promise<{ readon
   const before = getCACertificates("default");
   setDefaultCACertificates([...before, caPem]);
   try {
-    const failure = await openMysqlLines(endpointOf(port, host, end)).catch((error: unknown) => String(error));
+    const failure = await openLines(endpointOf(port, host, end)).catch((error: unknown) => String(error));
     return { seen, failure: String(failure) };
   } finally {
     setDefaultCACertificates(before);
@@ -195,7 +209,7 @@ test("they are told to no server that does not encrypt, if they are to be encryp
     socket.write(greeting(WITHOUT_TLS));
     socket.on("data", (data) => (seen += data.toString("latin1")));
   });
-  const failure = await openMysqlLines(endpointOf(port, "localhost", "?tls=true")).catch((error: unknown) => String(error));
+  const failure = await openLines(endpointOf(port, "localhost", "?tls=true")).catch((error: unknown) => String(error));
   expect([seen, failure]).toEqual(["", expect.stringContaining("does not support")]);
 });
 
@@ -210,7 +224,7 @@ test("one that is cut while TLS begins is a failure of its caller alone", async 
   process.on("uncaughtExceptionMonitor", note);
   try {
     const ending = new AbortController();
-    const opened = openMysqlLines(endpointOf(port, "localhost", "?tls=true"), { signal: ending.signal });
+    const opened = openLines(endpointOf(port, "localhost", "?tls=true"), { signal: ending.signal });
     const failure = opened.catch((error: unknown) => String(error));
     await until("TLS has begun", () => begun);
     ending.abort();
@@ -220,4 +234,71 @@ test("one that is cut while TLS begins is a failure of its caller alone", async 
   } finally {
     process.off("uncaughtExceptionMonitor", note);
   }
+});
+
+test("one whose answer breaks the client takes its thread along, and nothing else: that is logged, and the database is opened again", async () => {
+  let broken = 0;
+  const port = await listen((socket) => {
+    socket.write(greeting(WITHOUT_TLS));
+    socket.once("data", () => {
+      socket.write(packet(2, OK));
+      // Half an error follows the answer, which nothing waits for.
+      socket.once("data", () => socket.write(Buffer.concat([packet(1, OK), packet(2, Buffer.from([255, 1]))]), () => void broken++));
+    });
+  });
+  const [clock, told] = [createFakeClock(), [] as string[]];
+  const tell = (message: string, fields: LogFields = {}) => void told.push(`${message} ${JSON.stringify(fields)}`);
+  const store = createAuditStore({
+    ...{ clock, random: () => 0, ttlHours: 0, logger: { debug() {}, info: tell, warn: tell, error: tell } },
+    open: async (signal) => openAuditDatabase(await openLines(endpointOf(port), { signal, clock })),
+  });
+  store.write(rowOf());
+  await clock.advance(AUDIT_GATHERING_MS);
+  await until("it is logged", () => told.length > 0);
+  expect(told).toEqual([expect.stringMatching(/^The audit database cannot be used; lines wait .*the thread of the database has failed: /)]);
+  await clock.advance(1_000);
+  await until("it is tried again", () => broken === 2);
+  expect([store.pending, told.length]).toEqual([1, 1]);
+  const closed = store.close();
+  await settle();
+  await clock.advance(2_000);
+  await closed;
+});
+
+test("one that answers without an end takes its thread along, and nothing else", async () => {
+  const text = (value: string) => Buffer.concat([Buffer.from([value.length]), Buffer.from(value)]);
+  const column = Buffer.concat([
+    text("def"),
+    text(""),
+    text(""),
+    text(""),
+    text("line"),
+    text(""),
+    Buffer.from([12, 45, 0, 0, 0, 1, 0, 253, 0, 0, 0, 0, 0]),
+  ]);
+  const end = Buffer.from([0xfe, 0, 0, 2, 0]);
+  const length = 65_535;
+  const row = Buffer.concat([Buffer.from([0xfc, length & 0xff, length >> 8]), Buffer.alloc(length, "x")]);
+  const port = await listen((socket) => {
+    socket.write(greeting(WITHOUT_TLS));
+    socket.once("data", () => {
+      socket.write(packet(2, OK));
+      socket.once("data", () => {
+        socket.write(packet(1, OK));
+        socket.once("data", () => {
+          socket.write(Buffer.concat([packet(1, Buffer.from([1])), packet(2, column), packet(3, end)]));
+          let number = 3;
+          const pour = () => {
+            while (!socket.destroyed && socket.write(packet((number = (number + 1) % 256), row)));
+          };
+          socket.on("drain", pour);
+          pour();
+        });
+      });
+    });
+  });
+  const sql = await openLines(endpointOf(port));
+  await expect(sql.all("SELECT line FROM audit_events", [])).rejects.toThrow(/the thread of the database has failed: .*memory/);
+  expect(sql.usable()).toBe(false);
+  await sql.close();
 });

@@ -9,7 +9,7 @@ import type { LogFields } from "../../../../src/base/logger.ts";
 import { createMetrics } from "../../../../src/base/metrics.ts";
 import { openAuditDatabase } from "../../../../src/management/audit/store/audit-database.ts";
 import { AUDIT_CLOSING_MS, createAuditStore } from "../../../../src/management/audit/store/audit-store.ts";
-import { openMysqlLines } from "../../../../src/management/audit/store/mysql-lines.ts";
+import { openLines } from "../../../../src/management/audit/store/open-lines.ts";
 import { dataStoreEndpoint } from "../../../../src/management/config/rules/data-store-endpoint.ts";
 import { createFakeClock, settle, until } from "../../../support/fake-clock.ts";
 import { lookAt, rowOf } from "./rows.ts";
@@ -47,7 +47,7 @@ function setting() {
   if (endpoint?.kind !== "mysql") throw new Error("the address is one of MySQL");
   const store = createAuditStore({
     ...{ clock, metrics, random: () => 0, ttlHours: 0, logger: { debug() {}, info: tell, warn: tell, error: tell } },
-    open: async (signal) => openAuditDatabase(await openMysqlLines(endpoint, { signal })),
+    open: async (signal) => openAuditDatabase(await openLines(endpoint, { signal })),
   });
   return { clock, metrics, store };
 }
@@ -69,7 +69,7 @@ test("its end comes after two seconds, is logged, and leaves no connection", asy
     "Audit lines are lost to the database, which is too slow or gone; the file has them {}",
   ]);
   expect(metrics.value("apiserver_audit_error_total", { plugin: "database" })).toBe(1);
-  expect(await reading).toContain("Connection lost");
+  expect(await reading).toContain("the database is closed");
   await until("the connection is closed", () => sockets.size === 0);
   expect([told.length, clock.pending]).toEqual([2, 0]);
 });

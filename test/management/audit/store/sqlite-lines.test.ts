@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,8 +8,9 @@ import { nextMacrotask } from "../../../../src/base/clock.ts";
 import { createMetrics } from "../../../../src/base/metrics.ts";
 import { loadSqlite } from "../../../../src/apiserver/store/sqlite/load-sqlite.ts";
 import { openAuditDatabase } from "../../../../src/management/audit/store/audit-database.ts";
-import { openSqliteLines } from "../../../../src/management/audit/store/sqlite-lines.ts";
-import { STATEMENT_MS } from "../../../../src/management/audit/store/time-limits.ts";
+import { openLines } from "../../../../src/management/audit/store/open-lines.ts";
+import type { DatabaseOptions } from "../../../../src/management/audit/store/open-lines.ts";
+import { OPEN_MS, STATEMENT_MS } from "../../../../src/management/audit/store/time-limits.ts";
 import { createFakeClock, settle } from "../../../support/fake-clock.ts";
 import { WAIT } from "../../../support/patience.ts";
 import { AUDIT_GATHERING_MS, createAuditStore } from "../../../../src/management/audit/store/audit-store.ts";
@@ -20,7 +21,8 @@ const folder = mkdtempSync(join(tmpdir(), "audit-sqlite-"));
 const path = join(folder, "inner", "audit.db");
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const open = async () => openAuditDatabase(await openSqliteLines(path));
+const openFile = (at: string, options?: DatabaseOptions) => openLines({ kind: "sqlite", path: at }, options);
+const open = async () => openAuditDatabase(await openFile(path));
 
 describeDatabase(open, async () => {
   for (const end of ["", "-wal", "-shm"]) rmSync(`${path}${end}`, { force: true });
@@ -32,8 +34,8 @@ test("only the owner reads the file and its folder", async () => {
 });
 
 test("a file that is not a database is reported, and stays", async () => {
-  await expect(openSqliteLines(import.meta.filename)).rejects.toThrow("file is not a database");
-  await expect(openSqliteLines(folder)).rejects.toThrow(/EISDIR/);
+  await expect(openFile(import.meta.filename)).rejects.toThrow("file is not a database");
+  await expect(openFile(folder)).rejects.toThrow(/EISDIR/);
 });
 
 /** A store on the file, with what it logs and loses. */
@@ -107,10 +109,57 @@ test("a table without the platform's key is reported, and lines wait", async () 
   expect(lost()).toBe(1);
 });
 
+const canLimit = ["bash", "prlimit"].every((program) => spawnSync(program, ["--version"]).status === 0);
+
+test.runIf(canLimit)("a full disk keeps lines waiting, and with room again each line is there", () => {
+  const script = join(import.meta.dirname, "small-database.ts");
+  const limited = 'ulimit -S -f 1024 && exec "$0" --no-warnings "$1" "$2"';
+  const said = execFileSync("bash", ["-c", limited, process.execPath, script, join(folder, "small.db")], { encoding: "utf8" });
+  const { waiting, ...rest } = JSON.parse(said) as { readonly waiting: number };
+  expect(waiting).toBeGreaterThan(1_500);
+  expect(rest).toEqual({
+    found: 3_000,
+    lost: 0,
+    told: [
+      expect.stringMatching(/^The audit database cannot be used; lines wait .*(disk is full|disk I\/O error)/),
+      'The audit database accepts lines again {"lost":0}',
+    ],
+  });
+});
+
+test("lines that wait at the end are written before it", async () => {
+  remove();
+  const { store, told, lost } = storeAt();
+  for (let seq = 0; seq < 1_000; seq++) store.write(rowOf({ seq }));
+  await store.close();
+  const again = await open();
+  expect((await again.look(lookAt({ scan: 2_000, most: 2_000 }))).lines).toHaveLength(1_000);
+  await again.close();
+  expect([lost(), told]).toEqual([0, []]);
+});
+
+test("while another process holds the file its callers do not wait, and no line is lost", async () => {
+  remove();
+  await (await open()).close();
+  const other = new (loadSqlite().DatabaseSync)(path);
+  other.exec("BEGIN IMMEDIATE");
+  const { store, told, pass, lost } = storeAt();
+  for (let seq = 0; seq < 1_000; seq++) store.write(rowOf({ seq }));
+  await pass(() => told.length > 0);
+  expect([told, store.pending]).toEqual([['The audit database cannot be used; lines wait {"error":"database is locked"}'], 1_000]);
+  expect((await store.look(lookAt())).lines).toEqual([]);
+  other.exec("COMMIT");
+  other.close();
+  await pass(() => store.pending === 0);
+  expect((await store.look(lookAt({ scan: 2_000, most: 2_000 }))).lines).toHaveLength(1_000);
+  await store.close();
+  expect([told.length, lost()]).toEqual([2, 0]);
+});
+
 const hasFolderOfSystem = existsSync("/proc/self");
 
 test.runIf(hasFolderOfSystem)("where the system makes no folders, opening fails at once", async () => {
-  await expect(openSqliteLines("/proc/endpoint-sync/inner/audit.db")).rejects.toThrow(
+  await expect(openFile("/proc/endpoint-sync/inner/audit.db")).rejects.toThrow(
     "ENOENT: no such file or directory, mkdir '/proc/endpoint-sync'",
   );
 });
@@ -118,8 +167,8 @@ test.runIf(hasFolderOfSystem)("where the system makes no folders, opening fails 
 test("a pipe and a device are no files, and are not waited for", async () => {
   const pipe = join(folder, "pipe");
   execFileSync("mkfifo", [pipe]);
-  await expect(openSqliteLines(pipe)).rejects.toThrow("it is not a file");
-  await expect(openSqliteLines("/dev/null")).rejects.toThrow("it is not a file");
+  await expect(openFile(pipe)).rejects.toThrow("it is not a file");
+  await expect(openFile("/dev/null")).rejects.toThrow("it is not a file");
 });
 
 /** Keeps SQLite busy for a second or more, and returns. */
@@ -127,10 +176,10 @@ const LONG =
   "WITH RECURSIVE counted(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM counted WHERE x < 10000000) SELECT count(*) AS count FROM counted";
 
 test("a program on the command line opens a file, and ends although it leaves it open", () => {
-  const module = new URL("../../../../src/management/audit/store/sqlite-lines.ts", import.meta.url).href;
+  const module = new URL("../../../../src/management/audit/store/open-lines.ts", import.meta.url).href;
   const program = `
-    const { openSqliteLines } = await import(${JSON.stringify(module)});
-    const sql = await openSqliteLines(${JSON.stringify(join(folder, "left.db"))});
+    const { openLines } = await import(${JSON.stringify(module)});
+    const sql = await openLines({ kind: "sqlite", path: ${JSON.stringify(join(folder, "left.db"))} });
     console.log(JSON.stringify(await sql.all("SELECT 1 AS one", [])));`;
   const said = execFileSync(process.execPath, ["--no-warnings", "--input-type=module", "--eval", program], { encoding: "utf8" });
   expect(said).toBe('[{"one":1}]\n');
@@ -138,7 +187,7 @@ test("a program on the command line opens a file, and ends although it leaves it
 
 test("requests go on while SQLite works", async () => {
   remove();
-  const sql = await openSqliteLines(path);
+  const sql = await openFile(path);
   let answered = false;
   const asked = sql.all(LONG, []).finally(() => (answered = true));
   for (let turn = 0; turn < 10; turn++) await nextMacrotask();
@@ -150,28 +199,31 @@ test("requests go on while SQLite works", async () => {
 test("a statement that does not end is left, and the file is opened again once it has ended", async () => {
   remove();
   const clock = createFakeClock();
-  const sql = await openSqliteLines(path, { clock });
+  const sql = await openFile(path, { clock });
   const asked = [sql.all(LONG, []), sql.run("SELECT 1", [])].map((one) => one.catch((error: unknown) => String(error)));
   await settle();
   await clock.advance(STATEMENT_MS);
   expect(await Promise.all(asked)).toEqual([
     "Error: the database file did not answer within 30 s",
-    "Error: the database file takes too long",
+    "Error: the database file did not answer within 30 s",
   ]);
   expect([sql.usable(), clock.pending]).toEqual([false, 0]);
-  await expect(openSqliteLines(path)).rejects.toThrow("its file has not answered, and an earlier attempt still waits for it");
+  const again = openFile(path, { clock }).catch((error: unknown) => String(error));
+  await settle();
+  await clock.advance(OPEN_MS);
+  expect(await again).toBe("Error: the database file did not answer within 10 s");
   await sql.close();
-  await vi.waitFor(async () => (await openSqliteLines(path)).close(), WAIT);
+  await vi.waitFor(async () => (await openFile(path)).close(), WAIT);
 });
 
 test("what waits for the file fails when the store gives it up, and so does opening it then", async () => {
   remove();
   const ending = new AbortController();
-  const sql = await openSqliteLines(path, { signal: ending.signal });
+  const sql = await openFile(path, { signal: ending.signal });
   const asked = sql.all(LONG, []);
   ending.abort();
   await expect(asked).rejects.toThrow("the database file is closed");
   expect(sql.usable()).toBe(false);
-  await expect(openSqliteLines(join(folder, "late.db"), { signal: ending.signal })).rejects.toThrow("the database file is closed");
-  await vi.waitFor(async () => (await openSqliteLines(path)).close(), WAIT);
+  await expect(openFile(join(folder, "late.db"), { signal: ending.signal })).rejects.toThrow("the database file is closed");
+  await vi.waitFor(async () => (await openFile(path)).close(), WAIT);
 });

@@ -1,0 +1,78 @@
+/**
+ * The thread that works on a database of audit lines, so that requests wait neither for its client nor for its disk. Its data says which
+ * database. It answers once when the database is open, with the words of its dialect, then each question in turn. In between it tells when
+ * the database has gone.
+ *
+ * @module
+ */
+import { getCACertificates, setDefaultCACertificates } from "node:tls";
+import { parentPort, workerData } from "node:worker_threads";
+import { messageOf } from "../../../base/errors.ts";
+import type { DataStoreEndpoint } from "../../config/rules/data-store-endpoint.ts";
+import type { Sql } from "./audit-database.ts";
+import { openMysqlLines } from "./mysql-lines.ts";
+import { openSqliteLines } from "./sqlite-lines.ts";
+
+/** The data of the thread. */
+export interface ThreadData {
+  readonly endpoint: DataStoreEndpoint;
+  /** The authorities that the process trusts, where certificates are checked. A thread has a list of its own. */
+  readonly certificates?: readonly string[] | undefined;
+}
+
+/** A statement, or the end. */
+export interface ThreadQuestion {
+  readonly how: "all" | "run" | "runPrepared" | "close";
+  readonly text: string;
+  readonly values: readonly (string | number)[];
+}
+
+/** The kind of a failure, as far as it matters. */
+export type FailureMeaning = "existing" | "refused" | "other";
+
+/** The words of the dialect, rows, a number of rows or nothing; a failure; or that the database has gone. */
+export type ThreadAnswer =
+  | { readonly result: unknown }
+  | { readonly failure: string; readonly meaning: FailureMeaning; readonly usable: boolean }
+  | { readonly gone: true };
+
+const { endpoint, certificates } = workerData as ThreadData;
+const port = parentPort!;
+const answer = (sent: ThreadAnswer) => port.postMessage(sent);
+
+function open(): Promise<Sql> {
+  if (endpoint.kind === "sqlite") return openSqliteLines(endpoint);
+  // Lists are compared, since one that is set takes the place of what options of the process say.
+  const isOther = certificates !== undefined && certificates.join() !== getCACertificates("default").join();
+  if (isOther) setDefaultCACertificates(certificates);
+  return openMysqlLines(endpoint, () => answer({ gone: true }));
+}
+
+function meaningOf(error: unknown, sql: Sql): FailureMeaning {
+  if (sql.meansExisting(error)) return "existing";
+  return sql.refusesValues(error) ? "refused" : "other";
+}
+
+async function work(sql: Sql, { how, text, values }: ThreadQuestion): Promise<void> {
+  try {
+    if (how === "close") {
+      // Nothing is left to wait for then, so that the thread ends.
+      port.unref();
+      await sql.close();
+    }
+    answer({ result: how === "close" ? undefined : await sql[how](text, values) });
+  } catch (error) {
+    answer({ failure: messageOf(error), meaning: meaningOf(error, sql), usable: sql.usable() });
+  }
+}
+
+try {
+  const sql = await open();
+  let before = Promise.resolve();
+  port.on("message", (question: ThreadQuestion) => {
+    before = before.then(() => work(sql, question));
+  });
+  answer({ result: sql.words });
+} catch (error) {
+  answer({ failure: messageOf(error), meaning: "other", usable: false });
+}

@@ -1,0 +1,178 @@
+import { extname } from "node:path";
+import { getCACertificates } from "node:tls";
+import { Worker } from "node:worker_threads";
+import { systemClock } from "../../../base/clock.ts";
+import type { Clock } from "../../../base/clock.ts";
+import { messageOf } from "../../../base/errors.ts";
+import type { DataStoreEndpoint } from "../../config/rules/data-store-endpoint.ts";
+import type { Sql } from "./audit-database.ts";
+import type { FailureMeaning, ThreadAnswer, ThreadData, ThreadQuestion } from "./database-thread.ts";
+import { OPEN_MS, STATEMENT_MS, within } from "./time-limits.ts";
+
+/** Options of a connection to a database. */
+export interface DatabaseOptions {
+  /** Cuts the connection, whatever the database does; all that waits for it fails. */
+  readonly signal?: AbortSignal;
+  /** Default: the machine's. */
+  readonly clock?: Clock;
+}
+
+/** Beside this file, compiled or not. */
+const PROGRAM = new URL(`./database-thread${extname(import.meta.url)}`, import.meta.url);
+
+/** Many times what portions and pages take: a server that answers without an end ends the thread, not the process. */
+const LIMITS = { maxOldGenerationSizeMb: 128 };
+
+/** Threads that were left and have not ended: they wait for a system that does not answer, and further ones would wait as well. */
+const left = new Set<DatabaseThread>();
+
+/**
+ * The database of an address, in a thread of its own. One that answers late is left, and so is one whose thread ends; it has to be opened
+ * again then.
+ *
+ * @throws the error of the database, the network or the system.
+ */
+export async function openLines(endpoint: DataStoreEndpoint, { signal, clock = systemClock }: DatabaseOptions = {}): Promise<Sql> {
+  const what = endpoint.kind === "sqlite" ? "the database file" : "the database";
+  const ending = new AbortController();
+  const close = () => ending.abort(new Error(`${what} is closed`));
+  const forget = () => signal?.removeEventListener("abort", close);
+  signal?.addEventListener("abort", close, { once: true });
+  if (signal?.aborted) close();
+  const limits = { clock, what, cut: (error: Error) => ending.abort(error) };
+  try {
+    const thread = await within(OPEN_MS, DatabaseThread.start(endpoint, what, ending.signal), limits);
+    void thread.exited.then(forget);
+    const ask = (question: ThreadQuestion) => within(STATEMENT_MS, thread.ask(question), limits);
+    return {
+      words: thread.words!,
+      all: async (text, values) => (await ask({ how: "all", text, values })) as Readonly<Record<string, unknown>>[],
+      run: async (text, values) => Number(await ask({ how: "run", text, values })),
+      runPrepared: async (text, values) => void (await ask({ how: "runPrepared", text, values })),
+      meansExisting: (error) => error instanceof StatementError && error.meaning === "existing",
+      refusesValues: (error) => error instanceof StatementError && error.meaning === "refused",
+      usable: () => thread.usable,
+      close: async () => {
+        if (!thread.ended) await ask({ how: "close", text: "", values: [] });
+      },
+    };
+  } catch (error) {
+    ending.abort(error);
+    forget();
+    throw error;
+  }
+}
+
+/** What the database answers instead of a result. */
+class StatementError extends Error {
+  readonly meaning: FailureMeaning;
+
+  constructor(message: string, meaning: FailureMeaning) {
+    super(message);
+    this.meaning = meaning;
+  }
+}
+
+interface Waiting {
+  resolve(result: unknown): void;
+  reject(error: unknown): void;
+}
+
+/** Answers come in the order of the questions. The thread keeps the process alive only while one is awaited. */
+class DatabaseThread {
+  readonly exited: Promise<void>;
+  words: Sql["words"] | undefined;
+  ended = false;
+  readonly #endpoint: string;
+  readonly #worker: Worker;
+  readonly #waiting: Waiting[] = [];
+  #gone = false;
+  /** The last question left the database in an unknown state. */
+  #failed = false;
+  /** Its end is what was asked for. */
+  #closing = false;
+  /** Why it ended. */
+  #reason: unknown;
+  /** It ended while nothing waited for it: the next question is told. */
+  #untold = false;
+
+  /** Opens the database, once no earlier thread waits for it. */
+  static async start(endpoint: DataStoreEndpoint, what: string, signal: AbortSignal): Promise<DatabaseThread> {
+    const name = JSON.stringify(endpoint);
+    const earlier = [...left].filter((thread) => thread.#endpoint === name);
+    if (earlier.length > 0) {
+      const cut = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+      await Promise.race([cut, Promise.all(earlier.map(({ exited }) => exited))]);
+    }
+    signal.throwIfAborted();
+    const thread = new DatabaseThread(endpoint, what, signal);
+    thread.words = (await thread.#answer()) as Sql["words"];
+    return thread;
+  }
+
+  private constructor(endpoint: DataStoreEndpoint, what: string, signal: AbortSignal) {
+    this.#endpoint = JSON.stringify(endpoint);
+    const isChecked = endpoint.kind === "mysql" && endpoint.tls === "verified";
+    const data: ThreadData = { endpoint, certificates: isChecked ? getCACertificates("default") : undefined };
+    // Options of this process may be about a program on its command line, which a thread refuses.
+    this.#worker = new Worker(PROGRAM, { name: "audit-database", workerData: data, execArgv: [], resourceLimits: LIMITS });
+    this.#worker.on("message", (answer: ThreadAnswer) => this.#take(answer));
+    this.#worker.once("error", (error) => this.#fail(new Error(`the thread of ${what} has failed: ${messageOf(error)}`)));
+    this.exited = new Promise((resolve) => this.#worker.once("exit", () => resolve()));
+    void this.exited.then(() => {
+      this.#fail(new Error(`the thread of ${what} has ended`));
+      left.delete(this);
+    });
+    signal.addEventListener("abort", () => this.#end(signal.reason), { once: true });
+  }
+
+  /** Whether a question may be answered, or has to be told a failure. */
+  get usable(): boolean {
+    return this.#untold || (!this.ended && !this.#gone && !this.#failed);
+  }
+
+  ask(question: ThreadQuestion): Promise<unknown> {
+    this.#closing ||= question.how === "close";
+    const answer = this.#answer();
+    if (!this.ended) this.#worker.postMessage(question);
+    return answer;
+  }
+
+  #answer(): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      this.#untold = false;
+      if (this.ended) return reject(this.#reason);
+      this.#worker.ref();
+      this.#waiting.push({ resolve, reject });
+    });
+  }
+
+  /** Its end was not asked for. */
+  #fail(error: Error): void {
+    if (!this.ended && !this.#closing && this.#waiting.length === 0) this.#untold = true;
+    this.#end(error);
+  }
+
+  /** All that waits fails. The thread itself ends when the system has answered it. */
+  #end(error: unknown): void {
+    if (this.ended) return;
+    this.ended = true;
+    this.#reason = error;
+    left.add(this);
+    void this.#worker.terminate();
+    this.#worker.unref();
+    for (const { reject } of this.#waiting.splice(0)) reject(error);
+  }
+
+  #take(answer: ThreadAnswer): void {
+    if ("gone" in answer) {
+      this.#gone = true;
+      return;
+    }
+    const waiting = this.#waiting.shift();
+    if (this.#waiting.length === 0) this.#worker.unref();
+    this.#failed = "failure" in answer && !answer.usable;
+    if ("result" in answer) return waiting?.resolve(answer.result);
+    waiting?.reject(new StatementError(answer.failure, answer.meaning));
+  }
+}
