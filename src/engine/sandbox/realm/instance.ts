@@ -208,13 +208,8 @@ export class Instance {
   #readOutcome(result: Handle, resultBytes: number): Priced {
     const { engine } = this;
     const kind = engine.kind(result);
-    switch (kind) {
-      case "object":
-      case "rope":
-        return this.#readObject(result, resultBytes);
-      case "exception":
-        return this.#readThrown(result);
-    }
+    if (kind === "object" || kind === "rope") return this.#readObject(result, resultBytes);
+    if (kind === "exception") return this.#readThrown(result);
     // Reading a number takes steps of the engine.
     const number = kind === "number" ? engine.readNumber(result) : 0;
     const fuel = this.#settle();
