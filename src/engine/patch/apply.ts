@@ -220,20 +220,15 @@ function evaluate(expression: CompiledExpression, { value, path }: { value: unkn
   const { fuelMax, resultMax } = run;
   if (run.fuelSpent >= fuelMax)
     throw new EngineError("EXPRESSION_FUEL", `Cannot evaluate: the patches of this object have used up its ${fuelMax} fuel`);
-  const spend = ({ fuel = 0, charged = fuel, contextCharged }: Partial<PricedValue>) => {
-    tally.fuel += fuel;
-    run.fuelSpent += charged + (run.contextPaid === expression ? 0 : (contextCharged ?? 0));
-    // A stopped engine has lost the context.
-    run.contextPaid = contextCharged === undefined ? undefined : expression;
-  };
+  const { vcluster, hostObject, virtualObject } = run.context;
   let evaluated: PricedValue;
   try {
-    evaluated = run.engine.evaluate(expression, { value, valueExists: true, context: { ...run.context, path } });
+    evaluated = run.engine.evaluate(expression, { value, valueExists: true, context: { vcluster, hostObject, virtualObject, path } });
   } catch (error) {
-    if (isEngineError(error)) spend(error.details as Partial<PricedValue>);
+    if (isEngineError(error)) spend(error.details as Partial<PricedValue>, { expression, run, tally });
     throw error;
   }
-  spend(evaluated);
+  spend(evaluated, { expression, run, tally });
   const length = lengthOf(evaluated.value);
   if (run.resultLength + length > resultMax)
     throw new EngineError(
@@ -244,6 +239,16 @@ function evaluate(expression: CompiledExpression, { value, path }: { value: unkn
   return evaluated.value;
 }
 
+function spend(
+  { fuel = 0, charged = fuel, contextCharged }: Partial<PricedValue>,
+  { expression, run, tally }: { expression: CompiledExpression; run: Run; tally: Tally },
+): void {
+  tally.fuel += fuel;
+  run.fuelSpent += charged + (run.contextPaid === expression ? 0 : (contextCharged ?? 0));
+  // A stopped engine has lost the context.
+  run.contextPaid = contextCharged === undefined ? undefined : expression;
+}
+
 function applyToValue(rewrite: Rewrite, { value, place }: { value: unknown; place: ValueRole }, run: Run, tally: Tally): unknown {
   try {
     const rewritten = rewrite(value, place.path);
@@ -251,7 +256,7 @@ function applyToValue(rewrite: Rewrite, { value, place }: { value: unknown; plac
     const guarded = guardResult(place, { before: value, result: rewritten.value, markerPrefix: run.markerPrefix });
     if (rewritten.found !== undefined) run.references.push(rewritten.found);
     tally.matches += 1;
-    tally.denied.push(...guarded.denied);
+    if (guarded.denied.length > 0) tally.denied.push(...guarded.denied);
     // An equal value is not a change, and keeping the old one keeps the object shared.
     if (guarded.value !== REMOVE && jsonEqual(guarded.value, value)) return value;
     tally.changed += 1;

@@ -120,11 +120,27 @@ export interface SandboxOptions {
   readonly toHostDns?: (name: string) => string;
 }
 
-/** An expression with its compilation cost. */
-interface CompiledExpression extends CheckedExpression {
-  readonly compileFuel: number;
+/** An expression of one sandbox with its compilation cost. */
+class CompiledExpression implements CheckedExpression {
+  readonly text: string;
+  readonly reads: CheckedExpression["reads"];
+  readonly warnings: CheckedExpression["warnings"];
+  compileFuel = 0;
   /** It needs more memory than a used instance may take: each of its evaluations has its own instance. */
-  needsMemory: boolean;
+  needsMemory = false;
+  readonly #owner: Sandbox;
+
+  constructor({ text, reads, warnings }: CheckedExpression, owner: Sandbox) {
+    this.text = text;
+    this.reads = reads;
+    this.warnings = warnings;
+    this.#owner = owner;
+  }
+
+  /** No other object can pass for one of these: a private field cannot be copied. */
+  static isOf(owner: Sandbox, expression: Expression): expression is CompiledExpression {
+    return isRecord(expression) && #owner in expression && expression.#owner === owner;
+  }
 }
 
 /** An evaluation in a used instance that needed more memory than what its predecessors have left. */
@@ -159,8 +175,6 @@ class QuickJsSandbox implements Sandbox {
   readonly #options: QuickJsInstanceOptions;
   readonly #realm: LoadedRealm;
   readonly #compiled = new Map<string, CompiledExpression>();
-  /** Every expression that this sandbox has compiled, also those whose text it no longer caches. */
-  readonly #own = new WeakSet<Expression>();
   /** Kept from one evaluation to the next while it is as small as a fresh one. */
   #instance: Instance | undefined;
   #busy = false;
@@ -182,7 +196,6 @@ class QuickJsSandbox implements Sandbox {
     const compiled = this.#compileInEngine(checked, budget);
     if (this.#compiled.size >= COMPILED_MAX) this.#compiled.delete(this.#compiled.keys().next().value!);
     this.#compiled.set(text, compiled);
-    this.#own.add(compiled);
     return compiled;
   }
 
@@ -221,7 +234,7 @@ class QuickJsSandbox implements Sandbox {
   }
 
   #mustBeOwn(expression: Expression): CompiledExpression {
-    if (this.#own.has(expression)) return expression as CompiledExpression;
+    if (CompiledExpression.isOf(this, expression)) return expression;
     throw misuse("Cannot use an expression that this sandbox has not compiled. Give its text to compile first");
   }
 
@@ -242,7 +255,6 @@ class QuickJsSandbox implements Sandbox {
     const instance = (expression.needsMemory ? undefined : this.#instance) ?? this.#newInstance();
     const isFresh = !instance.used;
     instance.engine.allowMemory(isFresh ? this.limits.memoryBytes : USED_MEMORY_BYTES);
-    const replacement = () => expression.compileFuel + replacementFuel(instance.engine.memoryBytes - USED_MEMORY_BYTES);
     this.#busy = true;
     try {
       const outcome = instance.evaluate(expression, evaluation);
@@ -253,17 +265,17 @@ class QuickJsSandbox implements Sandbox {
       // It stays as large as it is, and so would every context that it keeps.
       expression.needsMemory = true;
       if (this.#instance === instance) this.#instance = undefined;
-      return { ...outcome, charged: outcome.charged + replacement() };
+      return { ...outcome, charged: outcome.charged + priceOfReplacement(expression, instance) };
     } catch (cause) {
       if (this.#instance === instance) this.#instance = undefined;
       if (isEngineError(cause, "USAGE")) throw cause;
-      const { reason, charged, inputLength } = instance.stopped(cause);
-      const price = { charged: charged + replacement(), contextCharged: 0 };
+      const { reason, fuel, charged, inputLength } = instance.stopped(cause);
+      const price = { charged: charged + priceOfReplacement(expression, instance), contextCharged: 0 };
       if (instance.fallback !== undefined) return { ...instance.fallback, ...price };
       if (reason === "memory" && !isFresh) return { kind: "crowded", charged: price.charged };
       if (reason === "memory") expression.needsMemory = true;
-      const fuel = reason === "fuel" ? evaluation.fuel : reason === "input" ? 0 : instance.engine.taken.fuel;
-      return { kind: "stopped", reason, cause, fuel, inputLength, attempted: price.charged, charged: price.charged };
+      const spent = reason === "fuel" ? evaluation.fuel : fuel;
+      return { kind: "stopped", reason, cause, fuel: spent, inputLength, attempted: price.charged, charged: price.charged };
     } finally {
       this.#busy = false;
     }
@@ -271,10 +283,11 @@ class QuickJsSandbox implements Sandbox {
 
   #compileInEngine(checked: CheckedExpression, budget: FuelBudget | undefined): CompiledExpression {
     const given = Math.min(this.limits.fuel, budget?.remaining ?? this.limits.fuel);
-    const compiled = { ...checked, compileFuel: 0, needsMemory: false };
+    const compiled = new CompiledExpression(checked, this);
     const { problem, fuel } = this.#tryToCompile(compiled, given);
     budget?.spend(fuel);
-    if (problem === undefined) return Object.assign(compiled, { compileFuel: fuel });
+    compiled.compileFuel = fuel;
+    if (problem === undefined) return compiled;
     if (problem === "fuel" && budget !== undefined && given < this.limits.fuel) throw compileBudgetFailure(checked.text, budget, fuel);
     if (typeof problem === "string") throw compileFailure(checked.text, `it is too much work for the compiler (${problem})`);
     throw compileFailure(checked.text, problem.message, positionInText(problem.stack, checked.text));
@@ -292,6 +305,10 @@ class QuickJsSandbox implements Sandbox {
       return { problem: instance.engine.trapReason(error), fuel: instance.engine.taken.fuel };
     }
   }
+}
+
+function priceOfReplacement(expression: CompiledExpression, { engine }: Instance): number {
+  return expression.compileFuel + replacementFuel(engine.memoryBytes - USED_MEMORY_BYTES);
 }
 
 function mustHaveContext(scope: Scope): void {

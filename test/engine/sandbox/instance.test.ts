@@ -125,6 +125,15 @@ describe("an instance", () => {
     expect(instance.engine.trapReason(new Error())).toBe("fuel");
   });
 
+  test("does not charge steps of the host, which frees what earlier evaluations left", () => {
+    const instance = start();
+    const expression = checkExpression("value");
+    const value = Array.from({ length: 1000 }, (_, index) => ({ index }));
+    const { charged } = instance.evaluate(expression, { value, valueExists: true, context: CONTEXT, fuel: 1e6, resultBytes: MIB });
+    expect(instance.engine.taken.overhead).toBeGreaterThan(10_000);
+    expect(instance.stopped(new Error("a fault"))).toMatchObject({ reason: "fault", fuel: 0, charged });
+  });
+
   test("starts from the same memory as every other one", () => {
     const [one, other] = [start(), start()].map((instance) => instance.engine.snapshot());
     expect([...one!.pages.keys()]).toEqual([...other!.pages.keys()]);

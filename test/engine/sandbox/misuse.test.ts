@@ -27,7 +27,9 @@ describe("a sandbox that was disposed of", () => {
 describe("an expression that another sandbox compiled", () => {
   test("is refused", async () => {
     const other = (await createTestSandbox()).compile("value");
-    for (const foreign of [other, { text: "value" } satisfies Expression]) {
+    const own = sandbox.compile("value");
+    const looksAlike: Expression[] = [{ text: "value" }, { ...own }, Object.create(own) as Expression, null as unknown as Expression];
+    for (const foreign of [other, ...looksAlike]) {
       expect(() => sandbox.evaluate(foreign, { value: 1, context: CONTEXT })).toThrow(says("this sandbox has not compiled"));
       expect(() => sandbox.readsHostObject(foreign)).toThrow(says("this sandbox has not compiled"));
     }

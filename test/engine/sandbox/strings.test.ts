@@ -61,6 +61,14 @@ describe("text", () => {
       }),
     );
     expect(readUnits(Uint8Array.of(0, 0x7f, 0x80, 0xff))).toBe("\0\x7f\x80\xff");
+    expect(readUnits(Uint8Array.of(0x61, 0, 0x7f, 0x62), 1, 3)).toBe("\0\x7f");
+    expect(
+      readUnits(
+        Uint8Array.from({ length: 20_000 }, (_, at) => (at < 5000 ? 0x61 : 0x62)),
+        4000,
+        10_000,
+      ),
+    ).toBe("a".repeat(1000) + "b".repeat(5000));
     expect(readUnits(new Uint16Array(10_000).fill(0xd800))).toBe("\ud800".repeat(10_000));
   });
 });

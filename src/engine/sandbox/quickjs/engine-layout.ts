@@ -54,19 +54,28 @@ export const EVAL_STRICT = 1 << 3;
 export const EVAL_COMPILE_ONLY = 1 << 5;
 
 /** Kinds by the tag in the upper half of a value's 64 bits; every other tag is a floating point number. */
-export const KINDS: Readonly<Record<number, Kind>> = {
-  [-9]: "bigint",
-  [-8]: "symbol",
-  [-7]: "string",
-  [-6]: "rope",
-  [-1]: "object",
-  0: "number",
-  1: "boolean",
-  2: "null",
-  3: "undefined",
-  6: "exception",
-  7: "bigint",
-};
+const KINDS = new Map<number, Kind>([
+  [-9, "bigint"],
+  [-8, "symbol"],
+  [-7, "string"],
+  [-6, "rope"],
+  [-1, "object"],
+  [0, "number"],
+  [1, "boolean"],
+  [2, "null"],
+  [3, "undefined"],
+  [6, "exception"],
+  [7, "bigint"],
+]);
+const TAG_MIN = Math.min(...KINDS.keys());
+const TAG_MAX = Math.max(...KINDS.keys());
+/** As a list, since every evaluation looks up a tag, and members with negative names are slow. */
+const KIND_LIST = Array.from({ length: TAG_MAX - TAG_MIN + 1 }, (_, at): Kind => KINDS.get(TAG_MIN + at) ?? "number");
+
+/** The kind of the values with a tag. */
+export function kindOfTag(tag: number): Kind {
+  return tag >= TAG_MIN && tag <= TAG_MAX ? KIND_LIST[tag - TAG_MIN]! : "number";
+}
 
 /** Bytes of a string before its code units; the second word is its length, with the top bit for 16-bit units. */
 export const STRING_HEADER_BYTES = 16;

@@ -16,7 +16,7 @@ import { assert } from "../../../base/errors.ts";
 import type { Units } from "../../expression/functions/base64.ts";
 import type { HostFunction, Outside } from "../../expression/functions/host-functions.ts";
 import { createImports } from "./engine-imports.ts";
-import { EVAL_COMPILE_ONLY, EVAL_STRICT, INTRINSICS, KINDS, STRING_HEADER_BYTES } from "./engine-layout.ts";
+import { EVAL_COMPILE_ONLY, EVAL_STRICT, INTRINSICS, kindOfTag, STRING_HEADER_BYTES } from "./engine-layout.ts";
 import type { Handle, Kind, RawExports } from "./engine-layout.ts";
 import { STEPS_MAX } from "./meter-function.ts";
 import { stepsLeft } from "./meter.ts";
@@ -101,7 +101,8 @@ export class QuickJsInstance {
   #words: Int32Array;
   #growthRefused = false;
   #memoryAllowed: number;
-  #given: Steps = { fuel: HOST_FUEL, overhead: STEPS_MAX };
+  #givenFuel = HOST_FUEL;
+  #givenOverhead = STEPS_MAX;
 
   /** Boots an instance, or continues one from its snapshot. */
   constructor(options: QuickJsInstanceOptions, snapshot?: Snapshot) {
@@ -133,13 +134,14 @@ export class QuickJsInstance {
 
   /** Allows `fuel` from now on, and `overhead`: by default as much as this fuel can need. */
   refuel(fuel: number, overhead: number = fuel + OVERHEAD_BASE): void {
-    this.#given = { fuel, overhead: Math.min(STEPS_MAX, overhead) };
-    this.#raw.refuel(fuel, this.#given.overhead);
+    this.#givenFuel = fuel;
+    this.#givenOverhead = Math.min(STEPS_MAX, overhead);
+    this.#raw.refuel(fuel, this.#givenOverhead);
   }
 
   /** Steps taken since the last {@link refuel}; at most those given, also after a trap. */
   get taken(): Steps {
-    const { fuel, overhead } = this.#given;
+    const [fuel, overhead] = [this.#givenFuel, this.#givenOverhead];
     return { fuel: Math.min(fuel, fuel - this.fuel), overhead: Math.min(overhead, overhead - this.#raw.overheadLeft()) };
   }
 
@@ -244,7 +246,7 @@ export class QuickJsInstance {
   }
 
   kind(value: Handle): Kind {
-    return KINDS[this.#words[(value >> 2) + 1]!] ?? "number";
+    return kindOfTag(this.#words[(value >> 2) + 1]!);
   }
 
   readNumber(value: Handle): number {
@@ -262,7 +264,12 @@ export class QuickJsInstance {
 
   /** The text of the string `value`. */
   readText(value: Handle): string {
-    return readUnits(this.#unitsOf(value));
+    const string = this.#words[value >> 2]!;
+    const header = this.#words[(string >> 2) + 1]!;
+    if (header < 0) return readUnits(this.#unitsOf(value));
+    // Most texts are short ones of bytes, for which a view would take longer than reading them.
+    const address = string + STRING_HEADER_BYTES;
+    return readUnits(this.#bytes, address, address + header);
   }
 
   /** The code units of the string `value`, in place: good until the memory grows or the value is freed. */

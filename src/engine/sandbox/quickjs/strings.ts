@@ -42,11 +42,11 @@ function writeAscii(bytes: Uint8Array, at: number, text: string): number {
   return at + text.length;
 }
 
-/** The text whose code units are the items of `units`: bytes (Latin-1) or 16-bit words. */
-export function readUnits(units: Uint8Array | Uint16Array): string {
-  if (units.length <= CHUNK) return fromUnits(units, 0, units.length);
+/** The text whose code units are the items of `units` from `start` to `end`: bytes (Latin-1) or 16-bit words. Default: all of them. */
+export function readUnits(units: Uint8Array | Uint16Array, start = 0, end: number = units.length): string {
+  if (end - start <= CHUNK) return fromUnits(units, start, end);
   const parts = [];
-  for (let from = 0; from < units.length; from += CHUNK) parts.push(fromUnits(units, from, Math.min(from + CHUNK, units.length)));
+  for (let from = start; from < end; from += CHUNK) parts.push(fromUnits(units, from, Math.min(from + CHUNK, end)));
   return parts.join("");
 }
 

@@ -9,8 +9,8 @@ import type { CheckedExpression } from "../../expression/check.ts";
 import { hasSource, jsonOf, projectContext, contextSourceOf, usedParts } from "../context.ts";
 import type { ContextSource, ContextUse, EvaluationContext } from "../context.ts";
 import { QuickJsInstance, HOST_FUEL } from "../quickjs/engine.ts";
-import type { QuickJsInstanceOptions, Handle, TrapReason } from "../quickjs/engine.ts";
-import type { EvaluationOutcome, Price, Priced, Thrown } from "../outcome/outcome.ts";
+import type { QuickJsInstanceOptions, Handle, Steps } from "../quickjs/engine.ts";
+import type { EvaluationOutcome, Priced, Stopped, Thrown } from "../outcome/outcome.ts";
 import type { RealmImage } from "./realm.ts";
 import { chargeOf, EVALUATION_FUEL, FREE_TEXT_MAX, inputAllowance, InputTooDear, RESULT_UNIT_FUEL, STEPS_PER_FUEL } from "./price.ts";
 import type { InputCost } from "./price.ts";
@@ -32,6 +32,9 @@ export interface Compilation {
   /** Steps that it took. */
   readonly fuel: number;
 }
+
+/** Cost and reason of a stopped evaluation. */
+export type StoppedEvaluation = Pick<Stopped, "reason" | "fuel" | "charged" | "inputLength">;
 
 /** An expression inside the engine, with the context that it was last evaluated with. */
 interface Loaded {
@@ -56,6 +59,8 @@ const LOADED_MAX = 1000;
 /** Enough to turn any error into text that does not resist. */
 const DESCRIBE_FUEL = 100_000;
 
+const NO_STEPS: Steps = { fuel: 0, overhead: 0 };
+
 const NOTHING_KNOWN: Thrown = { name: "", message: "", stack: "", byEngine: false };
 
 /** A running engine. After an exception from any method, it must be discarded. */
@@ -72,7 +77,7 @@ export class Instance {
   #charged = 0;
   #contextCharged = 0;
   #inputLength = 0;
-  /** True while the engine's steps are charged. */
+  /** True while the steps since the last refuel are those of the evaluation. Otherwise they are the host's, of earlier evaluations too. */
   #paying = false;
 
   constructor(options: QuickJsInstanceOptions, image: RealmImage) {
@@ -91,11 +96,12 @@ export class Instance {
   }
 
   /** Cost and reason of a stopped evaluation, given the error of {@link evaluate}. */
-  stopped(cause: unknown): { readonly reason: TrapReason | "input"; readonly charged: number; readonly inputLength: number } {
+  stopped(cause: unknown): StoppedEvaluation {
     const found = this.engine.trapReason(cause);
     const byData = this.#phase === "input" && (found === "fuel" || found === "overhead" || cause instanceof InputTooDear);
-    const charged = this.#charged + this.#contextCharged + chargeOf(this.engine.taken);
-    return { reason: byData ? "input" : found, charged, inputLength: this.#inputLength };
+    const taken = this.#paying ? this.engine.taken : NO_STEPS;
+    const charged = this.#charged + this.#contextCharged + chargeOf(taken);
+    return { reason: byData ? "input" : found, fuel: byData ? 0 : taken.fuel, charged, inputLength: this.#inputLength };
   }
 
   /** Compiles the expression, without running anything of it. */
@@ -105,6 +111,7 @@ export class Instance {
     const probe = engine.evaluateSource(probeSource(expression.text), { file: EXPRESSION_FILE, compileOnly: true });
     const callee = engine.kind(probe) === "exception" ? probe : this.#compileFunction(probe, expression.text);
     const spent = fuel - engine.fuel;
+    engine.refuel(HOST_FUEL);
     if (engine.kind(callee) === "exception") return { problem: this.#takeProblem(callee), fuel: spent };
     if (this.#loaded.size >= LOADED_MAX) this.#unloadOldest();
     this.#loaded.set(expression, { callee, use: usedParts(expression.reads), context: undefined });
@@ -132,12 +139,11 @@ export class Instance {
   evaluate(expression: CheckedExpression, evaluation: Evaluation): Priced {
     const { engine } = this;
     this.#used = true;
-    const loaded = this.#loaded.get(expression) ?? this.#load(expression);
     this.#phase = "input";
     this.#stepsLeft = evaluation.fuel * STEPS_PER_FUEL;
     this.#charged = EVALUATION_FUEL;
     this.#contextCharged = 0;
-    this.#host();
+    const loaded = this.#loaded.get(expression) ?? this.#load(expression);
     const value = this.#newValue(evaluation.value);
     const base = this.#contextBase(expression, loaded, evaluation.context);
     const context = loaded.use.path ? this.#withPath(base, evaluation.context.path) : base;
@@ -146,13 +152,12 @@ export class Instance {
     const fuel = Math.min(evaluation.fuel, Math.floor(this.#stepsLeft / 2));
     this.#allow(fuel);
     const result = engine.call(loaded.callee, value, context, evaluation.valueExists ? engine.true : engine.false);
-    const outcome = this.#readOutcome(result, { ...evaluation, fuel });
+    const outcome = this.#readOutcome(result, evaluation.resultBytes);
     this.#host();
     engine.free(result);
     this.#freeValue(value);
     if (loaded.use.path) engine.free(context);
-    const price: Price = { charged: this.#charged, contextCharged: this.#contextCharged };
-    return Object.assign(outcome, price);
+    return outcome;
   }
 
   /** From now on, the engine's work uses `fuel` and its overhead, and is charged. */
@@ -168,9 +173,13 @@ export class Instance {
     this.engine.refuel(HOST_FUEL);
   }
 
-  #settle(): void {
-    if (this.#paying) this.#charged += chargeOf(this.engine.taken);
+  /** Charges the steps since {@link #allow}, and returns those of the program. */
+  #settle(): number {
+    if (!this.#paying) return 0;
+    const { taken } = this.engine;
+    this.#charged += chargeOf(taken);
     this.#paying = false;
+    return taken.fuel;
   }
 
   /**
@@ -182,72 +191,90 @@ export class Instance {
     const { engine } = this;
     const allowed = inputAllowance(length);
     this.#inputLength = length;
+    this.#paying = true;
     engine.refuel(Math.floor(Math.min(this.#stepsLeft, allowed.fuel)), Math.floor(Math.min(this.#stepsLeft, allowed.overhead)));
     const handle = make();
     const { taken } = engine;
     const steps = taken.fuel + taken.overhead;
     if (steps > this.#stepsLeft) throw new InputTooDear();
     this.#stepsLeft -= steps;
+    this.#paying = false;
     engine.refuel(HOST_FUEL);
     // The host has written the JSON text as well.
     return { handle, cost: { steps, charged: chargeOf(taken) + length } };
   }
 
-  #readOutcome(result: Handle, { fuel, resultBytes }: Evaluation): EvaluationOutcome {
+  /** Reads what the expression returned, on the rest of its fuel. */
+  #readOutcome(result: Handle, resultBytes: number): Priced {
     const { engine } = this;
-    const spent = () => fuel - engine.fuel;
     const kind = engine.kind(result);
+    if (kind === "object" || kind === "rope") return this.#readObject(result, resultBytes);
+    if (kind === "exception") return this.#readThrown(result);
+    // Reading a number takes steps of the engine.
+    const number = kind === "number" ? engine.readNumber(result) : 0;
+    const fuel = this.#settle();
     switch (kind) {
       case "string":
-        if (engine.lengthOf(result) > resultBytes) return { kind: "noJson", found: tooLong(resultBytes), fuel: spent() };
-        return checkLength({ kind: "value", value: this.#readResult(result), fuel: spent() }, resultBytes);
-      case "number": {
-        const number = engine.readNumber(result);
-        if (!Number.isFinite(number)) return { kind: "noJson", found: String(number), fuel: spent() };
+        if (engine.lengthOf(result) > resultBytes) return this.#noJson(tooLong(resultBytes), fuel);
+        return this.#checked(this.#readResult(result), { fuel, resultBytes });
+      case "number":
         // JSON has no negative zero.
-        return { kind: "value", value: number + 0, fuel: spent() };
-      }
+        return Number.isFinite(number) ? this.#value(number + 0, fuel) : this.#noJson(String(number), fuel);
       case "boolean":
-        return { kind: "value", value: engine.readBoolean(result), fuel: spent() };
+        return this.#value(engine.readBoolean(result), fuel);
       case "null":
-        return { kind: "value", value: null, fuel: spent() };
-      case "object":
-      case "rope":
-        return this.#readObject(result, { fuel, resultBytes });
-      case "exception": {
-        const steps = spent();
-        return { kind: "threw", thrown: this.#describe(result, { kind: "threw", thrown: NOTHING_KNOWN, fuel: steps }), fuel: steps };
-      }
+        return this.#value(null, fuel);
       case "undefined":
-        return { kind: "noJson", found: "undefined", fuel: spent() };
+        return this.#noJson("undefined", fuel);
       case "symbol":
       case "bigint":
-        return { kind: "noJson", found: `a ${kind === "bigint" ? "BigInt" : kind}`, fuel: spent() };
+        return this.#noJson(`a ${kind === "bigint" ? "BigInt" : kind}`, fuel);
     }
   }
 
-  #readObject(result: Handle, { fuel, resultBytes }: { fuel: number; resultBytes: number }): EvaluationOutcome {
+  #value(value: unknown, fuel: number): Priced {
+    return { kind: "value", value, fuel, charged: this.#charged, contextCharged: this.#contextCharged };
+  }
+
+  #noJson(found: string, fuel: number): Priced {
+    return { kind: "noJson", found, fuel, charged: this.#charged, contextCharged: this.#contextCharged };
+  }
+
+  #readThrown(exception: Handle): Priced {
+    const fuel = this.#settle();
+    const thrown = this.#describe(exception, { kind: "threw", thrown: NOTHING_KNOWN, fuel });
+    return { kind: "threw", thrown, fuel, charged: this.#charged, contextCharged: this.#contextCharged };
+  }
+
+  #readObject(result: Handle, resultBytes: number): Priced {
     const { engine } = this;
     const json = engine.call(this.#tools.stringify, result);
-    const outcome = this.#readJson(json, { steps: fuel - engine.fuel, resultBytes });
+    const outcome = this.#readJson(json, { fuel: this.#settle(), resultBytes });
     this.#host();
     engine.free(json);
     return outcome;
   }
 
-  #readJson(json: Handle, { steps: fuel, resultBytes }: { steps: number; resultBytes: number }): EvaluationOutcome {
+  #readJson(json: Handle, { fuel, resultBytes }: { fuel: number; resultBytes: number }): Priced {
     const { engine } = this;
     const kind = engine.kind(json);
     if (kind === "exception") {
       const { message } = this.#describe(json, { kind: "noJson", found: "a value that JSON cannot represent", fuel });
-      return { kind: "noJson", found: `a value that JSON cannot represent (${message})`, fuel };
+      return this.#noJson(`a value that JSON cannot represent (${message})`, fuel);
     }
-    if (kind !== "string") return { kind: "noJson", found: "a function or a value that JSON cannot represent", fuel };
-    if (engine.lengthOf(json) > resultBytes) return { kind: "noJson", found: tooLong(resultBytes), fuel };
+    if (kind !== "string") return this.#noJson("a function or a value that JSON cannot represent", fuel);
+    if (engine.lengthOf(json) > resultBytes) return this.#noJson(tooLong(resultBytes), fuel);
     const text = this.#readResult(json);
     // `new Date(NaN)` and `new Number(NaN)` are written as null, which would delete the field.
-    if (text === "null") return { kind: "noJson", found: "an object that is written as null", fuel };
-    return checkLength({ kind: "value", value: JSON.parse(text), fuel }, resultBytes);
+    if (text === "null") return this.#noJson("an object that is written as null", fuel);
+    return this.#checked(JSON.parse(text), { fuel, resultBytes });
+  }
+
+  /** Refuses a result whose JSON text is too long. A code unit takes at most six bytes there, so that most texts need no count. */
+  #checked(value: unknown, { fuel, resultBytes }: { fuel: number; resultBytes: number }): Priced {
+    if (typeof value === "string" && value.length * 6 + 2 <= resultBytes) return this.#value(value, fuel);
+    if (new TextEncoder().encode(JSON.stringify(value)).length <= resultBytes) return this.#value(value, fuel);
+    return this.#noJson(tooLong(resultBytes), fuel);
   }
 
   #readResult(text: Handle): string {
@@ -359,12 +386,4 @@ export class Instance {
 
 function tooLong(resultBytes: number): string {
   return `more than ${resultBytes} bytes`;
-}
-
-/** Refuses a result whose JSON text is too long. A code unit takes at most six bytes there, so that most texts need no count. */
-function checkLength(outcome: Extract<EvaluationOutcome, { kind: "value" }>, resultBytes: number): EvaluationOutcome {
-  const { value, fuel } = outcome;
-  if (typeof value === "string" && value.length * 6 + 2 <= resultBytes) return outcome;
-  if (new TextEncoder().encode(JSON.stringify(value)).length <= resultBytes) return outcome;
-  return { kind: "noJson", found: tooLong(resultBytes), fuel };
 }
