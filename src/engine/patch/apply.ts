@@ -236,7 +236,15 @@ function evaluate(expression: CompiledExpression, { value, path }: { value: unkn
       `Cannot use the result: the results for this object have more than ${resultMax} characters in total`,
     );
   run.resultLength += length;
-  return evaluated.value;
+  return wellFormed(evaluated.value);
+}
+
+/** An API server stores U+FFFD for half a character: an object that keeps the half would never equal its copy. */
+function wellFormed(value: unknown): unknown {
+  if (typeof value === "string") return value.toWellFormed();
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map(wellFormed);
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key.toWellFormed(), wellFormed(item)]));
 }
 
 function spend(

@@ -98,6 +98,12 @@ describe("an expression", () => {
     const { object } = run([{ path: "spec", expression: "[value, 1, true, { a: null }]" }], objectWith({ spec: "x" }));
     expect(object["spec"]).toEqual(["x", 1, true, { a: null }]);
   });
+
+  test("leave U+FFFD for half a character, as the API server stores it, in texts, items and keys", () => {
+    const expressions = ["value + '\\ud83d'", "[value + '\\ude00', '\\ud83d\\ude00']", "({ ['\\ud83d']: { b: '\\ud83d' } })"];
+    const results = expressions.map((expression) => run([{ path: "spec", expression }], objectWith({ spec: "x" })).object["spec"]);
+    expect(results).toEqual(["x\ufffd", ["x\ufffd", "\ud83d\ude00"], { "\ufffd": { b: "\ufffd" } }]);
+  });
 });
 
 describe("labels and annotations", () => {
