@@ -38,6 +38,7 @@ function begin(planner?: Planner) {
       records: createStatusRecords(clock),
       router: addEventHandlers({ tenant: caches, host: caches, rules: [rules], enqueue: () => {}, changed: () => {} }),
       outdated: new Map(),
+      doubt: () => {},
       references: { planned: (_id, _rules, _input, { state }) => void noted.push(state) },
     },
     ...{ hooks: {}, logger: silentLogger, metrics: noMetrics },

@@ -47,11 +47,37 @@ export interface RememberedService {
 /** A Service that was not looked at before. */
 export function newService(version: number, decision: BackendsDecision): RememberedService {
   return {
-    ...{ version, decision, hasCopy: false, hasMade: false, outdatedTimes: 0, refusal: undefined, right: undefined, editedAt: undefined },
+    ...{
+      version,
+      decision,
+      lookedAt: 0,
+      hasCopy: false,
+      hasMade: false,
+      outdatedTimes: 0,
+      refusal: undefined,
+      right: undefined,
+      editedAt: undefined,
+    },
     ...{ mirrorBehindSince: undefined, heldSince: undefined, copylessSince: undefined },
     ...{ othersBehindSince: undefined, leftSince: undefined },
     ...{ made: new Map<string, ObjectKey>(), held: new Set<string>(), moving: new Map<string, number>() },
   };
+}
+
+/** How long until the first of these times is over, in milliseconds; undefined when none is under way. */
+export function nextWaitMs(
+  known: RememberedService,
+  now: number,
+  { mirrorMs, releaseMs, writeMs }: { readonly mirrorMs: number; readonly releaseMs: number; readonly writeMs: number },
+): number | undefined {
+  const until = (since: number | undefined, ms: number) => (since === undefined || now - since >= ms ? [] : [since + ms - now]);
+  const waits = [
+    ...(writeMs > 0 ? [writeMs] : []),
+    ...(known.mirrorBehindSince === undefined ? [] : [known.mirrorBehindSince + mirrorMs - now]),
+    ...[known.heldSince, known.copylessSince, ...known.moving.values()].flatMap((since) => until(since, releaseMs)),
+    ...[known.othersBehindSince, known.leftSince].flatMap((since) => until(since, mirrorMs)),
+  ];
+  return waits.length === 0 ? undefined : Math.max(1, Math.min(...waits));
 }
 
 /** Takes note of what was made, where all of it is as the copy asks for. */
@@ -114,6 +140,11 @@ export function lacksOthers({ copy, seen: { others, made } }: CollectedBackends)
 export function skipsMirror({ decision, hasCopy }: RememberedService, host: KubeObject | undefined): boolean {
   if (host === undefined) return decision.skipsMirror;
   return host.metadata.labels?.[SKIP_MIRROR] === "true" || (hasCopy && decision.skipsMirror);
+}
+
+/** A copy of Endpoints is about to keep the host's mirror away that did not so far. */
+export function sendsMirrorAway(known: RememberedService, host: KubeObject): boolean {
+  return host.kind === "Endpoints" && host.metadata.labels?.[SKIP_MIRROR] !== "true" && skipsMirror(known, host);
 }
 
 /** Tells whether the copy is as the plan took it for: there and the same, or not there. */

@@ -19,7 +19,7 @@ import { decideCopy } from "../../reconcile/predicate/should-copy.ts";
 import { createMachine } from "../../reconcile/machine.ts";
 import { writtenKey } from "../../reconcile/plan-types.ts";
 import type { Note } from "../../reconcile/plan-types.ts";
-import type { Rules, ServedBackends } from "../../reconcile/rules/rules.ts";
+import type { Rules, ServedBackends, StandIn } from "../../reconcile/rules/rules.ts";
 import { ourMarkers } from "../../translate/identity.ts";
 import type { WriteLimiter } from "../guards/write-limiter.ts";
 import type { EventHandlers } from "../run/event-handlers.ts";
@@ -40,7 +40,9 @@ import {
   lacksCopy,
   lacksOthers,
   newService,
+  nextWaitMs,
   noteRight,
+  sendsMirrorAway,
   skipsMirror,
   tellRefusal,
   undoneEdits,
@@ -48,6 +50,7 @@ import {
 import type { RememberedService } from "./remembered-service.ts";
 import { madeSlicesStrategy, planMadeSlices } from "./plan-made-slices.ts";
 import type { MadeWrites } from "./plan-made-slices.ts";
+import { standInsFor, standInsOf } from "./stand-ins.ts";
 import { createUnpatchedSlices } from "./unpatched-slices.ts";
 import type { UnpatchedSlices } from "./unpatched-slices.ts";
 
@@ -117,8 +120,8 @@ class DecidedBackends implements ServiceBackends {
     const sourceBy = ({ copiesDerived }: BackendsDecision) => writer === undefined || (copiesDerived && writer !== MIRROR);
     let known = this.#decide(service);
     // Nothing goes by what was decided before the last change, and no copy sends the host's mirror away by that.
-    const sendsAway = kind.resource === ENDPOINTS && skipsMirror(known, host) && host?.metadata.labels?.[SKIP_MIRROR] !== "true";
-    if (host !== undefined && (tenant === undefined || !sourceBy(known.decision) || sendsAway)) known = this.#decideAgain(service, known);
+    if (host !== undefined && (tenant === undefined || !sourceBy(known.decision) || sendsMirrorAway(known, host)))
+      known = this.#decideAgain(service, known);
     const { decision } = known;
     const isSource = sourceBy(decision);
     const released = isSlice ? decision.releasesSlices : decision.releasesCopy;
@@ -126,7 +129,9 @@ class DecidedBackends implements ServiceBackends {
     if (mayGo || host === undefined || (tenant !== undefined && isSource)) known.held.delete(id);
     else this.#hold(service, known, id);
     const awaitsMove = isSlice && isSource && this.#awaitsMove(service, known, { id, key, tenant, host });
+    const isReplaced = host !== undefined && ((mayGo && released && (tenant === undefined || !isSource)) || sendsMirrorAway(known, host));
     return {
+      ...(isReplaced && { standIns: standInsFor({ key, tenant, host }, this.#collect(service, known.made), decision.teller) }),
       isSource,
       mayGo: (mayGo || host === undefined) && !awaitsMove,
       awaitsMove,
@@ -368,22 +373,16 @@ class DecidedBackends implements ServiceBackends {
       shown: !makes || collected.seen.madeShown,
       left: this.#isOver(known.leftSince, MIRROR_WAIT_MS) ? mirrored : [],
       confirms: hostKey && { key: hostKey, copy },
+      // What was made of a copy that is gone goes with it.
+      standIns: copy === undefined ? [] : standInsOf(collected, decision.teller),
+      madeBefore: [...known.made.keys()],
     });
   }
 
   #againInMs(service: ObjectKey, known: RememberedService, writeWaitMs: number): number | undefined {
-    const now = this.#options.clock.monotonic();
-    const until = (since: number | undefined, ms: number) => (since === undefined || this.#isOver(since, ms) ? [] : [since + ms - now]);
-    const waits = [
-      ...(writeWaitMs > 0 ? [writeWaitMs] : []),
-      ...(known.mirrorBehindSince === undefined ? [] : [known.mirrorBehindSince + MIRROR_WAIT_MS - now]),
-      ...until(known.heldSince, RELEASE_WAIT_MS),
-      ...until(known.copylessSince, RELEASE_WAIT_MS),
-      ...until(known.othersBehindSince, MIRROR_WAIT_MS),
-      ...[...known.moving.values()].flatMap((since) => until(since, RELEASE_WAIT_MS)),
-      ...until(known.leftSince, MIRROR_WAIT_MS),
-    ];
-    if (waits.length > 0) return Math.max(1, Math.min(...waits));
+    const times = { mirrorMs: MIRROR_WAIT_MS, releaseMs: RELEASE_WAIT_MS, writeMs: writeWaitMs };
+    const waitMs = nextWaitMs(known, this.#options.clock.monotonic(), times);
+    if (waitMs !== undefined) return waitMs;
     this.#forgetRested(service, known);
     return this.#options.writeLimiter.rests(syncId(ENDPOINTS.plural, service), "made");
   }
