@@ -57,7 +57,8 @@ export function objectStrategy(rules: Rules, planner?: Planner): ReconcileStrate
       const standIns = needsStandIns(operation, input.host) ? (input.backends?.standIns ?? []) : [];
       const standIn = standIns[checked];
       if (standIn !== undefined) return checkOf(standIn);
-      if (operation.action !== "delete" || operation.confirm === "none" || checked > standIns.length) return undefined;
+      if (checked > standIns.length) return undefined;
+      if (operation.action !== "delete" || operation.confirm === "none") return undefined;
       const wanted = operation.confirm === "absent" ? undefined : input.tenant;
       const isAsPlanned = (found: KubeObject | undefined) => sourceVersion(found) === sourceVersion(wanted);
       return { read: { side: "tenant", key: input.key }, isAsPlanned };

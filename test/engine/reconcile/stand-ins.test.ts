@@ -56,7 +56,7 @@ test.each([
   { why: "says something else", found: changed({ resourceVersion: "31" }, { endpoints: [] }) },
   { why: "is of another Service", found: changed({ resourceVersion: "31", labels: { [SERVICE_NAME]: "db" } }) },
   { why: "is another one of the name", found: changed({ uid: "other", resourceVersion: "31" }) },
-])("a copy stays where what readers see in its place $why", ({ found }) => {
+])("a copy stays where something is wrong with what readers see in its place: it $why", ({ found }) => {
   expect(requests(DELETE, [STAND_IN], [found])).toEqual([read(STAND_IN), outdated]);
 });
 

@@ -90,9 +90,9 @@ describe("a copy of Endpoints", () => {
   });
 
   test.each([
-    { why: "and so do the slices beside it", copied: 2, standing: 2, releasesSlices: true },
-    { why: "also where one of them was made again", copied: 0, standing: 1, releasesSlices: false },
-  ])("of Endpoints that are paused stays as it is, $why", ({ releasesSlices, ...pods }) => {
+    { why: "the slices beside it stay", copied: 2, standing: 2, releasesSlices: true },
+    { why: "they stay also where one of them was made again", copied: 0, standing: 1, releasesSlices: false },
+  ])("that is left alone takes nothing away: $why", ({ releasesSlices, ...pods }) => {
     const paused = { endpoints: { ...ENDPOINTS, wanted: false }, copy: { ...COPY, skipsMirror: true }, derived: { ...PODS, ...pods } };
     expect(decide(paused)).toMatchObject({ copiesDerived: true, releasesSlices, makes: false, skipsMirror: true, dropsMade: false });
     expect(decide({ ...paused, ...MADE })).toMatchObject({ makes: true, dropsMade: false });

@@ -19,6 +19,8 @@ export interface RememberedService {
   /** Of what was looked at for the decision. */
   version: number;
   decision: BackendsDecision;
+  /** When that was. */
+  lookedAt: number;
   /** Since when the mirror has something to do. */
   mirrorBehindSince: number | undefined;
   /** Since when something waits until it may go. */
@@ -64,13 +66,21 @@ export function newService(version: number, decision: BackendsDecision): Remembe
   };
 }
 
-/** How long until the first of these times is over, in milliseconds; undefined when none is under way. */
+/**
+ * What takes the place of what is held had its time. Only time up to the last look counts: a process that stands still, or is busy, has not even
+ * begun meanwhile to make it.
+ */
+export function isHeldTooLong({ heldSince, lookedAt }: RememberedService, ms: number): boolean {
+  return heldSince !== undefined && lookedAt - heldSince >= ms;
+}
+
+/** How long until the first of these times is over that were not at the last look, in milliseconds; undefined when there is none. */
 export function nextWaitMs(
   known: RememberedService,
   now: number,
   { mirrorMs, releaseMs, writeMs }: { readonly mirrorMs: number; readonly releaseMs: number; readonly writeMs: number },
 ): number | undefined {
-  const until = (since: number | undefined, ms: number) => (since === undefined || now - since >= ms ? [] : [since + ms - now]);
+  const until = (since: number | undefined, ms: number) => (since === undefined || known.lookedAt - since >= ms ? [] : [since + ms - now]);
   const waits = [
     ...(writeMs > 0 ? [writeMs] : []),
     ...(known.mirrorBehindSince === undefined ? [] : [known.mirrorBehindSince + mirrorMs - now]),

@@ -36,6 +36,7 @@ import { decideBackends } from "./decide-backends.ts";
 import type { BackendsDecision } from "./decide-backends.ts";
 import {
   editNote,
+  isHeldTooLong,
   isSameCopy,
   lacksCopy,
   lacksOthers,
@@ -125,7 +126,7 @@ class DecidedBackends implements ServiceBackends {
     const { decision } = known;
     const isSource = sourceBy(decision);
     const released = isSlice ? decision.releasesSlices : decision.releasesCopy;
-    const mayGo = released || this.#isOver(known.heldSince, RELEASE_WAIT_MS);
+    const mayGo = released || isHeldTooLong(known, RELEASE_WAIT_MS);
     if (mayGo || host === undefined || (tenant !== undefined && isSource)) known.held.delete(id);
     else this.#hold(service, known, id);
     const awaitsMove = isSlice && isSource && this.#awaitsMove(service, known, { id, key, tenant, host });
@@ -224,10 +225,11 @@ class DecidedBackends implements ServiceBackends {
     });
     const known = before ?? newService(version, decision);
     noteRight(known, collected);
-    // A copy that has only just come has its own time to be seen.
-    if (known.heldSince !== undefined && !known.hasCopy && collected.copy !== undefined) known.heldSince = clock.monotonic();
-    const [hasCopy, hasMade] = [collected.copy !== undefined, collected.made.length > 0];
-    Object.assign(known, { decision, version, hasCopy, hasMade, copylessSince, othersBehindSince });
+    // What has only just come, or only now begins to be made, has its own time to be seen.
+    const begins = (!known.hasCopy && collected.copy !== undefined) || (decision.makes && !known.decision.makes);
+    if (known.heldSince !== undefined && begins) known.heldSince = clock.monotonic();
+    const [hasCopy, hasMade, lookedAt] = [collected.copy !== undefined, collected.made.length > 0, clock.monotonic()];
+    Object.assign(known, { decision, version, lookedAt, hasCopy, hasMade, copylessSince, othersBehindSince });
     if (collected.seen.mirror === "equal" && collected.copy !== undefined) this.#mirrorRests = false;
     const waits = decision.waitsForMirror && !wait.mirrorWaited;
     // Slices that have begun to be made say that the mirror had its time, whatever it does now.
@@ -349,7 +351,7 @@ class DecidedBackends implements ServiceBackends {
     const { decision } = known;
     const { enqueue, router } = this.#options;
     const released = decision.releasesSlices && decision.releasesCopy;
-    const over = this.#isOver(known.heldSince, RELEASE_WAIT_MS);
+    const over = isHeldTooLong(known, RELEASE_WAIT_MS);
     if (before?.skipsMirror !== decision.skipsMirror || (hasMade && !known.hasMade)) enqueue(syncId(ENDPOINTS.plural, service));
     if (before?.copiesDerived !== decision.copiesDerived || before?.releasesSlices !== decision.releasesSlices)
       for (const slice of router.slices!.of(service)) enqueue(syncId(ENDPOINT_SLICES.plural, slice));
