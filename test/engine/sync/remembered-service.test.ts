@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { BackendsDecision } from "../../../src/engine/sync/backends/decide-backends.ts";
-import { isHeldTooLong, newService, nextWaitMs } from "../../../src/engine/sync/backends/remembered-service.ts";
+import { newService, nextWaitMs, wasOver } from "../../../src/engine/sync/backends/remembered-service.ts";
 
 const TIMES = { mirrorMs: 3_000, releaseMs: 5_000, writeMs: 0 };
 
@@ -11,10 +11,10 @@ function heldSince(since: number) {
 test("what is held goes after its time, of which only that up to the last look counts", () => {
   const known = heldSince(1_000);
   // Whatever the clock says by now: nothing has been made since.
-  expect(isHeldTooLong(known, 5_000)).toBe(false);
-  expect(isHeldTooLong(Object.assign(known, { lookedAt: 5_999 }), 5_000)).toBe(false);
-  expect(isHeldTooLong(Object.assign(known, { lookedAt: 6_000 }), 5_000)).toBe(true);
-  expect(isHeldTooLong(newService(1, {} as BackendsDecision), 0)).toBe(false);
+  expect(wasOver(known, known.heldSince, 5_000)).toBe(false);
+  expect(wasOver(Object.assign(known, { lookedAt: 5_999 }), 1_000, 5_000)).toBe(false);
+  expect(wasOver(Object.assign(known, { lookedAt: 6_000 }), 1_000, 5_000)).toBe(true);
+  expect(wasOver(known, undefined, 0)).toBe(false);
 });
 
 test("the next look is at the first time that is over, at once where that was not seen yet, and not again", () => {

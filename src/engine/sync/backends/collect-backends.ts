@@ -6,7 +6,7 @@ import { ENDPOINT_SLICES } from "../../../kube/object/resource.ts";
 import type { Endpoints, EndpointSlice, KubeObject, Service } from "../../../kube/object/types.ts";
 import { copyNameIn, endpointsBehind, madeFrom, slicesOfCopy } from "../../kinds/made-slices.ts";
 import { controllerOf, MIRROR, serviceOfSlice, SKIP_MIRROR, SLICE_MANAGER } from "../../kinds/slice-labels.ts";
-import { isCopyOf } from "../../reconcile/copy/ownership.ts";
+import { bodyIsAsWritten, isCopyOf } from "../../reconcile/copy/ownership.ts";
 import { decideCopy } from "../../reconcile/predicate/should-copy.ts";
 import type { Rules, Surroundings } from "../../reconcile/rules/rules.ts";
 import { remembered } from "../../reconcile/rules/remembered.ts";
@@ -53,6 +53,8 @@ export interface CollectedBackends {
   readonly made: readonly EndpointSlice[];
   /** Slices that the host's mirror has made of our copy. */
   readonly mirrored: readonly EndpointSlice[];
+  /** The copy is to be another one in a moment: what others have written into it is undone, or taken over. */
+  readonly isEdited: () => boolean;
   /** The slices that should be made of the copy. */
   readonly desired: () => readonly EndpointSlice[];
 }
@@ -77,9 +79,11 @@ export function collectBackends(known: KnownBackends): CollectedBackends {
   let slicesOf: readonly EndpointSlice[] | undefined;
   const isServed = copy !== undefined && (copy.metadata.name ?? "").length <= SERVICE_NAME_MAX;
   const desired = () => (slicesOf ??= !isServed ? [] : slicesOfCopy(prefix, copy, made, (name) => isTaken(known, name, copy)));
+  const wanted = seenEndpoints(known);
+  const isEdited = () => copy !== undefined && wanted?.wanted === true && !bodyIsAsWritten(rules, copy, endpoints.tenant!);
   return {
     seen: {
-      endpoints: seenEndpoints(known),
+      endpoints: wanted,
       served: known.services.host !== undefined,
       patched: rules.patches.length > 0,
       ...tenant,
@@ -95,7 +99,7 @@ export function collectBackends(known: KnownBackends): CollectedBackends {
       madeShown: made.length > 0 && desired().every((slice) => isShown(known, slice)),
       others: toldByOthers(copy, others),
     },
-    ...{ hostKey, hostService: known.hostService, copy, copies, others, made, mirrored, desired },
+    ...{ hostKey, hostService: known.hostService, copy, copies, others, made, mirrored, isEdited, desired },
   };
 }
 

@@ -67,11 +67,11 @@ export function newService(version: number, decision: BackendsDecision): Remembe
 }
 
 /**
- * What takes the place of what is held had its time. Only time up to the last look counts: a process that stands still, or is busy, has not even
+ * What takes the place of something had its time. Only time up to the last look counts: a process that stands still, or is busy, has not even
  * begun meanwhile to make it.
  */
-export function isHeldTooLong({ heldSince, lookedAt }: RememberedService, ms: number): boolean {
-  return heldSince !== undefined && lookedAt - heldSince >= ms;
+export function wasOver({ lookedAt }: RememberedService, since: number | undefined, ms: number): boolean {
+  return since !== undefined && lookedAt - since >= ms;
 }
 
 /** How long until the first of these times is over that were not at the last look, in milliseconds; undefined when there is none. */

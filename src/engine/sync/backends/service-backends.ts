@@ -36,7 +36,6 @@ import { decideBackends } from "./decide-backends.ts";
 import type { BackendsDecision } from "./decide-backends.ts";
 import {
   editNote,
-  isHeldTooLong,
   isSameCopy,
   lacksCopy,
   lacksOthers,
@@ -47,6 +46,7 @@ import {
   skipsMirror,
   tellRefusal,
   undoneEdits,
+  wasOver,
 } from "./remembered-service.ts";
 import type { RememberedService } from "./remembered-service.ts";
 import { madeSlicesStrategy, planMadeSlices } from "./plan-made-slices.ts";
@@ -126,7 +126,7 @@ class DecidedBackends implements ServiceBackends {
     const { decision } = known;
     const isSource = sourceBy(decision);
     const released = isSlice ? decision.releasesSlices : decision.releasesCopy;
-    const mayGo = released || isHeldTooLong(known, RELEASE_WAIT_MS);
+    const mayGo = released || wasOver(known, known.heldSince, RELEASE_WAIT_MS);
     if (mayGo || host === undefined || (tenant !== undefined && isSource)) known.held.delete(id);
     else this.#hold(service, known, id);
     const awaitsMove = isSlice && isSource && this.#awaitsMove(service, known, { id, key, tenant, host });
@@ -146,12 +146,9 @@ class DecidedBackends implements ServiceBackends {
   }
 
   /** Its copy would lose what copies of other slices of the Service do not show yet. */
-  #awaitsMove(
-    service: ObjectKey,
-    { moving }: RememberedService,
-    { id, key, tenant, host }: PlannedObject & { readonly id: string },
-  ): boolean {
+  #awaitsMove(service: ObjectKey, known: RememberedService, { id, key, tenant, host }: PlannedObject & { readonly id: string }): boolean {
     const slice = { tenant, host } as CopiedSlice;
+    const { moving } = known;
     if (host === undefined || host.metadata.deletionTimestamp || !awaitsOthers(slice, () => this.#besideSlice(service, key))) {
       moving.delete(id);
       return false;
@@ -159,7 +156,7 @@ class DecidedBackends implements ServiceBackends {
     const since = moving.get(id) ?? this.#options.clock.monotonic();
     if (!moving.has(id)) this.#options.enqueue(syncId(BACKENDS, service));
     moving.set(id, since);
-    return !this.#isOver(since, RELEASE_WAIT_MS);
+    return !wasOver(known, since, RELEASE_WAIT_MS);
   }
 
   /** The other slices of the tenant that are copied, as the host shows their copies. */
@@ -351,7 +348,7 @@ class DecidedBackends implements ServiceBackends {
     const { decision } = known;
     const { enqueue, router } = this.#options;
     const released = decision.releasesSlices && decision.releasesCopy;
-    const over = isHeldTooLong(known, RELEASE_WAIT_MS);
+    const over = wasOver(known, known.heldSince, RELEASE_WAIT_MS);
     if (before?.skipsMirror !== decision.skipsMirror || (hasMade && !known.hasMade)) enqueue(syncId(ENDPOINTS.plural, service));
     if (before?.copiesDerived !== decision.copiesDerived || before?.releasesSlices !== decision.releasesSlices)
       for (const slice of router.slices!.of(service)) enqueue(syncId(ENDPOINT_SLICES.plural, slice));
@@ -367,7 +364,9 @@ class DecidedBackends implements ServiceBackends {
     const left = decision.dropsMirrored;
     known.leftSince = left ? (known.leftSince ?? this.#options.clock.monotonic()) : undefined;
     const { copy, made, mirrored, hostKey } = collected;
-    const makes = decision.makes && copy !== undefined;
+    // What readers see does not follow an edit that the tenant has not made: what was made waits until there is none.
+    const waits = collected.seen.made === "behind" && collected.isEdited();
+    const makes = decision.makes && copy !== undefined && !waits;
     return planMadeSlices({
       rules,
       made,
