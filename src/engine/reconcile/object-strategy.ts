@@ -10,7 +10,7 @@ import { keyOf, sameKey } from "../../kube/object/key.ts";
 import { SERVICES } from "../../kube/object/resource.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 import { isStoredAsPlanned, isUnchanged } from "./copy/as-planned.ts";
-import { checkOf, needsStandIns } from "./copy/stand-in.ts";
+import { checkOf, standInsOfWrite } from "./copy/stand-in.ts";
 import { operationOf, slowedMs, UNSEEN_RETRY_MS } from "./machine.ts";
 import type { PlanQuestion, ReconcileState, Response, ReconcileStrategy } from "./machine.ts";
 import { planInPieces } from "./plan.ts";
@@ -54,7 +54,7 @@ export function objectStrategy(rules: Rules, planner?: Planner): ReconcileStrate
       return { ...input, [SERVICE_OF[name as keyof typeof SERVICE_OF]]: found };
     },
     check({ input, checked }, operation) {
-      const standIns = needsStandIns(operation, input.host) ? (input.backends?.standIns ?? []) : [];
+      const standIns = standInsOfWrite(operation, input);
       const standIn = standIns[checked];
       if (standIn !== undefined) return checkOf(standIn);
       if (checked > standIns.length) return undefined;

@@ -56,6 +56,8 @@ export interface StandIn {
   readonly key: ObjectKey;
   /** Undefined where there must be none: without a Service there are no readers. */
   readonly object: KubeObject | undefined;
+  /** The label by which a slice belongs to its Service, and which must say the same; left out for what must be this very version. */
+  readonly label?: string;
   /** Others than this syncer's reconcile of the Service may change it: it need only be there, for the same Service. Default false. */
   readonly mayChange?: boolean;
 }

@@ -19,7 +19,7 @@ import { decideCopy } from "../../reconcile/predicate/should-copy.ts";
 import { createMachine } from "../../reconcile/machine.ts";
 import { writtenKey } from "../../reconcile/plan-types.ts";
 import type { Note } from "../../reconcile/plan-types.ts";
-import type { Rules, ServedBackends, StandIn } from "../../reconcile/rules/rules.ts";
+import type { Rules, ServedBackends } from "../../reconcile/rules/rules.ts";
 import { ourMarkers } from "../../translate/identity.ts";
 import type { WriteLimiter } from "../guards/write-limiter.ts";
 import type { EventHandlers } from "../run/event-handlers.ts";

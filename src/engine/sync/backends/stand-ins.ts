@@ -8,7 +8,7 @@
 import { keyOf } from "../../../kube/object/key.ts";
 import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../kube/object/resource.ts";
 import type { EndpointSlice, KubeObject } from "../../../kube/object/types.ts";
-import { SKIP_MIRROR } from "../../kinds/slice-labels.ts";
+import { SERVICE_NAME, SKIP_MIRROR } from "../../kinds/slice-labels.ts";
 import type { StandIn } from "../../reconcile/rules/rules.ts";
 import type { PlannedObject } from "../run/gather.ts";
 import type { CollectedBackends } from "./collect-backends.ts";
@@ -48,5 +48,5 @@ export function standInsFor({ host, tenant }: PlannedObject, collected: Collecte
 }
 
 function standIn(slice: EndpointSlice, mayChange = false): StandIn {
-  return { resource: ENDPOINT_SLICES, key: keyOf(slice), object: slice as KubeObject, mayChange };
+  return { resource: ENDPOINT_SLICES, key: keyOf(slice), object: slice as KubeObject, label: SERVICE_NAME, mayChange };
 }
