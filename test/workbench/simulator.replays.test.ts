@@ -155,6 +155,8 @@ const TRACE_LOST_ON_THE_WAY = `
   request is answered 1311554860
   answer arrives 1497684289
   answer arrives 1338579433
+  request is answered 5
+  answer arrives 36
   event arrives 512097310
   backends change in place 3925257511
   reconcile begins 2083121300
@@ -168,6 +170,33 @@ const TRACE_LOST_ON_THE_WAY = `
   reconcile begins 285766781
   reconcile begins 1286030332
   backends change in place 2836947987
+`;
+
+/** Another client deletes the slice that was made, and the cache that shows it sends the host's mirror away. */
+const SENT_AWAY_BY_A_LOST_DELETE = `
+  tenant serves 2634550735
+  backends change to slices alone 1245210015
+  reconcile begins 3525197279
+  tenant creates Service 2680748088
+  event arrives 3664902368
+  request is answered 2989300739
+  reconcile begins 1344621499
+  request is answered 1227211467
+  backends change by a restart 158771339
+  reconcile begins 1538980307
+  request is answered 1707902437
+  event arrives 2914713839
+  reconcile begins 3806456480
+  reconcile begins 2698189342
+  reconcile begins 3706743246
+  time passes 1195022273
+  reconcile begins 4009731954
+  reconcile begins 2636829411
+  request is answered 835354535
+  event arrives 1489156029
+  host meddles with a slice that was made 2733119863
+  DELETE lost 1766961079
+  configuration changes in place 598892506
 `;
 
 test("a copy that was free to go for a moment only goes when its time is over", async () => {
@@ -197,6 +226,15 @@ test("what was made is handed back also where it was decided again for a moment"
   expect(timeline.join("\n")).toMatch(
     /loads backends: endpoints[^]*loads backends: auto[^]*loads backends: endpoints[^]*339e4edc-0: delete/,
   );
+  expect(violation).toBeUndefined();
+});
+
+test("the host's mirror is sent away only from what the host itself shows", async () => {
+  const configuration = { name: "changing", configs: [{}, {}], backends: ["auto", "endpoints", "both", "slices"] } as const;
+  const simulator = await createSimulator({ configurations: [configuration] });
+  const { violation, timeline } = await simulator.replay({ seed: 21009569, decisions: decisionsOf(SENT_AWAY_BY_A_LOST_DELETE) });
+  simulator.dispose();
+  expect(timeline.join("\n")).toMatch(/host deletes db[^]*DELETE lost[^]*x-blue-m0: create/);
   expect(violation).toBeUndefined();
 });
 

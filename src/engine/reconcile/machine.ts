@@ -5,7 +5,7 @@
  *
  * ```
  * begin ─► plan ─► each live read that the plan rests on ─► plan again with its answer
- *       ─► each operation in order: the live read that it needs, if any ─► create | update | delete
+ *       ─► each operation in order: each live read that it needs ─► create | update | delete
  *       ─► report ─► done
  * ```
  *
@@ -100,6 +100,8 @@ export interface ReconcileState<Input = PlanInput, Planned extends PlannedSteps 
   readonly refused?: Refused;
   /** The operation that is under way. */
   readonly index: number;
+  /** Live reads for that operation that have found what they must. */
+  readonly checked: number;
   /** The input as the operations so far have changed it. */
   readonly written: Input;
   /** Notes so far: the plan's notes, and those of refused operations. */
@@ -130,7 +132,7 @@ export interface ReconcileStrategy<Input, Planned extends PlannedSteps> {
   question?(state: ReconcileState<Input, Planned>): PlanQuestion | undefined;
   /** Input with the answer to the last question; undefined if nothing can be done with a failure. */
   learn?(state: ReconcileState<Input, Planned>, response: Response): Input | undefined;
-  /** The live read without which an operation is not carried out, and what it must find. */
+  /** The next live read without which an operation is not carried out, and what it must find; undefined when there is none (any more). */
   check?(
     state: ReconcileState<Input, Planned>,
     operation: Operation,
@@ -203,7 +205,7 @@ export function createMachine<Input, Planned extends PlannedSteps>(strategy: Rec
   function* decide({ start, asked, refused }: Pick<State, "start" | "asked" | "refused">, input: Input): Generator<undefined, Next> {
     const planned = yield* strategy.plan(input);
     const notes = [...(refused?.notes ?? []), ...planned.notes];
-    const made = { start, asked, ...(refused && { refused }), input, planned, notes, written: input, index: 0, told: 0 };
+    const made = { start, asked, ...(refused && { refused }), input, planned, notes, written: input, index: 0, checked: 0, told: 0 };
     const state: State = { ...made, phase: "writing" };
     const question = strategy.question?.(state);
     if (question === undefined) return operate(state);
@@ -216,8 +218,12 @@ export function createMachine<Input, Planned extends PlannedSteps>(strategy: Rec
     const operation = state.planned.operations[state.index];
     if (operation === undefined) return settle(state);
     const held = heldBack(state, operation);
-    if (held !== undefined) return settle(state, held);
-    const read = strategy.check?.(state, operation)?.read;
+    return held === undefined ? confirm(state) : settle(state, held);
+  }
+
+  /** Reads what the operation rests on next, or carries it out. */
+  function confirm(state: State): Next {
+    const read = strategy.check?.(state, operationOf(state))?.read;
     return read === undefined ? write(state) : { state: { ...state, phase: "confirming" }, request: { type: "get", ...read } };
   }
 
@@ -239,7 +245,7 @@ export function createMachine<Input, Planned extends PlannedSteps>(strategy: Rec
     if (response.type === "failed") return fail(state, response.error);
     const check = strategy.check?.(state, operationOf(state));
     const found = response.type === "object" ? response.object : undefined;
-    return check?.isAsPlanned(found) === true ? write(state) : outdated(state);
+    return check?.isAsPlanned(found) === true ? confirm({ ...state, checked: state.checked + 1 }) : outdated(state);
   }
 
   function written(state: State, response: Response): Next {
@@ -254,7 +260,7 @@ export function createMachine<Input, Planned extends PlannedSteps>(strategy: Rec
       case "object":
       case "absent": {
         const stored = strategy.written?.(state, response) ?? { input: state.written };
-        return "input" in stored ? operate({ ...state, index: state.index + 1, written: stored.input }) : settle(state, stored);
+        return "input" in stored ? operate({ ...state, index: state.index + 1, checked: 0, written: stored.input }) : settle(state, stored);
       }
     }
   }

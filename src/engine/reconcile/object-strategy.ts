@@ -1,6 +1,7 @@
 /**
  * The reconcile of a synced object. Its source is read live if the cache is behind the copy or the plan rests on the cached source, then
- * the copy and the Services on which the plan rests; and the source once more before a delete in which it has a say.
+ * the copy and the Services on which the plan rests; and before a delete what readers see in its place, and the source once more where it has
+ * a say.
  *
  * @module
  */
@@ -9,6 +10,7 @@ import { keyOf, sameKey } from "../../kube/object/key.ts";
 import { SERVICES } from "../../kube/object/resource.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 import { isStoredAsPlanned, isUnchanged } from "./copy/as-planned.ts";
+import { checkOf, standInsOfWrite } from "./copy/stand-in.ts";
 import { operationOf, slowedMs, UNSEEN_RETRY_MS } from "./machine.ts";
 import type { PlanQuestion, ReconcileState, Response, ReconcileStrategy } from "./machine.ts";
 import { planInPieces } from "./plan.ts";
@@ -51,7 +53,11 @@ export function objectStrategy(rules: Rules, planner?: Planner): ReconcileStrate
       if (name === "copy") return { ...input, host: found, copyConfirmed: true };
       return { ...input, [SERVICE_OF[name as keyof typeof SERVICE_OF]]: found };
     },
-    check({ input }, operation) {
+    check({ input, checked }, operation) {
+      const standIns = standInsOfWrite(operation, input);
+      const standIn = standIns[checked];
+      if (standIn !== undefined) return checkOf(standIn);
+      if (checked > standIns.length) return undefined;
       if (operation.action !== "delete" || operation.confirm === "none") return undefined;
       const wanted = operation.confirm === "absent" ? undefined : input.tenant;
       const isAsPlanned = (found: KubeObject | undefined) => sourceVersion(found) === sourceVersion(wanted);

@@ -11,6 +11,7 @@ import type { Metrics } from "../../base/metrics.ts";
 import { sameKey } from "../../kube/object/key.ts";
 import type { ObjectKey } from "../../kube/object/key.ts";
 import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../kube/object/resource.ts";
+import type { ResourceType } from "../../kube/object/resource.ts";
 import type { KubeObject, OwnerReference } from "../../kube/object/types.ts";
 import { DEFAULT_DELETE_BRAKE_LIMITS } from "../reconcile/delete-brake-limits.ts";
 import type { DeleteBrakeLimits } from "../reconcile/delete-brake-limits.ts";
@@ -127,7 +128,7 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
   const references =
     options.references && createReferenceCopies({ ...options, guard, writeLimiter, hooks, rules: options.references, user, owner });
   const missingNamespaces = createMissingNamespaces(options.enqueue, referencesWaiting);
-  const shared: SharedState = { records, router, guard, writeLimiter, missingNamespaces, outdated: new Map(), references };
+  const shared: SharedState = { records, router, guard, writeLimiter, missingNamespaces, outdated: new Map(), references, doubt };
   const brake = createDeleteBrake({
     ...{ tenant, host, rules, logger, metrics, enqueue: options.enqueue },
     limits: options.deleteBrake ?? DEFAULT_DELETE_BRAKE_LIMITS,
@@ -162,6 +163,12 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
 
   function service(of: "tenant" | "host", key: ObjectKey): KubeObject | undefined {
     return (sideOf(SERVICES.plural)?.[of] ?? options[of].source(SERVICES)).get(key);
+  }
+
+  function doubt(resource: ResourceType, key: ObjectKey): void {
+    const side = sideOf(resource.plural);
+    if (side === undefined) host.source(resource).relist?.();
+    else side.host.doubt(key);
   }
 
   function shown(key: ObjectKey): KubeObject | undefined {

@@ -258,3 +258,26 @@ describe("an edit of a slice that the syncer made", () => {
     expect(await told(sides.tenant)).toEqual([]);
   });
 });
+
+describe("an edit of the copy of Endpoints", () => {
+  test.each([{ subsets: null }, { subsets: [{ addresses: [{ ip: "10.9.0.9" }], ports: [{ name: "other", port: 9 }] }] }])(
+    "that is undone takes nothing away of what was made of it: %j",
+    async (body) => {
+      const sides = await sidesWith(true, false);
+      await fill(sides.tenant, "shop", ["web"]);
+      const views: (readonly string[])[] = [];
+      // There is no way back for addresses: edits of them are undone.
+      const patches = [{ path: "subsets[*].addresses[*].ip", expression: 'value.replace("10.0.", "10.9.")' }];
+      await start({ ...sides, settings: AUTO, toHost: { endpoints: { patches } }, through: watching(sides.on, views) });
+      const [slice] = await slicesIn(sides.on);
+      const { addresses } = await seen(sides.on);
+      expect(addresses.length).toBeGreaterThan(0);
+      views.length = 0;
+      await sides.on.client.patch(ENDPOINTS, { namespace: "vc", name: NAME }, "merge", body);
+      await clock.advance(10_000);
+      expect(views.filter((view) => addresses.some((address) => !view.includes(address)))).toEqual([]);
+      expect(await seen(sides.on)).toMatchObject({ addresses });
+      expect((await slicesIn(sides.on)).map(({ metadata }) => metadata.uid)).toEqual([slice!.metadata.uid]);
+    },
+  );
+});

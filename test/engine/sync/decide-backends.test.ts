@@ -7,7 +7,7 @@ const V4 = new Set(["IPv4"]);
 const ENDPOINTS = { filled: true, overCapacity: false, families: V4, wanted: true };
 const COPY = { skipsMirror: false, filled: true, large: false };
 const MADE = { made: "equal", madeShown: true } as const;
-const PODS = { count: 2, copied: 0, filled: true, families: V4 };
+const PODS = { count: 2, copied: 0, standing: 0, filled: true, families: V4 };
 
 function decide(seen: Partial<BackendsSeen>) {
   return decideBackends({
@@ -17,7 +17,7 @@ function decide(seen: Partial<BackendsSeen>) {
       served: true,
       patched: false,
       own: NONE,
-      derived: { ...NONE, filled: false, families: new Set() },
+      derived: { ...NONE, standing: 0, filled: false, families: new Set() },
     },
     ...{ copy: undefined, mirror: "none", made: "none", madeShown: false, others: "none" },
     ...{ othersWaited: false, mirrorWaited: false, copyWaited: false },
@@ -87,6 +87,15 @@ describe("a copy of Endpoints", () => {
   test("is born with the label where no mirror works", () => {
     expect(decide({ endpoints: ENDPOINTS, mirrorWaited: true })).toMatchObject({ teller: "none", skipsMirror: true });
     expect(decide({ endpoints: ENDPOINTS })).toMatchObject({ skipsMirror: false });
+  });
+
+  test.each([
+    { why: "the slices beside it stay", copied: 2, standing: 2, releasesSlices: true },
+    { why: "they stay also where one of them was made again", copied: 0, standing: 1, releasesSlices: false },
+  ])("that is left alone takes nothing away: $why", ({ releasesSlices, ...pods }) => {
+    const paused = { endpoints: { ...ENDPOINTS, wanted: false }, copy: { ...COPY, skipsMirror: true }, derived: { ...PODS, ...pods } };
+    expect(decide(paused)).toMatchObject({ copiesDerived: true, releasesSlices, makes: false, skipsMirror: true, dropsMade: false });
+    expect(decide({ ...paused, ...MADE })).toMatchObject({ makes: true, dropsMade: false });
   });
 
   test("of Endpoints that are paused stays as it is", () => {

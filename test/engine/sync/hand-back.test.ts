@@ -80,6 +80,10 @@ test("a label that the cache shows only later is looked after then", async () =>
   expect((await run()).requeueAfterMs).toBeGreaterThan(0);
   expect(around(copy)?.skipMirror).toBe("false");
   state.slices.push(...mirrored(copy));
+  // The host still has the label: a mirror that shows the same is about to take that away.
+  expect((await run()).requeueAfterMs).toBeGreaterThan(0);
+  expect(state.slices).toHaveLength(2);
+  state.standing = [copyOf("false", "22")];
   expect(await run()).toEqual({});
   expect(state.slices.map(({ metadata }) => metadata.name)).toEqual(["web-m0"]);
   expect(around(copy)?.skipMirror).toBeUndefined();
@@ -149,7 +153,7 @@ test("what is shown only later is looked after then, where slices are synced, al
 
 test("it is the copy on the host that a mirror must show, whatever the cache has of it", async () => {
   const { state, run } = createWorld();
-  const copy = copyOf("true", "20");
+  const copy = copyOf("false", "20");
   // The edit of a host user, which the syncer has undone already.
   state.copies = [{ ...copy, subsets: [] }];
   state.standing = [copy];

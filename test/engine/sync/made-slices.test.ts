@@ -4,11 +4,13 @@
 import { expect, test } from "vitest";
 import { EngineError } from "../../../src/base/errors.ts";
 import { finish } from "../../../src/base/finish.ts";
-import { ENDPOINTS } from "../../../src/kube/object/resource.ts";
+import { formatKey } from "../../../src/kube/object/key.ts";
+import { ENDPOINT_SLICES, ENDPOINTS } from "../../../src/kube/object/resource.ts";
 import { createMachine } from "../../../src/engine/reconcile/machine.ts";
 import type { Response } from "../../../src/engine/reconcile/machine.ts";
 import { deletion } from "../../../src/engine/reconcile/plan-types.ts";
 import type { Note, Operation } from "../../../src/engine/reconcile/plan-types.ts";
+import type { StandIn } from "../../../src/engine/reconcile/rules/rules.ts";
 import { madeSlicesStrategy } from "../../../src/engine/sync/backends/plan-made-slices.ts";
 import { stored, tenantEndpoints } from "../../support/rules.ts";
 
@@ -29,7 +31,16 @@ const done = (ending: object) => ({ type: "done", ending });
 const settled = done({ result: "settled" });
 const report = { type: "report", object: SERVICE, notes: [NOTE] };
 
-const cases: readonly { why: string; operations: readonly Operation[]; answers: readonly Response[]; requests: readonly unknown[] }[] = [
+interface Case {
+  readonly why: string;
+  readonly operations: readonly Operation[];
+  readonly standIns?: readonly StandIn[];
+  readonly madeBefore?: readonly string[];
+  readonly answers: readonly Response[];
+  readonly requests: readonly unknown[];
+}
+
+const cases: readonly Case[] = [
   {
     why: "what is new is written unasked",
     operations: [CREATE],
@@ -41,6 +52,27 @@ const cases: readonly { why: string; operations: readonly Operation[]; answers: 
     operations: [CREATE, UPDATE, DELETE],
     answers: [WRITTEN, { type: "object", object: COPY }, WRITTEN, { type: "absent" }, { type: "absent" }],
     requests: [write(CREATE), get, write(UPDATE), write(DELETE), report, settled],
+  },
+  {
+    why: "what this process has made before comes back only if its copy is still there",
+    operations: [CREATE],
+    madeBefore: [formatKey(KEY)],
+    answers: [{ type: "absent" }],
+    requests: [get, done({ result: "outdated", requeueAfterMs: 50 })],
+  },
+  {
+    why: "what readers see in the place of what goes is read live, once",
+    operations: [UPDATE, DELETE, DELETE],
+    standIns: [{ resource: ENDPOINT_SLICES, key: KEY, object: stored(COPY, "21") }],
+    answers: [{ type: "object", object: COPY }, WRITTEN, WRITTEN, { type: "absent" }, { type: "absent" }, { type: "absent" }],
+    requests: [get, write(UPDATE), { ...get, resource: ENDPOINT_SLICES }, write(DELETE), write(DELETE), report, settled],
+  },
+  {
+    why: "nothing goes when that is not there any more",
+    operations: [DELETE],
+    standIns: [{ resource: ENDPOINT_SLICES, key: KEY, object: COPY }],
+    answers: [{ type: "object", object: COPY }, { type: "absent" }],
+    requests: [get, { ...get, resource: ENDPOINT_SLICES }, done({ result: "outdated", requeueAfterMs: 50 })],
   },
   {
     why: "nothing is written by a copy that is gone",
@@ -62,9 +94,10 @@ const cases: readonly { why: string; operations: readonly Operation[]; answers: 
   },
 ];
 
-test.each(cases)("$why", ({ operations, answers, requests }) => {
+test.each(cases)("$why", ({ operations, standIns = [], madeBefore = [], answers, requests }) => {
   const machine = createMachine(madeSlicesStrategy({ reader: SERVICE, isStill: (found) => found !== undefined }));
-  let step = finish(machine.begin({ input: { operations, notes: [NOTE], confirms: { key: KEY, copy: COPY } }, outdatedTimes: 0 }));
+  const input = { operations, standIns, madeBefore, notes: [NOTE], confirms: { key: KEY, copy: COPY } };
+  let step = finish(machine.begin({ input, outdatedTimes: 0 }));
   const seen = [step.request];
   // Between any two steps it goes through JSON, as it would through a crash.
   for (const answer of answers) seen.push((step = finish(machine.next(structuredClone(step.state), answer))).request);

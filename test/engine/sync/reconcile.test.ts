@@ -3,12 +3,13 @@ import { finish } from "../../../src/base/finish.ts";
 import { silentLogger } from "../../../src/base/logger.ts";
 import { noMetrics } from "../../../src/base/metrics.ts";
 import type { ObjectSource } from "../../../src/kube/object/object-source.ts";
-import { SERVICES } from "../../../src/kube/object/resource.ts";
+import { ENDPOINT_SLICES, SERVICES } from "../../../src/kube/object/resource.ts";
 import { createMachine } from "../../../src/engine/reconcile/machine.ts";
 import type { Response } from "../../../src/engine/reconcile/machine.ts";
 import { objectStrategy } from "../../../src/engine/reconcile/object-strategy.ts";
 import { plan } from "../../../src/engine/reconcile/plan.ts";
 import type { Planner } from "../../../src/engine/reconcile/plan.ts";
+import type { PlanInput } from "../../../src/engine/reconcile/plan-types.ts";
 import { addEventHandlers } from "../../../src/engine/sync/run/event-handlers.ts";
 import { createExpectations } from "../../../src/engine/sync/state/expectations.ts";
 import { createLoopGuard } from "../../../src/engine/sync/guards/loop-guard.ts";
@@ -24,12 +25,13 @@ const EMPTY: ObjectSource = { get: () => undefined, list: () => [], onChange: ()
 const WITH_SELECTOR = service("vc", "web-x-shop-x-blue", { selector: { app: "web" } });
 
 /** A reconcile that makes a copy where its cache knows of no host Service; the references that it records, by state. */
-function begin(planner?: Planner) {
+function begin(planner?: Planner, input: Partial<PlanInput> = {}) {
   const [clock, rules, caches, noted] = [createFakeClock(), testRules(), { source: () => EMPTY }, [] as string[]];
+  const doubted: string[] = [];
   const starting = beginObjectReconcile({
     id: "endpoints|shop/web",
     tracked: { rules, tenant: createExpectations(EMPTY), host: createExpectations(EMPTY) },
-    start: { input: { key: KEY, tenant: tenantEndpoints(), host: undefined }, outdatedTimes: 0 },
+    start: { input: { key: KEY, tenant: tenantEndpoints(), host: undefined, ...input }, outdatedTimes: 0 },
     machine: createMachine(objectStrategy(rules, planner)),
     shared: {
       guard: createLoopGuard(clock, { restorations: 5, minutes: 10 }),
@@ -37,12 +39,13 @@ function begin(planner?: Planner) {
       writeLimiter: createWriteLimiter({ clock, limits: {}, logger: silentLogger, metrics: noMetrics }),
       records: createStatusRecords(clock),
       router: addEventHandlers({ tenant: caches, host: caches, rules: [rules], enqueue: () => {}, changed: () => {} }),
-      outdated: new Map(),
+      outdated: new Map([["endpoints|shop/web", 3]]),
+      doubt: ({ plural }, { name }) => void doubted.push(`${plural} ${name}`),
       references: { planned: (_id, _rules, _input, { state }) => void noted.push(state) },
     },
     ...{ hooks: {}, logger: silentLogger, metrics: noMetrics },
   });
-  return { reconcile: finish(starting), noted };
+  return { reconcile: finish(starting), noted, doubted };
 }
 
 const answers: readonly { why: string; answer: Response; want: readonly string[] }[] = [
@@ -63,4 +66,15 @@ test("what an object refers to is noted once it was read, where only a late cach
   expect([reconcile.request, noted]).toEqual([{ type: "get", side: "tenant", key: KEY }, []]);
   finish(reconcile.answer({ type: "absent" }));
   expect([reconcile.request.type, noted]).toEqual(["done", ["absent"]]);
+});
+
+test("a cache is doubted that has shown what is to stand in for a copy, where its cluster says otherwise for a while", () => {
+  const slice = { resource: ENDPOINT_SLICES, key: { namespace: "vc", name: "web-0" }, object: tenantEndpoints() };
+  const operation = { action: "delete", side: "host", key: KEY, preconditions: {}, reason: "test", confirm: "none" } as const;
+  const deletes: Planner = (rules, input) => ({ ...plan(rules, input), operations: [operation], restsOnServices: [] });
+  const backends = { isSource: false, mayGo: true, skipMirror: undefined, standIns: [slice] };
+  const { reconcile, doubted } = begin(deletes, { backends });
+  expect(reconcile.request).toMatchObject({ type: "get", side: "host", resource: ENDPOINT_SLICES });
+  finish(reconcile.answer({ type: "absent" }));
+  expect([reconcile.request, doubted]).toMatchObject([{ type: "done" }, ["endpointslices web-0"]]);
 });

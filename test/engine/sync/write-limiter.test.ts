@@ -91,3 +91,14 @@ test("what rests is forgotten, and what still waits is not", async () => {
   expect(brake.rests(ID)).toBeUndefined();
   expect([brake.remembered, braked()]).toEqual([0, 0]);
 });
+
+test("a part that has nothing to write does not look again and again while a write of the other part waits", async () => {
+  const { clock, brake } = begin();
+  for (let count = 0; count < 4; count += 1) brake.wrote(ID, "v1", "made");
+  brake.held(ID, "made");
+  expect(brake.rests(ID)).toBe(60_000);
+  await clock.advance(60_000);
+  expect(brake.rests(ID)).toBeUndefined();
+  brake.wrote(ID, "v1", "made");
+  expect([brake.rests(ID), brake.rests(ID, "made")]).toEqual([60_000, 60_000]);
+});

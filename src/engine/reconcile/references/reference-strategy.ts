@@ -64,8 +64,8 @@ export function referenceStrategy(
           : undefined;
       return { ...input, source: response.type === "object" ? response.object : undefined, sourceConfirmed: true };
     },
-    check({ planned, input }, operation) {
-      if (operation.action !== "delete") return undefined;
+    check({ planned, input, checked }, operation) {
+      if (operation.action !== "delete" || checked > 0) return undefined;
       if (operation.confirm === "absent") return { read: sourceOf(input), isAsPlanned: (found) => found === undefined };
       if (planned.confirmUnused !== true || formerUser === undefined) return undefined;
       // The object that referred to it last must not have changed unnoticed.

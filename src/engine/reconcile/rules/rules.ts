@@ -46,6 +46,20 @@ export interface ServedBackends {
   readonly awaitsMove?: boolean;
   /** Value of the skip-mirror label on the copy of Endpoints: "true" keeps the host's mirror away. Undefined for none. */
   readonly skipMirror: "true" | "false" | undefined;
+  /** Without these readers would miss what goes now. Default none. */
+  readonly standIns?: readonly StandIn[];
+}
+
+/** An object of the host that readers see in the place of one that goes, as a cache has it. It is read live first: each cache lags by itself. */
+export interface StandIn {
+  readonly resource: ResourceType;
+  readonly key: ObjectKey;
+  /** Undefined where there must be none: without a Service there are no readers. */
+  readonly object: KubeObject | undefined;
+  /** The label by which a slice belongs to its Service, and which must say the same; left out for what must be this very version. */
+  readonly label?: string;
+  /** Others than this syncer's reconcile of the Service may change it: it need only be there, for the same Service. Default false. */
+  readonly mayChange?: boolean;
 }
 
 /** State of both sides around the planned object. */

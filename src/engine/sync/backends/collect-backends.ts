@@ -6,7 +6,7 @@ import { ENDPOINT_SLICES } from "../../../kube/object/resource.ts";
 import type { Endpoints, EndpointSlice, KubeObject, Service } from "../../../kube/object/types.ts";
 import { copyNameIn, endpointsBehind, madeFrom, slicesOfCopy } from "../../kinds/made-slices.ts";
 import { controllerOf, MIRROR, serviceOfSlice, SKIP_MIRROR, SLICE_MANAGER } from "../../kinds/slice-labels.ts";
-import { isCopyOf } from "../../reconcile/copy/ownership.ts";
+import { bodyIsAsWritten, isCopyOf } from "../../reconcile/copy/ownership.ts";
 import { decideCopy } from "../../reconcile/predicate/should-copy.ts";
 import type { Rules, Surroundings } from "../../reconcile/rules/rules.ts";
 import { remembered } from "../../reconcile/rules/remembered.ts";
@@ -42,12 +42,19 @@ export interface KnownBackends {
 export interface CollectedBackends {
   readonly seen: Omit<BackendsSeen, "mirrorWaited" | "copyWaited" | "othersWaited">;
   readonly hostKey: ObjectKey | undefined;
+  readonly hostService: ObjectKey | undefined;
   /** Our copy of Endpoints. */
   readonly copy: Endpoints | undefined;
+  /** The copies of the tenant's slices that count as such, as the host shows them. */
+  readonly copies: readonly EndpointSlice[];
+  /** Slices of another syncer beside the host Service. */
+  readonly others: readonly EndpointSlice[];
   /** Slices that we have made of Endpoints of this Service, in any order. */
   readonly made: readonly EndpointSlice[];
   /** Slices that the host's mirror has made of our copy. */
   readonly mirrored: readonly EndpointSlice[];
+  /** The copy is to be another one in a moment: what others have written into it is undone, or taken over. */
+  readonly isEdited: () => boolean;
   /** The slices that should be made of the copy. */
   readonly desired: () => readonly EndpointSlice[];
 }
@@ -67,13 +74,16 @@ export function collectBackends(known: KnownBackends): CollectedBackends {
   const standing = hostSlices.flatMap((key) => (slices.host.get(key) as EndpointSlice | undefined) ?? []);
   const made = standing.filter((slice) => isMade(known, slice, copy));
   const mirrored = standing.filter((slice) => isMirrored(known, slice));
-  const tenant = countTenant(known);
+  const { copies, ...tenant } = countTenant(known);
+  const others = standing.filter((slice) => isAnothers(known, slice));
   let slicesOf: readonly EndpointSlice[] | undefined;
   const isServed = copy !== undefined && (copy.metadata.name ?? "").length <= SERVICE_NAME_MAX;
   const desired = () => (slicesOf ??= !isServed ? [] : slicesOfCopy(prefix, copy, made, (name) => isTaken(known, name, copy)));
+  const wanted = seenEndpoints(known);
+  const isEdited = () => copy !== undefined && wanted?.wanted === true && !bodyIsAsWritten(rules, copy, endpoints.tenant!);
   return {
     seen: {
-      endpoints: seenEndpoints(known),
+      endpoints: wanted,
       served: known.services.host !== undefined,
       patched: rules.patches.length > 0,
       ...tenant,
@@ -87,9 +97,9 @@ export function collectBackends(known: KnownBackends): CollectedBackends {
       mirror: mirrored.length === 0 ? "none" : copy !== undefined && sameView(viewOf(copy), viewOfSlices(mirrored)) ? "equal" : "behind",
       made: copy === undefined || made.length === 0 ? (made.length === 0 ? "none" : "behind") : comparedWith(slices.rules, made, desired()),
       madeShown: made.length > 0 && desired().every((slice) => isShown(known, slice)),
-      others: toldByOthers(known, copy, standing),
+      others: toldByOthers(copy, others),
     },
-    ...{ hostKey, copy, made, mirrored, desired },
+    ...{ hostKey, hostService: known.hostService, copy, copies, others, made, mirrored, isEdited, desired },
   };
 }
 
@@ -148,11 +158,12 @@ function isShown({ slices: { rules }, shown }: KnownBackends, slice: EndpointSli
   return there !== undefined && isAsMade(rules, there, slice);
 }
 
-function countTenant(known: KnownBackends): Pick<BackendsSeen, "own" | "derived" | "mirroredInTenant"> {
+function countTenant(known: KnownBackends): Pick<BackendsSeen, "own" | "derived" | "mirroredInTenant"> & Pick<CollectedBackends, "copies"> {
   const { slices, tenantSlices, services } = known;
   const around = aroundOf(services);
   const own = { count: 0, copied: 0 };
-  const derived = { count: 0, copied: 0, filled: false, families: new Set<string>() };
+  const derived = { count: 0, copied: 0, standing: 0, filled: false, families: new Set<string>() };
+  const copies: EndpointSlice[] = [];
   let mirroredInTenant = false;
   for (const key of tenantSlices) {
     const slice = slices.tenant.get(key) as EndpointSlice | undefined;
@@ -165,22 +176,29 @@ function countTenant(known: KnownBackends): Pick<BackendsSeen, "own" | "derived"
     if (controller === undefined && decideCopy(slices.rules, key, slice, around).action !== "copy") continue;
     const counted: { count: number; copied: number } = controller === undefined ? own : derived;
     counted.count += 1;
-    if (isCopied(known, slice)) counted.copied += 1;
+    const copy = copyOf(known, slice);
+    if (copy?.isOfThisLife === true) copies.push(copy.object);
+    if (copy?.isOfThisLife === true) counted.copied += 1;
+    if (controller !== undefined && copy !== undefined) derived.standing += 1;
     if (controller === undefined || (slice.endpoints ?? []).length === 0) continue;
     derived.filled = true;
     derived.families.add(slice.addressType);
   }
-  return { own: own satisfies CountedSlices, derived, mirroredInTenant };
+  return { own: own satisfies CountedSlices, derived, mirroredInTenant, copies };
 }
 
-/** The copy of an earlier slice of the name, one that goes or one that still backs another Service does not count. */
-function isCopied({ slices: { rules }, shown, hostService }: KnownBackends, slice: EndpointSlice): boolean {
+/** The copy of a slice, or of an earlier one of its name. One that goes or one that still backs another Service is none. */
+function copyOf(
+  { slices: { rules }, shown, hostService }: KnownBackends,
+  slice: EndpointSlice,
+): { readonly object: EndpointSlice; readonly isOfThisLife: boolean } | undefined {
   const place = rules.translator.toHost(keyOf(slice), ENDPOINT_SLICES);
   const copy = place && shown(place);
-  if (copy === undefined || hostService === undefined) return false;
+  if (copy === undefined || hostService === undefined) return undefined;
   const known = backing.get(copy) ?? backingOf(rules, copy);
   backing.set(copy, known);
-  return known.uid === (slice.metadata.uid ?? "") && known.service !== undefined && sameKey(known.service, hostService);
+  if (known.uid === undefined || known.service === undefined || !sameKey(known.service, hostService)) return undefined;
+  return { object: copy as EndpointSlice, isOfThisLife: known.uid === (slice.metadata.uid ?? "") };
 }
 
 /** What a slice of the host says that never changes: it is asked for once for each slice of the Service. */
@@ -224,8 +242,7 @@ function isAnothers({ slices, hostService }: KnownBackends, slice: EndpointSlice
 }
 
 /** Readers need not see from them what takes no traffic. */
-function toldByOthers(known: KnownBackends, copy: Endpoints | undefined, standing: readonly EndpointSlice[]): Completeness {
-  const theirs = standing.filter((slice) => isAnothers(known, slice));
+function toldByOthers(copy: Endpoints | undefined, theirs: readonly EndpointSlice[]): Completeness {
   if (theirs.length === 0) return "none";
   const seen = viewOfSlices(theirs);
   return copy !== undefined && [...viewOf(copy)].every(([id, { ready }]) => !ready || seen.get(id)?.ready === true) ? "equal" : "behind";

@@ -29,7 +29,12 @@ export interface BackendsSeen {
   /** Slices that users and operators have written in the tenant. */
   readonly own: CountedSlices;
   /** Slices that the tenant's cluster has made of Pods. */
-  readonly derived: CountedSlices & { readonly filled: boolean; readonly families: ReadonlySet<string> };
+  readonly derived: CountedSlices & {
+    readonly filled: boolean;
+    readonly families: ReadonlySet<string>;
+    /** How many have a copy, be it one of an earlier slice of the name. */
+    readonly standing: number;
+  };
   /** Our copy of Endpoints. `large`: a mirror would leave some of its addresses out. */
   readonly copy: { readonly skipsMirror: boolean; readonly filled: boolean; readonly large: boolean } | undefined;
   /** What the host's mirror has made of the copy. */
@@ -79,9 +84,24 @@ export interface BackendsDecision {
  * decideBackends(seen).teller; // "mirror"
  */
 export function decideBackends(seen: BackendsSeen): BackendsDecision {
+  if (seen.copy !== undefined && isLeftAlone(seen)) return leaveAlone(seen, seen.copy);
   if (fromSlices(seen)) return isToldBeside(seen) ? tellByBoth(seen) : tellBySlices(seen);
   if (seen.endpoints !== undefined && seen.endpoints.wanted) return tellByEndpoints(seen);
   return withoutSource(seen);
+}
+
+/** Copies of slices beside a copy of Endpoints that is left as it is, paused for example: nothing need show what they do. */
+function isLeftAlone({ endpoints, derived }: BackendsSeen): boolean {
+  return endpoints?.wanted === false && derived.standing > 0;
+}
+
+/** All that readers see stays. */
+function leaveAlone(seen: BackendsSeen, { skipsMirror }: NonNullable<BackendsSeen["copy"]>): BackendsDecision {
+  const complete = isCopied(seen);
+  return {
+    ...{ teller: "copies", copiesDerived: true, releasesSlices: complete, releasesCopy: complete, skipsMirror },
+    ...{ makes: skipsMirror && seen.made !== "none", dropsMade: false, dropsMirrored: false, waitsForMirror: false },
+  };
 }
 
 /** Tells whether the slices that the tenant's cluster has made of Pods are the source, and not the Endpoints beside them. */

@@ -259,12 +259,13 @@ class RunningHandBack implements HandBack {
     const id = formatKey(keyOf(copy));
     const isOf = (source: ReturnType<typeof madeFrom>) => placeOf(source) === id;
     const made = slices.filter((slice) => isOf(madeFrom(prefix, slice)));
-    if (made.length > 0 && copy.metadata.labels?.[SKIP_MIRROR] === "true") this.#note(copy, "made");
+    if (made.length > 0 && skipsMirror(copy)) this.#note(copy, "made");
     const mirrored = slices.filter((slice) => slice.metadata.labels?.[SLICE_MANAGER] === MIRROR && isOf(endpointsBehind(prefix, slice)));
     if (made.length > 0 && !this.#replaced.has(id) && !shows(copy, mirrored)) return "waits";
     if (made.length > 0 && !this.#replaced.has(id)) {
-      const live = await this.#live(host, id);
-      if (live !== undefined && !live.some((one) => shows(one as Endpoints, mirrored))) return "waits";
+      const live = (await this.#live(host, id)) ?? [copy];
+      // What a mirror has made goes as soon as it notices that it is sent away.
+      if (!live.some((one) => !skipsMirror(one) && shows(one as Endpoints, mirrored))) return "waits";
     }
     if ((await this.#remove(host.writer, made)) === "kept") return this.#keep(copy);
     this.#note(copy, "done");
@@ -282,6 +283,10 @@ class RunningHandBack implements HandBack {
 
 function placeOf(source: ReturnType<typeof madeFrom>): string | undefined {
   return source && formatKey({ namespace: source.hostNamespace, name: source.hostName });
+}
+
+function skipsMirror({ metadata }: KubeObject): boolean {
+  return metadata.labels?.[SKIP_MIRROR] === "true";
 }
 
 function shows(copy: Endpoints, mirrored: readonly EndpointSlice[]): boolean {

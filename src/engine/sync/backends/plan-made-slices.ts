@@ -8,8 +8,9 @@ import { UNSEEN_RETRY_MS } from "../../reconcile/machine.ts";
 import type { PlannedSteps, ReconcileStrategy } from "../../reconcile/machine.ts";
 import { deletion } from "../../reconcile/plan-types.ts";
 import type { Operation } from "../../reconcile/plan-types.ts";
+import { checkOf } from "../../reconcile/copy/stand-in.ts";
 import { remembered } from "../../reconcile/rules/remembered.ts";
-import type { Rules } from "../../reconcile/rules/rules.ts";
+import type { Rules, StandIn } from "../../reconcile/rules/rules.ts";
 import { isMarkerKey } from "../../translate/markers.ts";
 
 /** What is compared. */
@@ -26,12 +27,18 @@ export interface MadeSlicesInput {
   readonly left: readonly EndpointSlice[];
   /** The copy of Endpoints as the plan takes it for, and where it is to be read before anything is deleted. */
   readonly confirms: { readonly key: ObjectKey; readonly copy: KubeObject | undefined } | undefined;
+  /** What readers see in the place of what goes, where it does not simply go with the copy. */
+  readonly standIns: readonly StandIn[];
+  /** Ids of slices that this process has made before: of one that is gone since, another writer may know why. */
+  readonly madeBefore: readonly string[];
 }
 
 /** What is to be written, in order, and what people hear once all is written. */
 export interface MadeWrites extends PlannedSteps {
   /** The copy of Endpoints as it was taken for. */
   readonly confirms: MadeSlicesInput["confirms"];
+  readonly standIns: MadeSlicesInput["standIns"];
+  readonly madeBefore: MadeSlicesInput["madeBefore"];
 }
 
 /** What is known of the Service beside its slices. */
@@ -43,29 +50,39 @@ export interface MadeSlicesContext {
 }
 
 /**
- * The strategy for the slices that are made of a copy of Endpoints. What is new is written at once. Before anything changes or goes, the copy is
- * read live: only a cache has said what it says, or that it is not there, and another cache tells of the slices.
+ * The strategy for the slices that are made of a copy of Endpoints. What is new is written at once. Before anything changes, goes or comes back,
+ * the copy is read live: only a cache has said what it says, or that it is not there, and another cache tells of the slices. Before anything
+ * goes, what readers see in its place is.
  */
 export function madeSlicesStrategy({ reader, isStill }: MadeSlicesContext): ReconcileStrategy<MadeWrites, MadeWrites> {
   return {
     *plan(writes) {
       return writes;
     },
-    check({ planned: { operations, confirms }, index }, { action }) {
-      const wasRead = operations.slice(0, index).some((earlier) => earlier.action !== "create");
-      if (action === "create" || wasRead || confirms === undefined) return undefined;
-      return { read: { side: "host", key: confirms.key, resource: ENDPOINTS }, isAsPlanned: isStill };
+    check({ planned, index, checked }, operation) {
+      const earlier = planned.operations.slice(0, index);
+      const { confirms, standIns } = planned;
+      const readsCopy = confirms !== undefined && needsCopy(planned, operation) && !earlier.some((one) => needsCopy(planned, one));
+      if (readsCopy && checked === 0) return { read: { side: "host", key: confirms.key, resource: ENDPOINTS }, isAsPlanned: isStill };
+      if (operation.action !== "delete" || earlier.some(({ action }) => action === "delete")) return undefined;
+      const standIn = standIns[checked - (readsCopy ? 1 : 0)];
+      return standIn && checkOf(standIn);
     },
     refusal: () => ({ requeueAfterMs: UNSEEN_RETRY_MS }),
     readers: ({ planned, index }) => (reader !== undefined && index === planned.operations.length ? [reader] : []),
   };
 }
 
+/** A slice that is made again would be made without end by a cache that still has a copy which is gone. */
+function needsCopy({ madeBefore }: MadeWrites, operation: Operation): boolean {
+  return operation.action !== "create" || madeBefore.includes(formatKey(keyOf(operation.object)));
+}
+
 /**
  * The writes that bring what was made to what should be: what is new or changed first, and what it takes the place of once the host shows it,
  * so that no reader ever sees fewer backends.
  */
-export function planMadeSlices({ rules, made, desired, shown, left, confirms }: MadeSlicesInput): MadeWrites {
+export function planMadeSlices({ rules, made, desired, shown, left, confirms, standIns, madeBefore }: MadeSlicesInput): MadeWrites {
   const idOf = (slice: EndpointSlice) => formatKey(keyOf(slice));
   const there = new Map(made.map((slice) => [idOf(slice), slice]));
   const wanted = new Set(desired.map(idOf));
@@ -82,7 +99,7 @@ export function planMadeSlices({ rules, made, desired, shown, left, confirms }: 
     ...gone.map((slice) => deletion(slice, "Other slices show its backends, or the copy no longer has them", "none")),
     ...left.map((slice) => deletion(slice, "It was left behind by a mirror that no longer works", "none")),
   ];
-  return { operations: [...written, ...deletions], notes: [], confirms };
+  return { operations: [...written, ...deletions], notes: [], confirms, standIns, madeBefore };
 }
 
 /** Tells whether a slice on the host is what should stand there. What excluded keys say is others' business. */

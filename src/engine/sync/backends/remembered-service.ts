@@ -19,6 +19,8 @@ export interface RememberedService {
   /** Of what was looked at for the decision. */
   version: number;
   decision: BackendsDecision;
+  /** When that was. */
+  lookedAt: number;
   /** Since when the mirror has something to do. */
   mirrorBehindSince: number | undefined;
   /** Since when something waits until it may go. */
@@ -47,11 +49,45 @@ export interface RememberedService {
 /** A Service that was not looked at before. */
 export function newService(version: number, decision: BackendsDecision): RememberedService {
   return {
-    ...{ version, decision, hasCopy: false, hasMade: false, outdatedTimes: 0, refusal: undefined, right: undefined, editedAt: undefined },
+    ...{
+      version,
+      decision,
+      lookedAt: 0,
+      hasCopy: false,
+      hasMade: false,
+      outdatedTimes: 0,
+      refusal: undefined,
+      right: undefined,
+      editedAt: undefined,
+    },
     ...{ mirrorBehindSince: undefined, heldSince: undefined, copylessSince: undefined },
     ...{ othersBehindSince: undefined, leftSince: undefined },
     ...{ made: new Map<string, ObjectKey>(), held: new Set<string>(), moving: new Map<string, number>() },
   };
+}
+
+/**
+ * What takes the place of something had its time. Only time up to the last look counts: a process that stands still, or is busy, has not even
+ * begun meanwhile to make it.
+ */
+export function wasOver({ lookedAt }: RememberedService, since: number | undefined, ms: number): boolean {
+  return since !== undefined && lookedAt - since >= ms;
+}
+
+/** How long until the first of these times is over that were not at the last look, in milliseconds; undefined when there is none. */
+export function nextWaitMs(
+  known: RememberedService,
+  now: number,
+  { mirrorMs, releaseMs, writeMs }: { readonly mirrorMs: number; readonly releaseMs: number; readonly writeMs: number },
+): number | undefined {
+  const until = (since: number | undefined, ms: number) => (since === undefined || known.lookedAt - since >= ms ? [] : [since + ms - now]);
+  const waits = [
+    ...(writeMs > 0 ? [writeMs] : []),
+    ...(known.mirrorBehindSince === undefined ? [] : [known.mirrorBehindSince + mirrorMs - now]),
+    ...[known.heldSince, known.copylessSince, ...known.moving.values()].flatMap((since) => until(since, releaseMs)),
+    ...[known.othersBehindSince, known.leftSince].flatMap((since) => until(since, mirrorMs)),
+  ];
+  return waits.length === 0 ? undefined : Math.max(1, Math.min(...waits));
 }
 
 /** Takes note of what was made, where all of it is as the copy asks for. */
@@ -114,6 +150,11 @@ export function lacksOthers({ copy, seen: { others, made } }: CollectedBackends)
 export function skipsMirror({ decision, hasCopy }: RememberedService, host: KubeObject | undefined): boolean {
   if (host === undefined) return decision.skipsMirror;
   return host.metadata.labels?.[SKIP_MIRROR] === "true" || (hasCopy && decision.skipsMirror);
+}
+
+/** A copy of Endpoints is about to keep the host's mirror away that did not so far. */
+export function sendsMirrorAway(known: RememberedService, host: KubeObject): boolean {
+  return host.kind === "Endpoints" && host.metadata.labels?.[SKIP_MIRROR] !== "true" && skipsMirror(known, host);
 }
 
 /** Tells whether the copy is as the plan took it for: there and the same, or not there. */

@@ -40,14 +40,18 @@ import {
   lacksCopy,
   lacksOthers,
   newService,
+  nextWaitMs,
   noteRight,
+  sendsMirrorAway,
   skipsMirror,
   tellRefusal,
   undoneEdits,
+  wasOver,
 } from "./remembered-service.ts";
 import type { RememberedService } from "./remembered-service.ts";
 import { madeSlicesStrategy, planMadeSlices } from "./plan-made-slices.ts";
 import type { MadeWrites } from "./plan-made-slices.ts";
+import { standInsFor, standInsOf } from "./stand-ins.ts";
 import { createUnpatchedSlices } from "./unpatched-slices.ts";
 import type { UnpatchedSlices } from "./unpatched-slices.ts";
 
@@ -117,16 +121,18 @@ class DecidedBackends implements ServiceBackends {
     const sourceBy = ({ copiesDerived }: BackendsDecision) => writer === undefined || (copiesDerived && writer !== MIRROR);
     let known = this.#decide(service);
     // Nothing goes by what was decided before the last change, and no copy sends the host's mirror away by that.
-    const sendsAway = kind.resource === ENDPOINTS && skipsMirror(known, host) && host?.metadata.labels?.[SKIP_MIRROR] !== "true";
-    if (host !== undefined && (tenant === undefined || !sourceBy(known.decision) || sendsAway)) known = this.#decideAgain(service, known);
+    if (host !== undefined && (tenant === undefined || !sourceBy(known.decision) || sendsMirrorAway(known, host)))
+      known = this.#decideAgain(service, known);
     const { decision } = known;
     const isSource = sourceBy(decision);
     const released = isSlice ? decision.releasesSlices : decision.releasesCopy;
-    const mayGo = released || this.#isOver(known.heldSince, RELEASE_WAIT_MS);
+    const mayGo = released || wasOver(known, known.heldSince, RELEASE_WAIT_MS);
     if (mayGo || host === undefined || (tenant !== undefined && isSource)) known.held.delete(id);
     else this.#hold(service, known, id);
     const awaitsMove = isSlice && isSource && this.#awaitsMove(service, known, { id, key, tenant, host });
+    const isReplaced = host !== undefined && ((mayGo && released && (tenant === undefined || !isSource)) || sendsMirrorAway(known, host));
     return {
+      ...(isReplaced && { standIns: standInsFor({ key, tenant, host }, this.#collect(service, known.made), decision.teller) }),
       isSource,
       mayGo: (mayGo || host === undefined) && !awaitsMove,
       awaitsMove,
@@ -140,12 +146,9 @@ class DecidedBackends implements ServiceBackends {
   }
 
   /** Its copy would lose what copies of other slices of the Service do not show yet. */
-  #awaitsMove(
-    service: ObjectKey,
-    { moving }: RememberedService,
-    { id, key, tenant, host }: PlannedObject & { readonly id: string },
-  ): boolean {
+  #awaitsMove(service: ObjectKey, known: RememberedService, { id, key, tenant, host }: PlannedObject & { readonly id: string }): boolean {
     const slice = { tenant, host } as CopiedSlice;
+    const { moving } = known;
     if (host === undefined || host.metadata.deletionTimestamp || !awaitsOthers(slice, () => this.#besideSlice(service, key))) {
       moving.delete(id);
       return false;
@@ -153,7 +156,7 @@ class DecidedBackends implements ServiceBackends {
     const since = moving.get(id) ?? this.#options.clock.monotonic();
     if (!moving.has(id)) this.#options.enqueue(syncId(BACKENDS, service));
     moving.set(id, since);
-    return !this.#isOver(since, RELEASE_WAIT_MS);
+    return !wasOver(known, since, RELEASE_WAIT_MS);
   }
 
   /** The other slices of the tenant that are copied, as the host shows their copies. */
@@ -219,10 +222,11 @@ class DecidedBackends implements ServiceBackends {
     });
     const known = before ?? newService(version, decision);
     noteRight(known, collected);
-    // A copy that has only just come has its own time to be seen.
-    if (known.heldSince !== undefined && !known.hasCopy && collected.copy !== undefined) known.heldSince = clock.monotonic();
-    const [hasCopy, hasMade] = [collected.copy !== undefined, collected.made.length > 0];
-    Object.assign(known, { decision, version, hasCopy, hasMade, copylessSince, othersBehindSince });
+    // What has only just come, or only now begins to be made, has its own time to be seen.
+    const begins = (!known.hasCopy && collected.copy !== undefined) || (decision.makes && !known.decision.makes);
+    if (known.heldSince !== undefined && begins) known.heldSince = clock.monotonic();
+    const [hasCopy, hasMade, lookedAt] = [collected.copy !== undefined, collected.made.length > 0, clock.monotonic()];
+    Object.assign(known, { decision, version, lookedAt, hasCopy, hasMade, copylessSince, othersBehindSince });
     if (collected.seen.mirror === "equal" && collected.copy !== undefined) this.#mirrorRests = false;
     const waits = decision.waitsForMirror && !wait.mirrorWaited;
     // Slices that have begun to be made say that the mirror had its time, whatever it does now.
@@ -344,7 +348,7 @@ class DecidedBackends implements ServiceBackends {
     const { decision } = known;
     const { enqueue, router } = this.#options;
     const released = decision.releasesSlices && decision.releasesCopy;
-    const over = this.#isOver(known.heldSince, RELEASE_WAIT_MS);
+    const over = wasOver(known, known.heldSince, RELEASE_WAIT_MS);
     if (before?.skipsMirror !== decision.skipsMirror || (hasMade && !known.hasMade)) enqueue(syncId(ENDPOINTS.plural, service));
     if (before?.copiesDerived !== decision.copiesDerived || before?.releasesSlices !== decision.releasesSlices)
       for (const slice of router.slices!.of(service)) enqueue(syncId(ENDPOINT_SLICES.plural, slice));
@@ -360,7 +364,9 @@ class DecidedBackends implements ServiceBackends {
     const left = decision.dropsMirrored;
     known.leftSince = left ? (known.leftSince ?? this.#options.clock.monotonic()) : undefined;
     const { copy, made, mirrored, hostKey } = collected;
-    const makes = decision.makes && copy !== undefined;
+    // What readers see does not follow an edit that the tenant has not made: what was made waits until there is none.
+    const waits = collected.seen.made === "behind" && collected.isEdited();
+    const makes = decision.makes && copy !== undefined && !waits;
     return planMadeSlices({
       rules,
       made,
@@ -368,22 +374,16 @@ class DecidedBackends implements ServiceBackends {
       shown: !makes || collected.seen.madeShown,
       left: this.#isOver(known.leftSince, MIRROR_WAIT_MS) ? mirrored : [],
       confirms: hostKey && { key: hostKey, copy },
+      // What was made of a copy that is gone goes with it.
+      standIns: copy === undefined ? [] : standInsOf(collected, decision.teller),
+      madeBefore: [...known.made.keys()],
     });
   }
 
   #againInMs(service: ObjectKey, known: RememberedService, writeWaitMs: number): number | undefined {
-    const now = this.#options.clock.monotonic();
-    const until = (since: number | undefined, ms: number) => (since === undefined || this.#isOver(since, ms) ? [] : [since + ms - now]);
-    const waits = [
-      ...(writeWaitMs > 0 ? [writeWaitMs] : []),
-      ...(known.mirrorBehindSince === undefined ? [] : [known.mirrorBehindSince + MIRROR_WAIT_MS - now]),
-      ...until(known.heldSince, RELEASE_WAIT_MS),
-      ...until(known.copylessSince, RELEASE_WAIT_MS),
-      ...until(known.othersBehindSince, MIRROR_WAIT_MS),
-      ...[...known.moving.values()].flatMap((since) => until(since, RELEASE_WAIT_MS)),
-      ...until(known.leftSince, MIRROR_WAIT_MS),
-    ];
-    if (waits.length > 0) return Math.max(1, Math.min(...waits));
+    const times = { mirrorMs: MIRROR_WAIT_MS, releaseMs: RELEASE_WAIT_MS, writeMs: writeWaitMs };
+    const waitMs = nextWaitMs(known, this.#options.clock.monotonic(), times);
+    if (waitMs !== undefined) return waitMs;
     this.#forgetRested(service, known);
     return this.#options.writeLimiter.rests(syncId(ENDPOINTS.plural, service), "made");
   }

@@ -146,7 +146,9 @@ class CountingBrake implements WriteLimiter {
   rests(id: string, part: WrittenPart = "copy"): number | undefined {
     this.#slowed.get(id)?.held.delete(part);
     const entry = this.#slowedNow(id);
-    return entry && endMs(entry) - this.#options.clock.monotonic();
+    const restMs = entry && endMs(entry) - this.#options.clock.monotonic();
+    // While a write of the other part waits nothing rests: that comes back by itself, and looks again after it.
+    return restMs === undefined || restMs <= 0 ? undefined : restMs;
   }
 
   #touch(id: string, part: WrittenPart): Entry {

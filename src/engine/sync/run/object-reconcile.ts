@@ -1,6 +1,7 @@
 import { isEngineError } from "../../../base/errors.ts";
 import type { Logger } from "../../../base/logger.ts";
 import type { Metrics } from "../../../base/metrics.ts";
+import type { ObjectKey } from "../../../kube/object/key.ts";
 import { qualifiedPlural } from "../../../kube/object/resource.ts";
 import type { ResourceType } from "../../../kube/object/resource.ts";
 import { CONTRADICTIONS_TOLD } from "../../reconcile/machine.ts";
@@ -32,6 +33,8 @@ export interface SharedState {
   readonly router: EventHandlers;
   /** Per id the reconciles in a row that met a changed world. */
   readonly outdated: Map<string, number>;
+  /** The host has contradicted for a while what is known of one of its objects. */
+  doubt(resource: ResourceType, hostKey: ObjectKey): void;
   /** Copies of objects that reference patches name; undefined while none are made. */
   readonly references?: ReferenceObserver | undefined;
 }
@@ -143,6 +146,7 @@ class ObjectObserver implements ReconcileObserver<PlanInput, Plan> {
     if (times === CONTRADICTIONS_TOLD) logger.warn("A cache contradicts its cluster", { id, times });
     tracked.tenant.doubt(input.key);
     if (hostKey !== undefined) tracked.host.doubt(hostKey);
+    for (const { resource, key } of input.backends?.standIns ?? []) shared.doubt(resource, key);
   }
 
   /** A missing permission is no passing fault: users who ask why there is no copy should see it. */

@@ -64,6 +64,37 @@ function isServed(world: World, place: ObjectKey): boolean {
   return world.clusters.host.objects(SERVICES).has(formatKey(place));
 }
 
+/** The Service there is the copy of another one of the tenant: its readers are to see nothing of this one. */
+function isAnothers(world: World, place: ObjectKey, service: string | undefined): boolean {
+  const found = world.clusters.host.objects(SERVICES).get(formatKey(place));
+  const source = found && isCopy(world, found)?.source;
+  return source !== undefined && source !== service;
+}
+
+/**
+ * All that the tenant said of a Service when the slice was written of which a copy says the same now; undefined where it is no such write. A host
+ * that is late goes through what the tenant went through: what went there and came back may go and come back here.
+ */
+function toldByTenant(world: World, { before, after }: Write): Set<string> | undefined {
+  // What patches make of addresses cannot be compared with what the tenant says.
+  if (world.generation.rules.some(({ patches }) => patches.length > 0)) return undefined;
+  const [was, is] = [before, after].map((slice) => slice && isCopy(world, slice));
+  const version = is?.resourceVersion ?? 0;
+  if (is === undefined || (was?.source === is.source && was.resourceVersion === version)) return undefined;
+  const { tenant } = world.clusters;
+  const at = (resource: typeof ENDPOINTS) =>
+    tenant.objects(resource, tenant.changes(resource).filter(({ revision }) => revision <= version).length);
+  const slices = at(ENDPOINT_SLICES);
+  const { namespace, labels } = slices.get(is.source)?.metadata ?? {};
+  const name = labels?.["kubernetes.io/service-name"];
+  if (name === undefined) return undefined;
+  const beside = [...slices.values()].filter(
+    ({ metadata }) => metadata.namespace === namespace && metadata.labels?.["kubernetes.io/service-name"] === name,
+  );
+  const endpoints = at(ENDPOINTS).get(`${namespace}/${name}`);
+  return new Set([...readBy(beside), ...(endpoints === undefined ? [] : readOf(endpoints as Endpoints))]);
+}
+
 /** Our copy of the Endpoints of a Service. */
 function copyAt(world: World, service: ObjectKey, place: ObjectKey): Endpoints | undefined {
   const found = world.clusters.host.objects(ENDPOINTS).get(formatKey(place));
@@ -207,12 +238,15 @@ export function readers(world: World): Oracle {
       const mode = author.kind === "replica" ? author.generation.backends : (sentAwayBy.get(id) ?? world.generation.backends);
       const decided = author.kind === "replica" ? author.since.host : (sentAwaySince.get(id) ?? Infinity);
       if (lost.length === 0 || touched.has(id) || decided < (touchedAt.get(id) ?? 0) || !isServed(world, place)) return undefined;
+      const source = sourceOf(before);
+      if (isAnothers(world, place, source)) return undefined;
       // By an answer that was false, copies of slices count as being there.
       if (isReplaced(mode, now, world) || (mode === "both" && author.kind !== "replica")) return undefined;
       // What a mirror made of an earlier life of the Endpoints goes with that: the host has deleted them.
       const since = author.kind === "replica" ? author.since.host : Number(before.metadata.resourceVersion);
-      const said = saidSince(place, since, sourceOf(before));
-      const wrong = lost.filter((text) => said.has(text));
+      const said = saidSince(place, since, source);
+      const told = toldByTenant(world, write);
+      const wrong = lost.filter((text) => said.has(text) && told?.has(text) !== false);
       return wrong.length === 0
         ? undefined
         : `readers of ${id} lose ${wrong.join(", ")} by ${author.kind} ${formatKey(parseKey(write.key))}`;
@@ -233,10 +267,11 @@ function skipsMirror(object: KubeObject | undefined): boolean {
   return object?.metadata.labels?.[SKIP_MIRROR_LABEL] === "true";
 }
 
-/** It was made of a copy of Endpoints, or copied of what the tenant's cluster made of them. */
+/** It was made of a copy of Endpoints, or copied of what the tenant's cluster made of them: of the very slice, not of another life of its name. */
 function tellsOfEndpoints(world: World, slice: KubeObject): boolean {
-  const source = isCopy(world, slice)?.source;
-  const tenant = source === undefined ? undefined : world.clusters.tenant.objects(ENDPOINT_SLICES).get(source);
+  const uid = isCopy(world, slice)?.uid;
+  const lives = uid === undefined ? [] : world.clusters.tenant.changes(ENDPOINT_SLICES);
+  const tenant = lives.findLast(({ object }) => object.metadata.uid === uid)?.object;
   const isDerived = tenant?.metadata.labels?.["endpointslice.kubernetes.io/managed-by"] !== undefined;
   return isDerived || (madeOf(world, slice) ?? mirroredFrom(world, slice)) !== undefined;
 }

@@ -1,0 +1,25 @@
+import { sliceFingerprint } from "../../../kube/object/endpoints/slices.ts";
+import type { KubeObject } from "../../../kube/object/types.ts";
+import type { LiveRead } from "../machine.ts";
+import type { Operation, PlanInput } from "../plan-types.ts";
+import type { StandIn } from "../rules/rules.ts";
+
+/** What readers must see elsewhere before a write takes something from them: a copy goes, or sends the host's mirror away. */
+export function standInsOfWrite({ side, action }: Operation, { backends }: PlanInput): readonly StandIn[] {
+  return side === "host" && action !== "create" ? (backends?.standIns ?? []) : [];
+}
+
+/** The live read of a stand-in, and what it must find. */
+export function checkOf(standIn: StandIn) {
+  const read: LiveRead = { side: "host", key: standIn.key, resource: standIn.resource };
+  return { read, isAsPlanned: (found: KubeObject | undefined) => standsStill(standIn, found) };
+}
+
+/** Tells whether readers see of it what they are to see. */
+function standsStill({ object, label, mayChange = false }: StandIn, found: KubeObject | undefined): boolean {
+  if (object === undefined || found === undefined) return object === found;
+  if (found.metadata.deletionTimestamp || found.metadata.uid !== object.metadata.uid) return false;
+  if (found.metadata.resourceVersion === object.metadata.resourceVersion) return true;
+  if (label === undefined || found.metadata.labels?.[label] !== object.metadata.labels?.[label]) return false;
+  return mayChange || sliceFingerprint(found) === sliceFingerprint(object);
+}

@@ -1,0 +1,52 @@
+/**
+ * What readers on the host see in the place of what goes. A decision is made from caches, and each of them lags behind its cluster by itself:
+ * one shows a slice that another client has deleted since, another lacks a Service that has readers. So all that a decision has found to
+ * stand in is read from the host before anything goes that readers rely on.
+ *
+ * @module
+ */
+import { keyOf } from "../../../kube/object/key.ts";
+import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../kube/object/resource.ts";
+import type { EndpointSlice, KubeObject } from "../../../kube/object/types.ts";
+import { SERVICE_NAME, SKIP_MIRROR } from "../../kinds/slice-labels.ts";
+import type { StandIn } from "../../reconcile/rules/rules.ts";
+import type { PlannedObject } from "../run/gather.ts";
+import type { CollectedBackends } from "./collect-backends.ts";
+import type { Teller } from "./decide-backends.ts";
+
+/** All that shows readers what the decision says that they see. */
+export function standInsOf(collected: CollectedBackends, teller: Teller): readonly StandIn[] {
+  const { copy, copies, desired, made, mirrored, others, seen, hostService } = collected;
+  switch (teller) {
+    case "copies":
+      return copies.map((slice) => standIn(slice, true));
+    case "others":
+      return others.map((slice) => standIn(slice));
+    case "made": {
+      const wanted = new Set(desired().map(({ metadata }) => metadata.name));
+      return made.filter(({ metadata }) => wanted.has(metadata.name)).map((slice) => standIn(slice));
+    }
+    case "mirror":
+      // Without a Service a mirror makes nothing, and has to make nothing.
+      if (seen.mirror === "none" && seen.copy?.filled === true)
+        return hostService === undefined ? [] : [{ resource: SERVICES, key: hostService, object: undefined }];
+      // A mirror that is sent away in this moment takes along what it has made.
+      return [
+        ...(copy === undefined ? [] : [{ resource: ENDPOINTS, key: keyOf(copy), object: copy }]),
+        ...mirrored.map((slice) => standIn(slice)),
+      ];
+    case "none":
+      return [];
+  }
+}
+
+/** Of a planned object that goes, or that sends the host's mirror away: the copy of a slice goes for Endpoints, that of Endpoints for slices. */
+export function standInsFor({ host, tenant }: PlannedObject, collected: CollectedBackends, teller: Teller): readonly StandIn[] {
+  const isSlice = host?.kind === "EndpointSlice";
+  if (isSlice && (teller === "copies" || collected.seen.endpoints?.wanted !== true)) return [];
+  return isSlice || tenant === undefined || host?.metadata.labels?.[SKIP_MIRROR] !== "true" ? standInsOf(collected, teller) : [];
+}
+
+function standIn(slice: EndpointSlice, mayChange = false): StandIn {
+  return { resource: ENDPOINT_SLICES, key: keyOf(slice), object: slice as KubeObject, label: SERVICE_NAME, mayChange };
+}
