@@ -184,7 +184,7 @@ class Routes {
   }
 
   async #get({ exchange, definition, key }: Routed): Promise<void> {
-    const resourceVersion = exchange.query.get("resourceVersion") ?? undefined;
+    const resourceVersion = exchange.query.size === 0 ? undefined : (exchange.query.get("resourceVersion") ?? undefined);
     const object = await this.#options.registry.get(definition.type, key, { resourceVersion, judge: exchange.judge });
     await this.#options.printers.object(exchange, { definition, code: 200, object });
   }
@@ -240,7 +240,8 @@ class Routes {
     const options = { ...readWriteParameters(exchange.query, "CreateOptions"), ...this.#writer(exchange, target) };
     const body = await this.#body(exchange, definition, options);
     const object = await this.#options.registry.create(definition.type, target.namespace, body, options);
-    await exchange.body.pause();
+    const paused = exchange.body.pause();
+    if (paused !== undefined) await paused;
     await this.#options.printers.object(exchange, { definition, code: 201, object });
   }
 
@@ -325,7 +326,8 @@ class Routes {
       const texts = repeatedFields(bytes.toString()).map((path) => `duplicate field ${JSON.stringify(path)}`);
       reportFaults(definition, texts, options);
     }
-    await exchange.body.pause();
+    const paused = exchange.body.pause();
+    if (paused !== undefined) await paused;
     return body;
   }
 
@@ -337,7 +339,8 @@ class Routes {
     const { bodyBytesMax, bodyValuesMax } = this.#options;
     const bytes = await readBytes(request, bodyBytesMax, body.claim);
     checkValues(bytes, mediaTypeOf(request), bodyValuesMax);
-    await body.begin();
+    const begun = body.begin();
+    if (begun !== undefined) await begun;
     return bytes;
   }
 }

@@ -30,10 +30,21 @@ export interface StoreViewOptions {
   readonly contents: StoreContents;
 }
 
+/** An object with the memory that it takes. */
+interface Held extends StoredObject {
+  readonly bytes: number;
+}
+
+function heldOf({ key, object, revision }: StoredObject): Held {
+  return { key, object, revision, bytes: heldBytes(object) };
+}
+
 interface Watcher {
   readonly prefix: string;
   /** The last revision delivered to it. */
   told: number;
+  /** It was stopped: it gets no event, not even one that is being delivered to others. */
+  over: boolean;
   readonly onEvent: (event: StoreEvent) => void;
   readonly onEnd: StoreWatchOptions["onEnd"];
   readonly onForget: StoreWatchOptions["onForget"];
@@ -47,12 +58,12 @@ interface Watcher {
  */
 export class StoreView implements HeldObjects {
   readonly #history: History;
-  /** Memory of each object, by key. */
-  readonly #sizes = new Map<string, number>();
   readonly #watchers = new Map<string, Set<Watcher>>();
+  /** Those of the collection that was written last, until any watcher comes or goes. */
+  #told: { readonly folder: string; readonly watchers: readonly Watcher[] } | undefined;
   /** The last page, until something changes: most lists are requested again before. */
   #listed: { readonly prefix: string; readonly start: string; readonly limit: number; readonly page: StorePage } | undefined;
-  #objects = new Map<string, StoredObject>();
+  #objects = new Map<string, Held>();
   #keys: SortedKeys;
   #revision: number;
   #bytes = 0;
@@ -62,8 +73,7 @@ export class StoreView implements HeldObjects {
     this.#revision = revision;
     this.#history = createHistory({ capacity: history, bytesMax: memory.historyBytes ?? HISTORY_BYTES, start });
     for (const event of events) this.#history.add(event);
-    for (const stored of objects) this.#objects.set(stored.key, stored);
-    for (const { key, object } of objects) this.#note(key, object);
+    for (const stored of objects) this.#put(stored.key, heldOf(stored));
     this.#keys = keysOf(this.#objects);
   }
 
@@ -82,7 +92,7 @@ export class StoreView implements HeldObjects {
   }
 
   heldBytesOf(key: string): number {
-    return this.#sizes.get(key) ?? 0;
+    return this.#objects.get(key)?.bytes ?? 0;
   }
 
   get(key: string): StoredObject | undefined {
@@ -106,10 +116,11 @@ export class StoreView implements HeldObjects {
   watch({ prefix, after, onEvent, onEnd, onForget }: StoreWatchOptions): StoreWatch {
     this.#demandInWindow(after);
     // A watch may begin within an event; past events are delivered here, and not again.
-    const watcher: Watcher = { prefix, told: Math.max(after, this.#revision), onEvent, onEnd, onForget };
+    const watcher: Watcher = { prefix, told: Math.max(after, this.#revision), over: false, onEvent, onEnd, onForget };
     for (const event of this.#history.after(after)) if (event.key.startsWith(prefix)) onEvent(event);
     const group = this.#watchers.get(prefix) ?? new Set();
     this.#watchers.set(prefix, group.add(watcher));
+    this.#told = undefined;
     // Where another process has got further, a watch may begin ahead of this view; it never goes back from there.
     return { progress: () => Math.max(after, this.#revision), stop: () => this.#stop(watcher) };
   }
@@ -119,12 +130,11 @@ export class StoreView implements HeldObjects {
     const { type, key, object, revision } = event;
     this.#listed = undefined;
     this.#revision = revision;
-    if (type === "deleted") this.#objects.delete(key);
-    else this.#objects.set(key, { key, object, revision });
+    const replaced = this.#put(key, type === "deleted" ? undefined : heldOf({ key, object, revision }));
     if (type === "created") this.#keys.add(key);
     if (type === "deleted") this.#keys.remove(key);
     const before = this.oldest;
-    this.#history.add(event, this.#note(key, type === "deleted" ? undefined : object));
+    this.#history.add(event, replaced);
     this.#announce(event);
     if (this.oldest > before) for (const { onForget } of this.#running()) onForget?.(this.oldest);
   }
@@ -143,10 +153,9 @@ export class StoreView implements HeldObjects {
   replace({ revision, objects }: Pick<StoreContents, "revision" | "objects">, lost = false): void {
     const before = this.#objects;
     this.#listed = undefined;
-    this.#objects = new Map(objects.map((stored) => [stored.key, stored]));
-    this.#sizes.clear();
+    this.#objects = new Map();
     this.#bytes = 0;
-    for (const { key, object } of objects) this.#note(key, object);
+    for (const stored of objects) this.#put(stored.key, heldOf(stored));
     this.#keys = keysOf(this.#objects);
     this.#revision = revision;
     this.#history.clear(revision);
@@ -177,17 +186,18 @@ export class StoreView implements HeldObjects {
   /** Ends every watch. */
   end(): void {
     const running = this.#running();
+    for (const watcher of running) watcher.over = true;
     this.#watchers.clear();
+    this.#told = undefined;
     for (const { onEnd } of running) onEnd?.(false);
   }
 
   /** Replaces or removes the object of a key. Returns the memory of the one before. */
-  #note(key: string, object: KubeObject | undefined): number {
+  #put(key: string, held: Held | undefined): number {
     const before = this.heldBytesOf(key);
-    const now = object === undefined ? 0 : heldBytes(object);
-    if (object === undefined) this.#sizes.delete(key);
-    else this.#sizes.set(key, now);
-    this.#bytes += now - before;
+    if (held === undefined) this.#objects.delete(key);
+    else this.#objects.set(key, held);
+    this.#bytes += (held?.bytes ?? 0) - before;
     return before;
   }
 
@@ -196,16 +206,24 @@ export class StoreView implements HeldObjects {
   }
 
   #announce(event: StoreEvent): void {
-    // Every prefix of the key that ends in a slash may have watchers of its own.
-    for (let slash = event.key.indexOf("/"); slash >= 0; slash = event.key.indexOf("/", slash + 1)) {
-      for (const watcher of this.#watchers.get(event.key.slice(0, slash + 1)) ?? []) {
-        if (event.revision > watcher.told) watcher.onEvent(event);
-      }
+    const folder = event.key.slice(0, event.key.lastIndexOf("/") + 1);
+    if (this.#told?.folder !== folder) this.#told = { folder, watchers: this.#watchersOf(folder) };
+    for (const watcher of this.#told.watchers) if (event.revision > watcher.told && !watcher.over) watcher.onEvent(event);
+  }
+
+  /** Every prefix of a key that ends in a slash may have watchers of its own. */
+  #watchersOf(folder: string): readonly Watcher[] {
+    const found: Watcher[] = [];
+    for (let slash = folder.indexOf("/"); slash >= 0; slash = folder.indexOf("/", slash + 1)) {
+      for (const watcher of this.#watchers.get(folder.slice(0, slash + 1)) ?? []) found.push(watcher);
     }
+    return found;
   }
 
   #stop(watcher: Watcher): void {
     const group = this.#watchers.get(watcher.prefix);
+    watcher.over = true;
+    this.#told = undefined;
     group?.delete(watcher);
     if (group?.size === 0) this.#watchers.delete(watcher.prefix);
   }
