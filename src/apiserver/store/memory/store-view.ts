@@ -31,12 +31,13 @@ export interface StoreViewOptions {
 }
 
 /** An object with the memory that it takes. */
-interface Held extends StoredObject {
+interface Held {
+  readonly stored: StoredObject;
   readonly bytes: number;
 }
 
-function heldOf({ key, object, revision }: StoredObject): Held {
-  return { key, object, revision, bytes: heldBytes(object) };
+function heldOf(stored: StoredObject): Held {
+  return { stored, bytes: heldBytes(stored.object) };
 }
 
 interface Watcher {
@@ -64,6 +65,8 @@ export class StoreView implements HeldObjects {
   /** The last page, until something changes: most lists are requested again before. */
   #listed: { readonly prefix: string; readonly start: string; readonly limit: number; readonly page: StorePage } | undefined;
   #objects = new Map<string, Held>();
+  /** The last object that was asked for, until a write: a write asks before it happens. */
+  #found: Held | undefined;
   #keys: SortedKeys;
   #revision: number;
   #bytes = 0;
@@ -73,7 +76,7 @@ export class StoreView implements HeldObjects {
     this.#revision = revision;
     this.#history = createHistory({ capacity: history, bytesMax: memory.historyBytes ?? HISTORY_BYTES, start });
     for (const event of events) this.#history.add(event);
-    for (const stored of objects) this.#put(stored.key, heldOf(stored));
+    for (const stored of objects) this.#put(stored.key, heldOf(stored), 0);
     this.#keys = keysOf(this.#objects);
   }
 
@@ -92,11 +95,12 @@ export class StoreView implements HeldObjects {
   }
 
   heldBytesOf(key: string): number {
-    return this.#objects.get(key)?.bytes ?? 0;
+    return (this.#found?.stored.key === key ? this.#found : this.#objects.get(key))?.bytes ?? 0;
   }
 
   get(key: string): StoredObject | undefined {
-    return this.#objects.get(key);
+    this.#found = this.#objects.get(key);
+    return this.#found?.stored;
   }
 
   /** @throws API_EXPIRED when `revision` is out of the window; `details.oldest` is the oldest one in it. */
@@ -106,7 +110,7 @@ export class StoreView implements HeldObjects {
     if (known?.prefix === prefix && known.start === start && known.limit === limit && known.page.revision === revision) return known.page;
     const past = revision >= this.#revision ? undefined : this.#history.before(revision);
     const keys = past === undefined ? this.#keys.range(start, prefix) : this.#pastKeys(start, prefix, past);
-    const page = (keys.length > limit ? keys.slice(0, limit) : keys).map((key) => past?.get(key) ?? this.#objects.get(key)!);
+    const page = (keys.length > limit ? keys.slice(0, limit) : keys).map((key) => past?.get(key) ?? this.#objects.get(key)!.stored);
     const listed = { objects: page, revision, remaining: keys.length - page.length };
     this.#listed = { prefix, start, limit, page: listed };
     return listed;
@@ -130,7 +134,8 @@ export class StoreView implements HeldObjects {
     const { type, key, object, revision } = event;
     this.#listed = undefined;
     this.#revision = revision;
-    const replaced = this.#put(key, type === "deleted" ? undefined : heldOf({ key, object, revision }));
+    const replaced = type === "created" ? 0 : this.heldBytesOf(key);
+    this.#put(key, type === "deleted" ? undefined : heldOf({ key, object, revision }), replaced);
     if (type === "created") this.#keys.add(key);
     if (type === "deleted") this.#keys.remove(key);
     const before = this.oldest;
@@ -154,8 +159,9 @@ export class StoreView implements HeldObjects {
     const before = this.#objects;
     this.#listed = undefined;
     this.#objects = new Map();
+    this.#found = undefined;
     this.#bytes = 0;
-    for (const stored of objects) this.#put(stored.key, heldOf(stored));
+    for (const stored of objects) this.#put(stored.key, heldOf(stored), 0);
     this.#keys = keysOf(this.#objects);
     this.#revision = revision;
     this.#history.clear(revision);
@@ -192,13 +198,12 @@ export class StoreView implements HeldObjects {
     for (const { onEnd } of running) onEnd?.(false);
   }
 
-  /** Replaces or removes the object of a key. Returns the memory of the one before. */
-  #put(key: string, held: Held | undefined): number {
-    const before = this.heldBytesOf(key);
+  /** Replaces or removes the object of a key. `before` is the memory of the one that was there. */
+  #put(key: string, held: Held | undefined, before: number): void {
+    this.#found = undefined;
     if (held === undefined) this.#objects.delete(key);
     else this.#objects.set(key, held);
     this.#bytes += (held?.bytes ?? 0) - before;
-    return before;
   }
 
   #running(): Watcher[] {
@@ -246,17 +251,21 @@ export function withRevision(object: KubeObject, revision: number): KubeObject {
   return deepFreeze({ ...object, metadata: { ...object.metadata, resourceVersion: String(revision) } });
 }
 
-type Objects = ReadonlyMap<string, StoredObject>;
+type Objects = ReadonlyMap<string, Held>;
 
 /** Events that lead from one state to another, derived from the states: a missing object is deleted by `revision`. */
 function differences(before: Objects, now: Objects, revision: number): StoreEvent[] {
   // In two pasts one revision can be two writes, so the objects themselves are compared.
-  const changed = [...now.values()].filter(({ key, object }) => !jsonEqual(before.get(key)?.object, object));
-  const gone = [...before.values()].filter(({ key }) => !now.has(key));
+  const changed = storedIn(now).filter(({ key, object }) => !jsonEqual(before.get(key)?.stored.object, object));
+  const gone = storedIn(before).filter(({ key }) => !now.has(key));
   const events = changed
     .sort((left, right) => left.revision - right.revision)
-    .flatMap((stored) => changeEvents(before.get(stored.key)?.object, stored));
+    .flatMap((stored) => changeEvents(before.get(stored.key)?.stored.object, stored));
   return [...events, ...gone.map(({ key, object }) => deletion(key, object, revision))];
+}
+
+function storedIn(objects: Objects): readonly StoredObject[] {
+  return [...objects.values()].map(({ stored }) => stored);
 }
 
 function changeEvents(previous: KubeObject | undefined, { key, object, revision }: StoredObject): StoreEvent[] {
