@@ -155,7 +155,7 @@ describe("the author of a new object", () => {
 
   test("owns the same when a name looks like a part of another form", () => {
     const fieldsIn = (data: JsonObject) => fieldsOfNew(widgets.shape, zeroObject(widgets.shape), widget({ data }) as unknown as KubeObject);
-    expect(fieldsIn({ "a.1:b": "x" })).toEqual({ "f:data": { ".": {}, "f:a.1:b": {} } });
+    for (const name of ["a.b", "a.1:b"]) expect(fieldsIn({ [name]: "x" })).toEqual({ "f:data": { ".": {}, [`f:${name}`]: {} } });
     expect(fieldsIn({ a: "x", b: "x" })).toEqual({ "f:data": { ".": {}, "f:a": {}, "f:b": {} } });
   });
 });
