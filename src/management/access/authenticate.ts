@@ -94,8 +94,8 @@ export function createKeyAuthentication(options: KeyAuthenticationOptions): KeyA
     );
   };
   const userOf = (key: KubeObject) => {
-    const user = known.get(key) ?? judge(key);
-    known.set(key, user);
+    let user = known.get(key);
+    if (user === undefined) known.set(key, (user = judge(key)));
     return user;
   };
   const keyIn = (request: Pick<IncomingMessage, "headers"> & { readonly socket?: object }): KubeObject => {
