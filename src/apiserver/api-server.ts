@@ -363,5 +363,12 @@ function isMaster({ groups }: UserInfo): boolean {
 
 /** Target of a request, before its caller is known. */
 function askedOf({ request, response, warn, place }: RequestInfo): OpenExchange {
-  return { request, response, warn, method: request.method ?? "GET", path: place.path, query: new URLSearchParams(place.search) };
+  return { request, response, warn, method: request.method ?? "GET", path: place.path, query: queryOf(place.search) };
+}
+
+/** Shared by the requests without a query; it never changes. */
+const NO_QUERY = new URLSearchParams();
+
+function queryOf(search: string): URLSearchParams {
+  return search === "" ? NO_QUERY : new URLSearchParams(search);
 }

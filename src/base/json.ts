@@ -147,7 +147,7 @@ function canonicalRecord(record: JsonObject): string {
  * heldBytes({ a: "bc" }) > heldBytes({ a: "" }); // true
  */
 export function heldBytes(value: unknown): number {
-  if (typeof value === "string") return 24 + value.length * (BEYOND_LATIN1.test(value) ? 2 : 1);
+  if (typeof value === "string") return heldBytesOfText(value);
   if (typeof value === "number") return 16;
   if (typeof value !== "object" || value === null) return 0;
   let bytes = 56;
@@ -155,6 +155,10 @@ export function heldBytes(value: unknown): number {
   if (Array.isArray(value)) for (const item of value) bytes += 8 + heldBytes(item);
   else for (const name in value) bytes += 80 + name.length + heldBytes((value as JsonObject)[name]);
   return bytes;
+}
+
+function heldBytesOfText(text: string): number {
+  return 24 + text.length * (BEYOND_LATIN1.test(text) ? 2 : 1);
 }
 
 /** Texts with such a character have two bytes for each. */

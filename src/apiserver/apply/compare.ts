@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { jsonEqual } from "../../base/json.ts";
+import { isRecord, jsonEqual } from "../../base/json.ts";
 import type { JsonObject } from "../../base/json.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 import type { ListSchema, ObjectSchema, Schema } from "../../schema/schema.ts";
@@ -12,6 +12,7 @@ import type { FieldSet } from "../types/fields/field-set.ts";
 import { everyField } from "./fields-of.ts";
 import { fieldStep } from "../types/fields/step.ts";
 import type { FieldStep } from "../types/fields/step.ts";
+import { deepFreeze } from "../types/objects/json-data.ts";
 import { divide, isInternal, itemsByStep, memberShape, ownMember } from "../types/fields/structure.ts";
 import type { Division } from "../types/fields/structure.ts";
 
@@ -168,4 +169,50 @@ function compareItems(list: ListSchema, before: readonly unknown[], after: reado
     if (difference !== undefined) tally.add(step, difference);
   }
   for (const [step, item] of was) if (!is.has(step)) tally.add(step, { removed: everyField(list.items, item) });
+}
+
+/** Most objects of a kind have the same fields. Longer descriptions of their form are not remembered. */
+const FORM_LENGTH_MAX = 512;
+/** Forms that are remembered for each kind. */
+const FORMS_MAX = 64;
+const knownForms = new WeakMap<ObjectSchema, Map<string, FieldSet>>();
+
+/**
+ * The fields that the author of a new object owns. The set is frozen, and objects of the same form share it.
+ *
+ * @param zero The fields that every object of the kind has by default: they belong to no author.
+ */
+export function fieldsOfNew(shape: ObjectSchema, zero: KubeObject, object: KubeObject): FieldSet {
+  const form = formOf(shape, object, zero, FORM_LENGTH_MAX);
+  if (form === undefined) return computed(shape, zero, object);
+  let ofKind = knownForms.get(shape);
+  if (ofKind === undefined) knownForms.set(shape, (ofKind = new Map()));
+  let fields = ofKind.get(form);
+  if (fields !== undefined) return fields;
+  if (ofKind.size >= FORMS_MAX) ofKind.clear();
+  ofKind.set(form, (fields = deepFreeze(computed(shape, zero, object))));
+  return fields;
+}
+
+function computed(shape: ObjectSchema, zero: KubeObject, object: KubeObject): FieldSet {
+  const { modified, added } = compare(shape, zero, object);
+  return union(modified, added);
+}
+
+/**
+ * Everything about a value that decides which fields it has: its names, and which of its parts are as in `zero`. Names come with their
+ * lengths, so that no two forms have one description. Undefined for a value whose description is too long, or that has a merged list.
+ */
+function formOf(shape: Schema, value: unknown, zero: unknown, lengthMax: number): string | undefined {
+  if (Array.isArray(value) && value.length > 0 && shape.type === "list" && shape.merge !== undefined) return undefined;
+  if (!isRecord(value)) return zero === undefined ? "." : jsonEqual(zero, value) ? "=" : Array.isArray(value) ? "[" : "!";
+  let form = zero === undefined ? "{" : "{=";
+  for (const name of Object.keys(value)) {
+    if (value[name] === undefined) continue;
+    const part = formOf(memberShape(shape, name), value[name], isRecord(zero) ? ownMember(zero, name) : undefined, lengthMax - form.length);
+    if (part === undefined) return undefined;
+    form += `${name.length}:${name}${part}`;
+    if (form.length > lengthMax) return undefined;
+  }
+  return `${form}}`;
 }

@@ -164,7 +164,8 @@ function inOrder(left: ManagerEntry, right: ManagerEntry): number {
   return at < 0 ? 0 : mine[at]! < others[at]! ? -1 : 1;
 }
 
-function writeEntry({ manager, operation, apiVersion, time, subresource, fields, written }: ManagerEntry): JsonObject {
+/** One manager, as the list has it. */
+export function writeEntry({ manager, operation, apiVersion, time, subresource, fields, written }: ManagerEntry): JsonObject {
   return (
     written ?? {
       manager,

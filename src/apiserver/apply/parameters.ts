@@ -45,6 +45,14 @@ export interface ManagerSource {
  */
 export function managerName({ fieldManager = "", userAgent = "" }: ManagerSource): string {
   if (fieldManager !== "") return fieldManager;
+  if (userAgent !== lastClient.userAgent) lastClient = { userAgent, name: clientName(userAgent) };
+  return lastClient.name;
+}
+
+/** A client writes repeatedly. */
+let lastClient = { userAgent: "", name: "unknown" };
+
+function clientName(userAgent: string): string {
   const printable = [...userAgent.split("/", 1)[0]!].filter(isPrintable).join("");
   return printable.slice(0, MANAGER_LENGTH_MAX) || "unknown";
 }

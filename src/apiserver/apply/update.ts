@@ -7,11 +7,11 @@ import { timestamp, withMetadata } from "../types/objects/metadata.ts";
 import type { ResourceDefinition } from "../types/resource-definition.ts";
 import type { ObjectSchema } from "../../schema/schema.ts";
 import { invalidObject } from "../types/status.ts";
-import { compare, hasNoDifference, NO_CHANGE } from "./compare.ts";
+import { compare, fieldsOfNew, hasNoDifference, NO_CHANGE } from "./compare.ts";
 import type { Comparison } from "./compare.ts";
 import { difference, intersection, isEmptySet, NO_FIELDS, union } from "../types/fields/field-set.ts";
 import type { FieldSet } from "../types/fields/field-set.ts";
-import { identityOf, parseManagers, readManagers, withManagedFields, withoutExcess, writeManagers } from "./managers.ts";
+import { identityOf, parseManagers, readManagers, withManagedFields, withoutExcess, writeEntry, writeManagers } from "./managers.ts";
 import type { ManagerEntry, ManagerIdentity, Managers } from "./managers.ts";
 
 /** A create, update or patch that is about to be stored. */
@@ -51,11 +51,19 @@ function managedFieldsAfter(options: TrackedUpdateOptions): readonly unknown[] |
   const { definition, before, after } = options;
   const stored = before?.metadata.managedFields;
   const requested = requestedManagers(options);
+  if (before === undefined && requested === undefined) return managersOfNew(options);
   const managed = requested === undefined ? stored !== undefined && stored.length > 0 : requested.size > 0;
   const tracked = managed || isBare(definition.shape, before);
   const comparison = tracked ? compare(definition.shape, before ?? zeroObject(definition.shape), after) : NO_CHANGE;
   if (requested === undefined && hasNoDifference(comparison)) return stored;
   return writeManagers(afterUpdate(requested ?? readManagers(stored), comparison, writerOf(options)));
+}
+
+/** The author of a new object owns all of its fields. */
+function managersOfNew(options: TrackedUpdateOptions): readonly unknown[] | undefined {
+  const { shape } = options.definition;
+  const fields = fieldsOfNew(shape, zeroObject(shape), options.after);
+  return isEmptySet(fields) ? undefined : [writeEntry({ ...writerOf(options), fields })];
 }
 
 /** Tells whether an object has no field that could be owned: then the absence of owners does not mean that it is untracked. */

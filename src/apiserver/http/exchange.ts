@@ -33,8 +33,8 @@ export interface Body {
    * @throws API_TOO_MANY_REQUESTS when that is used up.
    */
   readonly claim: (bytes: number) => void;
-  /** The body is complete: waits until it may be processed. */
-  readonly begin: () => Promise<void>;
+  /** The body is complete: waits until it may be processed. Undefined if that is now. */
+  readonly begin: () => Promise<void> | undefined;
   /** Lets other requests proceed if the body is large; undefined if it is not. */
   readonly pause: () => Promise<void> | undefined;
 }
@@ -156,7 +156,7 @@ function indented(object: object): string {
 const READERS = /^(curl|Wget|Mozilla\/5\.0)/;
 
 function pretty({ headers }: IncomingMessage, query: URLSearchParams): boolean {
-  const asked = query.get("pretty");
+  const asked = query.size === 0 ? null : query.get("pretty");
   if (asked !== null) return asked !== "false" && asked !== "0";
   return READERS.test(headers["user-agent"] ?? "");
 }

@@ -20,6 +20,7 @@ const FIELD_MANAGER_MAX = 128;
 
 /** @throws API_BAD_REQUEST if a number is malformed. */
 export function readListRequest(query: URLSearchParams): ListRequest {
+  if (query.size === 0) return {};
   const limit = readInteger(query, "limit");
   return {
     ...readTexts(query, ["labelSelector", "fieldSelector", "continue", "resourceVersion", "resourceVersionMatch"]),
@@ -46,6 +47,7 @@ export function readWatchRequest(query: URLSearchParams): WatchRequest {
 
 /** True if the parameter is present, unless its value is false; undefined if it is absent. */
 export function readFlag(query: URLSearchParams, name: string): boolean | undefined {
+  if (query.size === 0) return undefined;
   const text = query.get(name);
   return text === null ? undefined : text.toLowerCase() !== "false" && text !== "0";
 }
@@ -75,6 +77,7 @@ export interface WriteParameters {
  * @throws API_INVALID when a value is not one of the known ones.
  */
 export function readWriteParameters(query: URLSearchParams, kind: string): WriteParameters {
+  if (query.size === 0) return USUAL_WRITE;
   const manager = query.get("fieldManager") ?? "";
   const validation = query.get("fieldValidation") ?? "";
   const errors = [
@@ -91,6 +94,8 @@ export function readWriteParameters(query: URLSearchParams, kind: string): Write
     ...(manager !== "" && { fieldManager: manager }),
   };
 }
+
+const USUAL_WRITE: WriteParameters = { dryRun: false, fieldValidation: "Warn" };
 
 /** The same for a patch. */
 export function readPatchParameters(query: URLSearchParams): WriteParameters & { readonly force?: boolean } {

@@ -27,7 +27,23 @@ const NAMESPACE_PARTS = new Set(["status", "finalize"]);
  * parseTarget("/api/v1/namespaces/shop/endpoints/db"); // { apiVersion: "v1", plural: "endpoints", namespace: "shop", name: "db", watch: false }
  */
 export function parseTarget(path: string): ResourceTarget | undefined {
-  const segments = path.split("/").map(decodeSegment);
+  const known = collections.get(path);
+  if (known !== undefined) return known;
+  const target = readTarget(path);
+  if (target?.name !== "" || path.length > COLLECTION_LENGTH_MAX) return target;
+  if (collections.size >= COLLECTIONS_MAX) collections.clear();
+  collections.set(path, Object.freeze(target));
+  return target;
+}
+
+/** Paths of collections that are remembered, which are few and asked for often, and the length of a longer one that is not. */
+const COLLECTIONS_MAX = 100;
+const COLLECTION_LENGTH_MAX = 256;
+const collections = new Map<string, ResourceTarget>();
+
+function readTarget(path: string): ResourceTarget | undefined {
+  const parts = path.split("/");
+  const segments = path.includes("%") ? parts.map(decodeSegment) : parts;
   // The first one is what comes before the first slash.
   const core = segments[1] === "api";
   if (!core && segments[1] !== "apis") return undefined;
@@ -54,7 +70,6 @@ export function targetOrFault(path: string): ResourceTarget | EngineError | unde
 }
 
 function decodeSegment(segment: string): string {
-  if (!segment.includes("%")) return segment;
   try {
     return decodeURIComponent(segment);
   } catch (error) {
@@ -89,7 +104,7 @@ const WELL_KNOWN = "/.well-known/";
 export function parsePlace(url: string, basePath: string): RequestPlace {
   const end = url.indexOf("?");
   const whole = end < 0 ? url : url.slice(0, end);
-  const below = basePath === "" || whole === basePath || whole.startsWith(`${basePath}/`);
+  const below = whole.startsWith(basePath) && (basePath === "" || whole.length === basePath.length || whole[basePath.length] === "/");
   const path = below ? whole.slice(basePath.length) || "/" : whole;
   const inside = below && (basePath === "" || !path.startsWith(WELL_KNOWN));
   return { path, inside, open: OPEN.test(path), search: end < 0 ? "" : url.slice(end + 1) };

@@ -185,7 +185,7 @@ class Routes {
   }
 
   async #get({ exchange, definition, key }: Routed): Promise<void> {
-    const resourceVersion = exchange.query.get("resourceVersion") ?? undefined;
+    const resourceVersion = exchange.query.size === 0 ? undefined : (exchange.query.get("resourceVersion") ?? undefined);
     const object = await this.#options.registry.get(definition.type, key, { resourceVersion, judge: exchange.judge });
     await this.#options.printers.object(exchange, { definition, code: 200, object });
   }
@@ -241,7 +241,8 @@ class Routes {
     const options = { ...readWriteParameters(exchange.query, "CreateOptions"), ...this.#writer(exchange, target) };
     const body = await this.#body(exchange, definition, options);
     const object = await this.#options.registry.create(definition.type, target.namespace, body, options);
-    await exchange.body.pause();
+    const paused = exchange.body.pause();
+    if (paused !== undefined) await paused;
     await this.#options.printers.object(exchange, { definition, code: 201, object });
   }
 
@@ -326,7 +327,8 @@ class Routes {
       const texts = repeatedFields(withoutLoneSurrogates(bytes.toString())).map((path) => `duplicate field ${JSON.stringify(path)}`);
       reportFaults(definition, texts, options);
     }
-    await exchange.body.pause();
+    const paused = exchange.body.pause();
+    if (paused !== undefined) await paused;
     return body;
   }
 
@@ -338,7 +340,8 @@ class Routes {
     const { bodyBytesMax, bodyValuesMax } = this.#options;
     const bytes = await readBytes(request, bodyBytesMax, body.claim);
     checkValues(bytes, mediaTypeOf(request), bodyValuesMax);
-    await body.begin();
+    const begun = body.begin();
+    if (begun !== undefined) await begun;
     return bytes;
   }
 }

@@ -34,11 +34,13 @@ export function readBody(definition: ResourceDefinition, body: unknown, options:
       },
     },
   );
-  reportFaults(
-    definition,
-    unknown.map((path) => `unknown field ${JSON.stringify(path)}`),
-    options,
-  );
+  if (unknown.length > 0) {
+    reportFaults(
+      definition,
+      unknown.map((path) => `unknown field ${JSON.stringify(path)}`),
+      options,
+    );
+  }
   return object as KubeObject;
 }
 

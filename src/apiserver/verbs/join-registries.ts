@@ -1,6 +1,7 @@
 import { assert } from "../../base/errors.ts";
 import type { ResourceType } from "../../kube/object/resource.ts";
 import type { Registry } from "./registry.ts";
+import { oncePerObject } from "../types/objects/json-data.ts";
 import { noSuchPath } from "../types/status.ts";
 
 /**
@@ -15,7 +16,7 @@ export function joinRegistries(...registries: readonly Registry[]): Registry {
   const byKind = new Map(registries.flatMap((registry) => registry.definitions.map(({ type }) => [idOf(type), registry] as const)));
   assert(byKind.size === definitions.length, "each kind is in one registry");
   const at = <To>(type: ResourceType, act: (registry: Registry) => Promise<To>): Promise<To> => {
-    const registry = byKind.get(idOf(type));
+    const registry = byKind.get(idOfType(type));
     return registry === undefined ? Promise.reject(noSuchPath()) : act(registry);
   };
   return {
@@ -40,3 +41,5 @@ export function joinRegistries(...registries: readonly Registry[]): Registry {
 function idOf({ apiVersion, plural }: Pick<ResourceType, "apiVersion" | "plural">): string {
   return `${apiVersion}/${plural}`;
 }
+
+const idOfType = oncePerObject((type: ResourceType) => idOf(type));

@@ -8,6 +8,7 @@ import { isEngineError } from "../../base/errors.ts";
 import { storePrefix } from "./resource-context.ts";
 import type { Admit, Reserve, ResourceContext, WriteOptions } from "./resource-context.ts";
 import type { ResourceDefinition } from "../types/resource-definition.ts";
+import { oncePerObject } from "../types/objects/json-data.ts";
 import { noSuchPath } from "../types/status.ts";
 import type { Store } from "../store/store.ts";
 import { ask } from "./ask.ts";
@@ -78,7 +79,7 @@ export function createRegistry(options: RegistryOptions): Registry {
   const contexts = new Map<string, ResourceContext>();
   for (const definition of definitions) contexts.set(idOf(definition.type), { definition, store, clock, chance, admit, reserve });
   const at = <To>(type: ResourceType, act: (context: ResourceContext) => Promise<To>): Promise<To> => {
-    const context = contexts.get(idOf(type));
+    const context = contexts.get(idOfType(type));
     return context === undefined ? Promise.reject(noSuchPath()) : act(context);
   };
   return {
@@ -127,3 +128,5 @@ async function deleteCollection(
   }
   return deleted;
 }
+
+const idOfType = oncePerObject((type: ResourceType) => idOf(type));

@@ -18,28 +18,42 @@ export interface Finished {
 
 /**
  * The steps of every write from a decoded object to the stored one: prepare, allocate, validate, canonicalize. The caller
- * ends the allocation: with `commit` once the object is stored, otherwise with `rollback`.
+ * ends the allocation: with `commit` once the object is stored, otherwise with `rollback`. There is nothing to wait for unless allocating takes time.
  *
  * @throws API_INVALID when the object breaks a rule of its kind; nothing is held then.
  */
-export async function finishWrite(
+export function finishWrite(
   definition: ResourceDefinition,
   object: KubeObject,
   old: KubeObject | undefined,
-  { warn, user = SYSTEM_USER }: Pick<WriteOptions, "warn" | "user">,
-): Promise<Finished> {
-  const { type, strategy } = definition;
+  { warn, user = SYSTEM_USER, decoded }: Pick<WriteOptions, "warn" | "user"> & { readonly decoded?: KubeObject },
+): Finished | Promise<Finished> {
+  const { strategy } = definition;
   const given = withUniqueOwners(object, warn);
   const prepared = strategy.prepare?.(given, old, user) ?? given;
-  const claim = (await strategy.claim?.(prepared, old)) ?? { object: prepared, commit() {}, rollback() {} };
+  const finish = (claim: Claim) => finishClaimed(definition, claim, old, { warn, decoded });
+  const claim = strategy.claim === undefined ? { object: prepared, ...NOTHING_HELD } : strategy.claim(prepared, old);
+  return claim instanceof Promise ? claim.then(finish) : finish(claim);
+}
+
+function finishClaimed(
+  definition: ResourceDefinition,
+  claim: Claim,
+  old: KubeObject | undefined,
+  { warn, decoded }: { readonly warn: WriteOptions["warn"] | undefined; readonly decoded: KubeObject | undefined },
+): Finished {
+  const { type, strategy } = definition;
   const errors = [...validationErrors(definition, claim.object, old), ...(claim.errors ?? [])];
   if (errors.length > 0) {
     claim.rollback();
     throw invalidObject(type, claim.object.metadata.name ?? "", errors);
   }
-  for (const text of [...(strategy.warnings?.(claim.object) ?? []), ...(claim.warnings ?? [])]) warn?.(text);
-  return { object: seal(definition, strategy.canonicalize?.(claim.object) ?? claim.object), claim };
+  for (const text of strategy.warnings?.(claim.object) ?? []) warn?.(text);
+  for (const text of claim.warnings ?? []) warn?.(text);
+  return { object: seal(definition, strategy.canonicalize?.(claim.object) ?? claim.object, decoded), claim };
 }
+
+const NOTHING_HELD = { commit() {}, rollback() {} };
 
 /**
  * The last step before the object is stored.
@@ -47,7 +61,8 @@ export async function finishWrite(
  * @throws API_INVALID if another process holds the claim.
  */
 export async function secure({ type }: ResourceDefinition, { claim, object }: Finished): Promise<void> {
-  const errors = (await claim.secure?.()) ?? [];
+  if (claim.secure === undefined) return;
+  const errors = await claim.secure();
   if (errors.length > 0) throw invalidObject(type, object.metadata.name ?? "", errors);
 }
 
@@ -85,11 +100,12 @@ function validationErrors({ type, strategy }: ResourceDefinition, object: KubeOb
   ];
 }
 
-/** Converts an object to the kind's canonical form, in which equal objects have equal texts. */
-export function seal({ shape, type }: ResourceDefinition, object: KubeObject): KubeObject {
+/** Converts an object to the kind's canonical form, in which equal objects have equal texts. `decoded` is what it was made from, if that has this form. */
+export function seal({ shape, type }: ResourceDefinition, object: KubeObject, decoded?: KubeObject): KubeObject {
   const sealed = decodeObject(shape, object, {
     root: type.kind,
     internal: true,
+    decoded,
     onUnknownField: (path) => assert(false, `the strategy of ${type.kind} adds no unknown field ${path}`),
     refuse: (why) => {
       assert(false, `the strategy of ${type.kind} keeps to its shape: ${why}`);

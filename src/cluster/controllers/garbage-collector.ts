@@ -60,11 +60,15 @@ function leavesOrphans(object: KubeObject): boolean {
   return isTerminating(object) && object.metadata.finalizers?.includes(ORPHAN_FINALIZER) === true;
 }
 
+const NONE: readonly string[] = [];
+
 /** Keys whose state may have changed by an event. */
 function affected(ownership: Ownership, { type, object, previous }: StoreEvent): readonly string[] {
   const uid = object.metadata.uid!;
   if (type === "deleted") ownership.remove(object);
   else ownership.put(object);
+  const isAlone = object.metadata.ownerReferences === undefined && previous?.metadata.ownerReferences === undefined;
+  if (isAlone && type !== "deleted" && !isTerminating(object)) return NONE;
   // An owner may have waited for this object, or for its reference to go or to stop blocking.
   const owners = [...ownersOf(object), ...ownersOf(previous)].filter((owner) => {
     const found = ownership.get(owner);

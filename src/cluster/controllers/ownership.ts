@@ -16,7 +16,9 @@ export function createOwnership(): Ownership {
   const objects = new Map<string, KubeObject>();
   const claimants = new Map<string, Set<string>>();
   const forget = (uid: string) => {
-    for (const owner of ownersOf(objects.get(uid))) {
+    const before = objects.get(uid);
+    if (before === undefined) return;
+    for (const owner of ownersOf(before)) {
       const group = claimants.get(owner);
       group?.delete(uid);
       if (group?.size === 0) claimants.delete(owner);
@@ -40,8 +42,10 @@ export function createOwnership(): Ownership {
 
 /** The uids that an object names as its owners. */
 export function ownersOf(object: KubeObject | undefined): readonly string[] {
-  return object?.metadata.ownerReferences?.map(({ uid }) => uid) ?? [];
+  return object?.metadata.ownerReferences?.map(({ uid }) => uid) ?? NO_OWNERS;
 }
+
+const NO_OWNERS: readonly string[] = [];
 
 function mayOwn({ metadata: { namespace } }: KubeObject, dependent: KubeObject): boolean {
   return namespace === undefined || namespace === dependent.metadata.namespace;

@@ -94,8 +94,8 @@ export function createKeyAuthentication(options: KeyAuthenticationOptions): KeyA
     );
   };
   const userOf = (key: KubeObject) => {
-    const user = known.get(key) ?? judge(key);
-    known.set(key, user);
+    let user = known.get(key);
+    if (user === undefined) known.set(key, (user = judge(key)));
     return user;
   };
   const keyIn = (request: Pick<IncomingMessage, "headers"> & { readonly socket?: object }): KubeObject => {
@@ -143,8 +143,18 @@ function withGroups(user: UserInfo, more: readonly string[]): UserInfo {
 
 /** Schemes are case-insensitive. Source: RFC 9110, section 11.1. */
 function bearerOf({ headers: { authorization } }: Pick<IncomingMessage, "headers">): string | undefined {
-  return /^Bearer +([^ ]+)$/i.exec(authorization ?? "")?.[1];
+  if (authorization === undefined) return undefined;
+  // The usual spelling; one request asks several times.
+  if (
+    authorization.startsWith(USUAL_SCHEME) &&
+    authorization.length > USUAL_SCHEME.length &&
+    authorization.indexOf(" ", USUAL_SCHEME.length) < 0
+  )
+    return authorization.slice(USUAL_SCHEME.length);
+  return /^Bearer +([^ ]+)$/i.exec(authorization)?.[1];
 }
+
+const USUAL_SCHEME = "Bearer ";
 
 function userOfKey(key: KubeObject): UserInfo {
   const spec = specOf<KeySpec>(key);

@@ -39,8 +39,8 @@ export function createMembership(objects: ManagedObjects): Membership {
   };
   return {
     callerOf(user) {
-      const caller = known.get(user) ?? judge(user);
-      known.set(user, caller);
+      let caller = known.get(user);
+      if (caller === undefined) known.set(user, (caller = judge(user)));
       return caller;
     },
   };

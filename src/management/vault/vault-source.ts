@@ -55,6 +55,7 @@ export function vaultSource(annotations: StringMap | undefined): VaultSource | s
 
 /** Whether a write changes what is copied. Ending the copying is not a change: what was copied stays. */
 export function changesVaultSource(object: KubeObject, old: KubeObject | undefined): boolean {
+  if (object.metadata.annotations === undefined) return false;
   return Object.values(VAULT_ANNOTATIONS).some((name) => {
     const value = object.metadata.annotations?.[name];
     return value !== undefined && value !== old?.metadata.annotations?.[name];

@@ -1,5 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import type { JsonObject } from "../../../src/base/json.ts";
 import { decodeObject } from "../../../src/apiserver/types/objects/decode.ts";
 import {
   always,
@@ -41,10 +42,11 @@ const SHAPE = objectOf({
   free: anything,
 });
 
-function read(value: unknown) {
+function read(value: unknown, decoded?: JsonObject) {
   const unknown: string[] = [];
   const object = decodeObject(SHAPE, value, {
     root: "Thing",
+    decoded,
     onUnknownField: (path) => unknown.push(path),
     refuse: (why) => {
       throw new Refused(why);
@@ -110,6 +112,17 @@ describe("decoding", () => {
     const { object } = read(JSON.parse('{"labels":{"__proto__":"x"},"free":{"__proto__":{"y":1}}}'));
     expect(JSON.stringify(object)).toContain('"labels":{"__proto__":"x"}');
     expect(JSON.stringify(object)).toContain('"free":{"__proto__":{"y":1}}');
+  });
+
+  test("what was read before and is still there is taken over, and everything else is read", () => {
+    const before = read({ name: "a", labels: { b: "1" }, inner: { deep: "x" }, items: [{ port: 1 }], at: "2026-01-02T03:04:05Z" }).object;
+    const { object } = read({ ...before, name: "b", free: { z: 1, y: 2 } }, before);
+    expect(JSON.stringify(object)).toBe(JSON.stringify(read({ ...before, name: "b", free: { z: 1, y: 2 } }).object));
+    expect(object["labels"]).toBe(before["labels"]);
+    expect(object["inner"]).toBe(before["inner"]);
+    expect(() => read({ ...before, inner: { deep: 5 } }, before)).toThrow(Refused);
+    expect(() => read({ ...before, labels: before["items"] }, before)).toThrow(Refused);
+    expect(read({ ...before, inner: { deep: "x", odd: 1 } }, before)).toMatchObject({ unknown: ["inner.odd"] });
   });
 
   test("maps are sorted, so that equal objects have equal texts", () => {

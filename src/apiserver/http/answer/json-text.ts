@@ -69,7 +69,8 @@ interface Listing {
 
 /** Splits a list or a table into its parts; undefined for everything else. */
 export function listingOf(object: object): Listing | undefined {
-  const name = ["items", "rows"].find((one) => Array.isArray((object as Record<string, unknown>)[one]));
+  const { items, rows } = object as Record<string, unknown>;
+  const name = Array.isArray(items) ? "items" : Array.isArray(rows) ? "rows" : undefined;
   if (name === undefined) return undefined;
   const { [name]: elements, ...head } = object as Record<string, unknown>;
   return { head, name, elements: elements as readonly object[] };
@@ -81,10 +82,12 @@ export type Each = (element: object) => object;
 const asItIs: Each = (element) => element;
 
 /** The JSON text of an object in parts, one for each element of a list; `each` is called for an element when its part is read. */
-export function* jsonParts(object: object, each = asItIs): Iterable<string> {
+export function jsonParts(object: object, each = asItIs): Iterable<string> {
   const listing = listingOf(object);
-  if (listing === undefined) return yield elementText(object);
-  const { head, name, elements } = listing;
+  return listing === undefined ? [elementText(object)] : listParts(listing, each);
+}
+
+function* listParts({ head, name, elements }: Listing, each: Each): Iterable<string> {
   yield `${JSON.stringify(head).slice(0, -1)},"${name}":[`;
   for (let index = 0; index < elements.length; index += 1) yield `${index === 0 ? "" : ","}${elementText(each(elements[index]!))}`;
   yield "]}";

@@ -30,7 +30,11 @@ function parseRange(text: string): MediaRange {
 
 /** Headers that are remembered: clients send few different ones, each of them many times. */
 const REMEMBERED_MAX = 100;
+/** Longer ones are read each time. */
+const REMEMBERED_LENGTH_MAX = 1_024;
 const remembered = new Map<string, readonly MediaRange[]>();
+/** The best offer for each header, by the list of offers. */
+const chosen = new WeakMap<readonly Offer<unknown>[], Map<string, Offer<unknown>>>();
 
 /** A form of answer that a handler can give. */
 export interface Offer<T> {
@@ -47,8 +51,20 @@ export interface Offer<T> {
  * @throws API_ERROR (406) when nothing suits.
  */
 export function negotiate<T>(header: string | undefined, offers: readonly Offer<T>[]): T {
+  let choices = chosen.get(offers) as Map<string, Offer<T>> | undefined;
+  if (choices === undefined) chosen.set(offers, (choices = new Map()));
+  const known = choices.get(header ?? "");
+  if (known !== undefined) return known.value;
+  const offer = choose(header, offers);
+  if (header !== undefined && header.length > REMEMBERED_LENGTH_MAX) return offer.value;
+  if (choices.size >= REMEMBERED_MAX) choices.clear();
+  choices.set(header ?? "", offer);
+  return offer.value;
+}
+
+function choose<T>(header: string | undefined, offers: readonly Offer<T>[]): Offer<T> {
   const plain = offers.find(({ as }) => as === undefined)!;
-  if (header === undefined || header.trim() === "") return plain.value;
+  if (header === undefined || header.trim() === "") return plain;
   let ranges = remembered.get(header);
   if (ranges === undefined) {
     ranges = parseAccept(header);
@@ -57,7 +73,7 @@ export function negotiate<T>(header: string | undefined, offers: readonly Offer<
   }
   for (const range of ranges) {
     const offer = offers.find((candidate) => suits(range, candidate));
-    if (offer !== undefined) return offer.value;
+    if (offer !== undefined) return offer;
   }
   throw notAcceptable([...new Set(offers.map(({ type }) => type))]);
 }

@@ -1,6 +1,11 @@
 /** Bytes of a body that is worked on in pieces, and not beside another such one. */
 const LARGE_BYTES = 16 * 1024;
 
+/** Tells whether a body has its turn to wait for. */
+export function isLarge(bytes: number): boolean {
+  return bytes >= LARGE_BYTES;
+}
+
 /** Keeps the cost of large bodies away from other callers. */
 export interface LargeBodies {
   /**
@@ -34,7 +39,7 @@ export function createLargeBodies(): LargeBodies {
   };
   return {
     async enter(caller, bytes) {
-      if (bytes < LARGE_BYTES) return undefined;
+      if (!isLarge(bytes)) return undefined;
       if (busy) {
         const begun = new Promise<void>((begin) => waiting.set(caller, [...(waiting.get(caller) ?? []), begin]));
         await begun;

@@ -28,7 +28,7 @@ export function repeatedFields(text: string): string[] {
     const character = text[at]!;
     if (character === '"') {
       const end = endOfText(text, at);
-      if (frame?.named === true && enterField(frame, JSON.parse(text.slice(at, end)) as string)) found.push(pathOf(open));
+      if (frame?.named === true && enterField(frame, textOf(text.slice(at, end)))) found.push(pathOf(open));
       at = end;
       continue;
     }
@@ -39,6 +39,11 @@ export function repeatedFields(text: string): string[] {
     at += 1;
   }
   return found;
+}
+
+/** The text that a JSON string stands for. */
+function textOf(json: string): string {
+  return json.includes("\\") ? (JSON.parse(json) as string) : json.slice(1, -1);
 }
 
 /** Behind the closing quote of the text that begins at `start`. */

@@ -83,7 +83,9 @@ function countYaml(bytes: Buffer, most: number): number {
 
 /** The media type of a body without its parameters; undefined when it has none. */
 export function mediaTypeOf(request: IncomingMessage): string | undefined {
-  const text = request.headers["content-type"]?.split(";", 1)[0]!.trim().toLowerCase();
+  const given = request.headers["content-type"];
+  if (given === "application/json") return given;
+  const text = given?.split(";", 1)[0]!.trim().toLowerCase();
   return text === "" ? undefined : text;
 }
 

@@ -1,7 +1,7 @@
 import { noMetrics } from "../../../base/metrics.ts";
 import type { Metrics } from "../../../base/metrics.ts";
 import type { Body } from "../exchange.ts";
-import { createLargeBodies } from "../body/large-bodies.ts";
+import { createLargeBodies, isLarge } from "../body/large-bodies.ts";
 import type { Large } from "../body/large-bodies.ts";
 import { tooManyRequests } from "../../types/status.ts";
 
@@ -94,7 +94,7 @@ export function createInFlight(limits: InFlightLimits, metrics: Metrics = noMetr
           claimed.push(take("bytes", caller, bytes));
           length += bytes;
         },
-        begin: async () => void (turn = await large.enter(caller.name, length)),
+        begin: () => (isLarge(length) ? large.enter(caller.name, length).then((entered) => void (turn = entered)) : undefined),
         pause: () => turn?.pause(),
         release() {
           for (const release of claimed.splice(0)) release();

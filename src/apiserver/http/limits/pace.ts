@@ -34,6 +34,7 @@ export function createKnownCallers(max = KNOWN_MAX): KnownCallers {
       const digest = digestOf(credentials, connection);
       users.delete(digest);
       users.set(digest, user);
+      if (users.size <= max) return;
       for (const oldest of users.keys()) {
         if (users.size <= max) break;
         users.delete(oldest);

@@ -20,6 +20,8 @@ export function createSortedKeys(): SortedKeys {
   const position = (key: string) => {
     let low = 0;
     let high = keys.length;
+    // New names often are the last ones.
+    if (high > 0 && keys[high - 1]! < key) return high;
     while (low < high) {
       const middle = (low + high) >>> 1;
       if (keys[middle]! < key) low = middle + 1;

@@ -30,10 +30,22 @@ export interface StoreViewOptions {
   readonly contents: StoreContents;
 }
 
+/** An object with the memory that it takes. */
+interface Held {
+  readonly stored: StoredObject;
+  readonly bytes: number;
+}
+
+function heldOf(stored: StoredObject): Held {
+  return { stored, bytes: heldBytes(stored.object) };
+}
+
 interface Watcher {
   readonly prefix: string;
   /** The last revision delivered to it. */
   told: number;
+  /** It was stopped: it gets no event, not even one that is being delivered to others. */
+  over: boolean;
   readonly onEvent: (event: StoreEvent) => void;
   readonly onEnd: StoreWatchOptions["onEnd"];
   readonly onForget: StoreWatchOptions["onForget"];
@@ -47,12 +59,14 @@ interface Watcher {
  */
 export class StoreView implements HeldObjects {
   readonly #history: History;
-  /** Memory of each object, by key. */
-  readonly #sizes = new Map<string, number>();
   readonly #watchers = new Map<string, Set<Watcher>>();
+  /** Those of the collection that was written last, until any watcher comes or goes. */
+  #told: { readonly folder: string; readonly watchers: readonly Watcher[] } | undefined;
   /** The last page, until something changes: most lists are requested again before. */
   #listed: { readonly prefix: string; readonly start: string; readonly limit: number; readonly page: StorePage } | undefined;
-  #objects = new Map<string, StoredObject>();
+  #objects = new Map<string, Held>();
+  /** The last object that was asked for, until a write: a write asks before it happens. */
+  #found: Held | undefined;
   #keys: SortedKeys;
   #revision: number;
   #bytes = 0;
@@ -62,8 +76,7 @@ export class StoreView implements HeldObjects {
     this.#revision = revision;
     this.#history = createHistory({ capacity: history, bytesMax: memory.historyBytes ?? HISTORY_BYTES, start });
     for (const event of events) this.#history.add(event);
-    for (const stored of objects) this.#objects.set(stored.key, stored);
-    for (const { key, object } of objects) this.#note(key, object);
+    for (const stored of objects) this.#put(stored.key, heldOf(stored), 0);
     this.#keys = keysOf(this.#objects);
   }
 
@@ -82,11 +95,12 @@ export class StoreView implements HeldObjects {
   }
 
   heldBytesOf(key: string): number {
-    return this.#sizes.get(key) ?? 0;
+    return (this.#found?.stored.key === key ? this.#found : this.#objects.get(key))?.bytes ?? 0;
   }
 
   get(key: string): StoredObject | undefined {
-    return this.#objects.get(key);
+    this.#found = this.#objects.get(key);
+    return this.#found?.stored;
   }
 
   /** @throws API_EXPIRED when `revision` is out of the window; `details.oldest` is the oldest one in it. */
@@ -96,7 +110,7 @@ export class StoreView implements HeldObjects {
     if (known?.prefix === prefix && known.start === start && known.limit === limit && known.page.revision === revision) return known.page;
     const past = revision >= this.#revision ? undefined : this.#history.before(revision);
     const keys = past === undefined ? this.#keys.range(start, prefix) : this.#pastKeys(start, prefix, past);
-    const page = (keys.length > limit ? keys.slice(0, limit) : keys).map((key) => past?.get(key) ?? this.#objects.get(key)!);
+    const page = (keys.length > limit ? keys.slice(0, limit) : keys).map((key) => past?.get(key) ?? this.#objects.get(key)!.stored);
     const listed = { objects: page, revision, remaining: keys.length - page.length };
     this.#listed = { prefix, start, limit, page: listed };
     return listed;
@@ -106,10 +120,11 @@ export class StoreView implements HeldObjects {
   watch({ prefix, after, onEvent, onEnd, onForget }: StoreWatchOptions): StoreWatch {
     this.#demandInWindow(after);
     // A watch may begin within an event; past events are delivered here, and not again.
-    const watcher: Watcher = { prefix, told: Math.max(after, this.#revision), onEvent, onEnd, onForget };
+    const watcher: Watcher = { prefix, told: Math.max(after, this.#revision), over: false, onEvent, onEnd, onForget };
     for (const event of this.#history.after(after)) if (event.key.startsWith(prefix)) onEvent(event);
     const group = this.#watchers.get(prefix) ?? new Set();
     this.#watchers.set(prefix, group.add(watcher));
+    this.#told = undefined;
     // Where another process has got further, a watch may begin ahead of this view; it never goes back from there.
     return { progress: () => Math.max(after, this.#revision), stop: () => this.#stop(watcher) };
   }
@@ -119,12 +134,12 @@ export class StoreView implements HeldObjects {
     const { type, key, object, revision } = event;
     this.#listed = undefined;
     this.#revision = revision;
-    if (type === "deleted") this.#objects.delete(key);
-    else this.#objects.set(key, { key, object, revision });
+    const replaced = type === "created" ? 0 : this.heldBytesOf(key);
+    this.#put(key, type === "deleted" ? undefined : heldOf({ key, object, revision }), replaced);
     if (type === "created") this.#keys.add(key);
     if (type === "deleted") this.#keys.remove(key);
     const before = this.oldest;
-    this.#history.add(event, this.#note(key, type === "deleted" ? undefined : object));
+    this.#history.add(event, replaced);
     this.#announce(event);
     if (this.oldest > before) for (const { onForget } of this.#running()) onForget?.(this.oldest);
   }
@@ -143,10 +158,10 @@ export class StoreView implements HeldObjects {
   replace({ revision, objects }: Pick<StoreContents, "revision" | "objects">, lost = false): void {
     const before = this.#objects;
     this.#listed = undefined;
-    this.#objects = new Map(objects.map((stored) => [stored.key, stored]));
-    this.#sizes.clear();
+    this.#objects = new Map();
+    this.#found = undefined;
     this.#bytes = 0;
-    for (const { key, object } of objects) this.#note(key, object);
+    for (const stored of objects) this.#put(stored.key, heldOf(stored), 0);
     this.#keys = keysOf(this.#objects);
     this.#revision = revision;
     this.#history.clear(revision);
@@ -177,18 +192,18 @@ export class StoreView implements HeldObjects {
   /** Ends every watch. */
   end(): void {
     const running = this.#running();
+    for (const watcher of running) watcher.over = true;
     this.#watchers.clear();
+    this.#told = undefined;
     for (const { onEnd } of running) onEnd?.(false);
   }
 
-  /** Replaces or removes the object of a key. Returns the memory of the one before. */
-  #note(key: string, object: KubeObject | undefined): number {
-    const before = this.heldBytesOf(key);
-    const now = object === undefined ? 0 : heldBytes(object);
-    if (object === undefined) this.#sizes.delete(key);
-    else this.#sizes.set(key, now);
-    this.#bytes += now - before;
-    return before;
+  /** Replaces or removes the object of a key. `before` is the memory of the one that was there. */
+  #put(key: string, held: Held | undefined, before: number): void {
+    this.#found = undefined;
+    if (held === undefined) this.#objects.delete(key);
+    else this.#objects.set(key, held);
+    this.#bytes += (held?.bytes ?? 0) - before;
   }
 
   #running(): Watcher[] {
@@ -196,16 +211,24 @@ export class StoreView implements HeldObjects {
   }
 
   #announce(event: StoreEvent): void {
-    // Every prefix of the key that ends in a slash may have watchers of its own.
-    for (let slash = event.key.indexOf("/"); slash >= 0; slash = event.key.indexOf("/", slash + 1)) {
-      for (const watcher of this.#watchers.get(event.key.slice(0, slash + 1)) ?? []) {
-        if (event.revision > watcher.told) watcher.onEvent(event);
-      }
+    const folder = event.key.slice(0, event.key.lastIndexOf("/") + 1);
+    if (this.#told?.folder !== folder) this.#told = { folder, watchers: this.#watchersOf(folder) };
+    for (const watcher of this.#told.watchers) if (event.revision > watcher.told && !watcher.over) watcher.onEvent(event);
+  }
+
+  /** Every prefix of a key that ends in a slash may have watchers of its own. */
+  #watchersOf(folder: string): readonly Watcher[] {
+    const found: Watcher[] = [];
+    for (let slash = folder.indexOf("/"); slash >= 0; slash = folder.indexOf("/", slash + 1)) {
+      for (const watcher of this.#watchers.get(folder.slice(0, slash + 1)) ?? []) found.push(watcher);
     }
+    return found;
   }
 
   #stop(watcher: Watcher): void {
     const group = this.#watchers.get(watcher.prefix);
+    watcher.over = true;
+    this.#told = undefined;
     group?.delete(watcher);
     if (group?.size === 0) this.#watchers.delete(watcher.prefix);
   }
@@ -228,17 +251,21 @@ export function withRevision(object: KubeObject, revision: number): KubeObject {
   return deepFreeze({ ...object, metadata: { ...object.metadata, resourceVersion: String(revision) } });
 }
 
-type Objects = ReadonlyMap<string, StoredObject>;
+type Objects = ReadonlyMap<string, Held>;
 
 /** Events that lead from one state to another, derived from the states: a missing object is deleted by `revision`. */
 function differences(before: Objects, now: Objects, revision: number): StoreEvent[] {
   // In two pasts one revision can be two writes, so the objects themselves are compared.
-  const changed = [...now.values()].filter(({ key, object }) => !jsonEqual(before.get(key)?.object, object));
-  const gone = [...before.values()].filter(({ key }) => !now.has(key));
+  const changed = storedIn(now).filter(({ key, object }) => !jsonEqual(before.get(key)?.stored.object, object));
+  const gone = storedIn(before).filter(({ key }) => !now.has(key));
   const events = changed
     .sort((left, right) => left.revision - right.revision)
-    .flatMap((stored) => changeEvents(before.get(stored.key)?.object, stored));
+    .flatMap((stored) => changeEvents(before.get(stored.key)?.stored.object, stored));
   return [...events, ...gone.map(({ key, object }) => deletion(key, object, revision))];
+}
+
+function storedIn(objects: Objects): readonly StoredObject[] {
+  return [...objects.values()].map(({ stored }) => stored);
 }
 
 function changeEvents(previous: KubeObject | undefined, { key, object, revision }: StoredObject): StoreEvent[] {

@@ -16,9 +16,11 @@ import { lostFile } from "./failures.ts";
 /** State of a path. */
 interface Look {
   /** Device and inode: which file it is. */
-  readonly file: string;
+  readonly dev: bigint;
+  readonly ino: bigint;
   /** Size and time of the last change. */
-  readonly state: string;
+  readonly size: bigint;
+  readonly mtimeNs: bigint;
 }
 
 /** Tracks whether the files at the paths are still those that are open. A lost file stays lost. */
@@ -37,13 +39,13 @@ export class HeldFiles {
 
   /** Whether they are: looks, like {@link HeldFiles.demand}. */
   get held(): boolean {
-    this.#compare(isUnchanged);
+    this.#compare(isSameState);
     return this.#lost === undefined;
   }
 
   /** To be called before SQLite is. @throws STORE_FAILED when a file was removed, moved, replaced or changed since {@link HeldFiles.note}. */
   demand(): void {
-    this.#compare(isUnchanged);
+    this.#compare(isSameState);
     if (this.#lost !== undefined) throw this.#lost;
   }
 
@@ -59,12 +61,12 @@ export class HeldFiles {
 
   /** Closes the database. Files that are not those that were opened are left as they are. */
   close(database: DatabaseSync): void {
-    const [present, log] = this.#compare(isUnchanged);
+    const [present, log] = this.#compare(isSameState);
     const [known] = this.#known;
     // Without its name the log is still open: closing brings everything that is in it into the database.
-    const isWhole = present?.file === known?.file && present?.state === known?.state && log === undefined;
+    const isWhole = isSameFile(present, known) && isSameState(present, known) && log === undefined;
     if (this.#lost === undefined || isWhole) database.close();
-    else if (present?.file === known?.file) closeWithoutLog(this.#path, database);
+    else if (isSameFile(present, known)) closeWithoutLog(this.#path, database);
     // SQLite sees by itself that another file is at the path, or none.
     else database.close();
   }
@@ -75,7 +77,7 @@ export class HeldFiles {
       const known = this.#known[index];
       if (known === undefined) return;
       if (now === undefined) this.#lose(index, "was removed or moved");
-      else if (now.file !== known.file) this.#lose(index, "was replaced");
+      else if (!isSameFile(now, known)) this.#lose(index, "was replaced");
       else if (!isSame(now, known)) this.#lose(index, "was changed by another program");
     });
     return present;
@@ -86,8 +88,12 @@ export class HeldFiles {
   }
 }
 
-function isUnchanged(now: Look, known: Look): boolean {
-  return now.state === known.state;
+function isSameFile(now: Look | undefined, known: Look | undefined): boolean {
+  return now?.ino === known?.ino && now?.dev === known?.dev;
+}
+
+function isSameState(now: Look | undefined, known: Look | undefined): boolean {
+  return now?.size === known?.size && now?.mtimeNs === known?.mtimeNs;
 }
 
 /**
@@ -117,6 +123,5 @@ function logOf(path: string): string {
 }
 
 function look(path: string): Look | undefined {
-  const found = statSync(path, { throwIfNoEntry: false, bigint: true });
-  return found && { file: `${found.dev}:${found.ino}`, state: `${found.size}:${found.mtimeNs}` };
+  return statSync(path, { throwIfNoEntry: false, bigint: true });
 }

@@ -15,6 +15,11 @@ export interface DecodeOptions {
   readonly internal?: boolean;
   /** Throws the error for a value that does not fit. */
   readonly refuse: (why: string) => never;
+  /**
+   * What the same shape has read before, and what the value was made from: a part that both have is not read a second time. It must not have
+   * changed since. Default: nothing.
+   */
+  readonly decoded?: JsonObject | undefined;
 }
 
 /** As the API server words it. */
@@ -24,6 +29,9 @@ const INT32_MAX = 2 ** 31 - 1;
 /** The largest integer of 64 bits, as JavaScript rounds it. */
 const INT64_ROUNDED = 2 ** 63;
 
+/** The last time that was read, as it is stored: objects that are written one after the other have the same. */
+let lastTime = "";
+
 /**
  * Reads JSON data by a shape: fields in the shape's order, maps sorted, without nulls, and without empty values that Go would omit,
  * so that equal objects have equal texts.
@@ -32,7 +40,7 @@ const INT64_ROUNDED = 2 ** 63;
  * decodeObject(objectOf({ ip: text }), { ip: "10.0.0.1", x: 1 }, { root: "Address", onUnknownField: () => {}, refuse: fail }); // { ip: "10.0.0.1" }
  */
 export function decodeObject(shape: ObjectSchema, value: unknown, options: DecodeOptions): JsonObject {
-  return new Decoder(options).object(shape, value, "");
+  return new Decoder(options).object(shape, value, "", options.decoded);
 }
 
 /** What is asked of each field for each object: read from schemas, which have few properties in common, it would cost a quarter more. */
@@ -59,7 +67,7 @@ class Decoder {
     this.#options = options;
   }
 
-  object(shape: ObjectSchema, value: unknown, path: string): JsonObject {
+  object(shape: ObjectSchema, value: unknown, path: string, decoded?: JsonObject): JsonObject {
     if (!isRecord(value)) return this.#mismatch(value, path, "object");
     const fields = fieldsOf(shape);
     for (const name of Object.keys(value)) {
@@ -74,8 +82,9 @@ class Decoder {
       const given = Object.hasOwn(value, name) ? value[name] : undefined;
       // Types may have many fields of which an object has few: a path is made only for fields that are read.
       if ((given === undefined || given === null) && !field.isAlwaysShown) continue;
-      const decoded = this.#field(field, given, join(path, name));
-      if (decoded !== undefined) members[name] = decoded;
+      const before = typeof given === "object" && given !== null ? decoded?.[name] : undefined;
+      const read = given === before && before !== undefined ? before : this.#field(field, given, join(path, name), before);
+      if (read !== undefined) members[name] = read;
     }
     return members;
   }
@@ -85,9 +94,10 @@ class Decoder {
   }
 
   /** A field that was given, or that always shows. */
-  #field({ schema, omitsEmpty }: FieldRules, value: unknown, path: string): unknown {
+  #field({ schema, omitsEmpty }: FieldRules, value: unknown, path: string, before: unknown): unknown {
     if (value === undefined || value === null) return this.#zero(schema, path);
-    const decoded = this.#value(schema, value, path);
+    const isPart = schema.type === "object" && isRecord(before);
+    const decoded = isPart ? this.object(schema, value, path, before) : this.#value(schema, value, path);
     return omitsEmpty && isEmpty(decoded) ? undefined : decoded;
   }
 
@@ -161,13 +171,15 @@ class Decoder {
   }
 
   #time(value: string, format: "time" | "microTime"): string {
+    if (value === lastTime && format === "time") return value;
     const match = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/.exec(value);
     const instant = match === null ? NaN : Date.parse(`${match[1]}${match[3]}`);
     if (Number.isNaN(instant)) {
       return this.#options.refuse(`parsing time ${JSON.stringify(value)} as "2006-01-02T15:04:05Z07:00": cannot parse`);
     }
     const seconds = new Date(instant).toISOString().slice(0, 19);
-    return format === "time" ? `${seconds}Z` : `${seconds}.${(match![2] ?? ".").slice(1, 7).padEnd(6, "0")}Z`;
+    if (format === "time") return (lastTime = `${seconds}Z`);
+    return `${seconds}.${(match![2] ?? ".").slice(1, 7).padEnd(6, "0")}Z`;
   }
 
   #number({ type, bits = 64, assigned }: NumberSchema, value: unknown, path: string): number {
@@ -181,7 +193,8 @@ class Decoder {
 
   #map({ values }: MapSchema, value: unknown, path: string): JsonObject {
     if (!isRecord(value)) return this.#mismatch(value, path, `map[string]${values.type}`);
-    const entries = Object.keys(value).sort();
+    const keys = Object.keys(value);
+    const entries = keys.length > 1 ? keys.sort() : keys;
     return Object.fromEntries(entries.map((key) => [key, this.#element(values, value[key], `${path}.${key}`)]));
   }
 

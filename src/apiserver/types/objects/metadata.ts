@@ -47,15 +47,21 @@ type MetadataChanges = { readonly [field in keyof ObjectMeta]?: ObjectMeta[field
 /** The object with other metadata; members that are undefined are left out. */
 export function withMetadata(object: KubeObject, changes: MetadataChanges): KubeObject {
   const merged: Record<string, unknown> = { ...object.metadata, ...changes };
+  if (!hasUndefined(merged)) return { ...object, metadata: merged };
   const metadata: Record<string, unknown> = {};
   for (const name in merged) if (merged[name] !== undefined) metadata[name] = merged[name];
   return { ...object, metadata };
 }
 
+function hasUndefined(record: Readonly<Record<string, unknown>>): boolean {
+  for (const name in record) if (record[name] === undefined) return true;
+  return false;
+}
+
 /** The object with each owner reference once; a client that wrote one twice gets a warning. Source: the API server's write handlers. */
 export function withUniqueOwners(object: KubeObject, warn: (text: string) => void = () => {}): KubeObject {
-  const given = object.metadata.ownerReferences ?? [];
-  if (given.length < 2) return object;
+  const given = object.metadata.ownerReferences;
+  if (given === undefined || given.length < 2) return object;
   const unique = new Map(given.map((reference) => [canonicalJson(reference), reference]));
   if (unique.size === given.length) return object;
   warn(
@@ -95,7 +101,13 @@ export function validateMetadata(metadata: ObjectMeta, { namespaced, nameRule }:
   else if (namespaced) errors.push(...broken("metadata.namespace", namespace, dnsLabel));
   else if (namespace !== "") errors.push(forbidden("metadata.namespace", "not allowed on this type"));
   if (generation < 0) errors.push(invalid("metadata.generation", generation, "must be greater than or equal to 0"));
-  return [...errors, ...labelErrors(metadata), ...annotationErrors(metadata), ...ownerErrors(metadata), ...finalizerErrors(metadata)];
+  const { labels, annotations, ownerReferences, finalizers } = metadata;
+  return errors.concat(
+    labels === undefined ? NO_ERRORS : validateLabels(labels, "metadata.labels"),
+    annotations === undefined ? NO_ERRORS : annotationErrors(annotations),
+    ownerReferences === undefined ? NO_ERRORS : ownerErrors(ownerReferences),
+    finalizers === undefined ? NO_ERRORS : finalizerErrors(finalizers),
+  );
 }
 
 /** Validates the change from `old` to `metadata`. */
@@ -118,27 +130,31 @@ function generateNameRule(nameRule: TextRule): TextRule {
   return (text) => nameRule(text.replace(/-$/, "a"));
 }
 
-function broken(field: string, value: string, rule: TextRule): FieldError[] {
-  return rule(value).map((detail) => invalid(field, value, detail));
+function broken(field: string, value: string, rule: TextRule): readonly FieldError[] {
+  const details = rule(value);
+  return details.length === 0 ? NO_ERRORS : details.map((detail) => invalid(field, value, detail));
 }
 
-function labelErrors({ labels = {} }: ObjectMeta): FieldError[] {
-  return validateLabels(labels, "metadata.labels");
-}
+const NO_ERRORS: readonly FieldError[] = Object.freeze([]);
 
 /** Validates a map of labels at `field`. */
 export function validateLabels(labels: Readonly<Record<string, string>>, field: string): FieldError[] {
-  return Object.entries(labels).flatMap(([key, value]) => [...broken(field, key, qualifiedName), ...broken(field, value, labelValue)]);
+  const errors: FieldError[] = [];
+  for (const [key, value] of Object.entries(labels)) {
+    for (const error of broken(field, key, qualifiedName)) errors.push(error);
+    for (const error of broken(field, value, labelValue)) errors.push(error);
+  }
+  return errors;
 }
 
-function annotationErrors({ annotations = {} }: ObjectMeta): FieldError[] {
+function annotationErrors(annotations: Readonly<Record<string, string>>): FieldError[] {
   const entries = Object.entries(annotations);
   const errors = entries.flatMap(([key]) => qualifiedName(key.toLowerCase()).map((detail) => invalid("metadata.annotations", key, detail)));
   const size = entries.reduce((sum, [key, value]) => sum + utf8Size(key) + utf8Size(value), 0);
   return size > ANNOTATIONS_BYTES_MAX ? [...errors, tooLong("metadata.annotations", ANNOTATIONS_BYTES_MAX)] : errors;
 }
 
-function ownerErrors({ ownerReferences = [] }: ObjectMeta): FieldError[] {
+function ownerErrors(ownerReferences: readonly OwnerReference[]): FieldError[] {
   const field = "metadata.ownerReferences";
   const errors = ownerReferences.flatMap((reference, index) => {
     const at = `${field}[${index}]`;
@@ -160,7 +176,7 @@ function ownerErrors({ ownerReferences = [] }: ObjectMeta): FieldError[] {
   return [...errors, invalid(field, ownerReferences, detail)];
 }
 
-function finalizerErrors({ finalizers = [] }: ObjectMeta): FieldError[] {
+function finalizerErrors(finalizers: readonly string[]): FieldError[] {
   const errors = finalizers.flatMap((finalizer) => broken("metadata.finalizers", finalizer, qualifiedName));
   const both = finalizers.includes("orphan") && finalizers.includes("foregroundDeletion");
   if (!both) return errors;

@@ -15,6 +15,8 @@ const QUALIFIED = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
 const LABEL_VALUE = `(${QUALIFIED})?`;
 const DATA_KEY = "[-._a-zA-Z0-9]+";
 
+const NO_FAULTS: readonly string[] = Object.freeze([]);
+
 /** Longest DNS label, and longest label value, in bytes. */
 const LABEL_MAX = 63;
 /** Longest DNS name in bytes. */
@@ -22,11 +24,13 @@ const SUBDOMAIN_MAX = 253;
 
 function rule({ pattern, max, detail }: { pattern: string; max: number; detail: string }): TextRule {
   const exact = new RegExp(`^(?:${pattern})$`);
-  return (text) => [
+  const faultsOf: TextRule = (text) => [
     ...(utf8Size(text) > max ? [`must be no more than ${max} bytes`] : []),
     // The length is checked first, so that the pattern never runs over long hostile text.
     ...(text.length <= max && exact.test(text) ? [] : [detail]),
   ];
+  // What the pattern matches has one byte for each character.
+  return (text) => (text.length <= max && exact.test(text) ? NO_FAULTS : faultsOf(text));
 }
 
 /** Namespaces and port names of Endpoints. */
@@ -71,6 +75,7 @@ const dataKeyText = rule({
 
 /** Keys of labels, annotations (after lower-casing) and finalizers: an optional DNS prefix, a slash, a name. */
 export const qualifiedName: TextRule = (text) => {
+  if (!text.includes("/") && text !== "" && namePart(text).length === 0) return NO_FAULTS;
   const parts = text.split("/");
   if (parts.length > 2) {
     return [

@@ -1,6 +1,7 @@
 import type { KubeObject } from "../../../kube/object/types.ts";
 import { parseManagers } from "../../apply/managers.ts";
 import { checkNamespace, readBody } from "../body.ts";
+import { deepFreeze } from "../../types/objects/json-data.ts";
 import { generatedName, timestamp, withMetadata } from "../../types/objects/metadata.ts";
 import { withManagers } from "../tracking.ts";
 import type { ManagersFrom } from "../tracking.ts";
@@ -19,7 +20,7 @@ const GENERATED_TRIES = 8;
  */
 export async function create(context: ResourceContext, namespace: string, body: unknown, options: WriteOptions = {}): Promise<KubeObject> {
   const { definition, admit } = context;
-  const given = readBody(definition, body, options);
+  const given = deepFreeze(readBody(definition, body, options));
   const { resourceVersion = "", namespace: ownNamespace = "", name = "", generateName = "" } = given.metadata;
   if (resourceVersion !== "" && resourceVersion !== "0") throw badRequest("resourceVersion should not be set on objects to be created");
   checkNamespace(ownNamespace, namespace);
@@ -30,12 +31,12 @@ export async function create(context: ResourceContext, namespace: string, body: 
     return seal(definition, await definition.review(question, user, { warn, dryRun }));
   }
   await admit({ verb: "create", type: definition.type, key, user: options.user ?? SYSTEM_USER });
-  await options.pause?.();
+  const paused = options.pause?.();
+  if (paused !== undefined) await paused;
   const object = newObject(context, given, key.namespace);
   const managers = { requested: wellFormed(given.metadata.managedFields) };
-  return name === "" && generateName !== ""
-    ? createGenerated(context, object, options, managers)
-    : createNamed(context, object, options, managers);
+  const how = { ...options, decoded: given };
+  return name === "" && generateName !== "" ? createGenerated(context, object, how, managers) : createNamed(context, object, how, managers);
 }
 
 /**
@@ -43,6 +44,7 @@ export async function create(context: ResourceContext, namespace: string, body: 
  * list. Source: the API server's field manager, whose faults fail no creation.
  */
 function wellFormed(managedFields: unknown): unknown {
+  if (managedFields === undefined) return undefined;
   return parseManagers(managedFields).errors.length === 0 ? managedFields : undefined;
 }
 
@@ -61,10 +63,13 @@ export function newObject({ clock, chance, definition }: ResourceContext, given:
   });
 }
 
+/** `decoded` is the body that the object was made from. */
+type CreateOptions = WriteOptions & { readonly decoded?: KubeObject };
+
 async function createGenerated(
   context: ResourceContext,
   object: KubeObject,
-  options: WriteOptions,
+  options: CreateOptions,
   managers: ManagersFrom,
 ): Promise<KubeObject> {
   const base = object.metadata.generateName!;
@@ -81,7 +86,7 @@ async function createGenerated(
 export async function createNamed(
   context: ResourceContext,
   object: KubeObject,
-  options: WriteOptions,
+  options: CreateOptions,
   managers: ManagersFrom = {},
 ): Promise<KubeObject> {
   const created = await tryCreate(context, object, options, managers);
@@ -96,26 +101,29 @@ export async function createNamed(
 async function tryCreate(
   context: ResourceContext,
   object: KubeObject,
-  options: WriteOptions,
+  options: CreateOptions,
   managers: ManagersFrom = {},
 ): Promise<KubeObject | undefined> {
   const { definition, store, reserve } = context;
   const { user = SYSTEM_USER } = options;
-  const { object: finished, claim } = await finishWrite(definition, object, undefined, options);
+  const finishing = finishWrite(definition, object, undefined, options);
+  const { object: finished, claim } = finishing instanceof Promise ? await finishing : finishing;
   let stored: KubeObject | undefined;
   let letGo = () => {};
   try {
     definition.strategy.permit?.({ user, object: finished, old: undefined });
-    await options.pause?.();
+    const paused = options.pause?.();
+    if (paused !== undefined) await paused;
     const ready = withManagers(context, { before: undefined, after: finished, managers }, options);
-    await options.pause?.();
+    const pausedAgain = options.pause?.();
+    if (pausedAgain !== undefined) await pausedAgain;
     const key = storeKey(definition.type, { namespace: ready.metadata.namespace ?? "", name: ready.metadata.name! });
     letGo = reserve({ type: definition.type, user, object: ready });
     if (options.dryRun === true) {
       letGo();
       return (await store.get(key)) === undefined ? ready : undefined;
     }
-    await secure(definition, { object: ready, claim });
+    if (claim.secure !== undefined) await secure(definition, { object: ready, claim });
     stored = (await store.create(key, ready, termsOf(context, options, { object: finished, old: undefined })))?.object;
     return stored && answered(definition, claim, stored);
   } finally {

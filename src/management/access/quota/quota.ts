@@ -51,7 +51,9 @@ export function createQuota({ objects, limits = {}, refused = () => {} }: QuotaO
   for (const type of KINDS) for (const object of objects.of(type)) usage.store(placeOf(object), chargeOf(object));
   objects.onChange(({ object, previous }) => {
     const changed = object ?? previous;
-    if (changed !== undefined) usage.store(placeOf(changed), object && chargeOf(object));
+    const charge = object && chargeOf(object);
+    // A new object without a payer counts for none, and has not done so before.
+    if (changed !== undefined && (charge ?? previous) !== undefined) usage.store(placeOf(changed), charge);
   });
   return ({ type, user, object }) => {
     const charge = chargeOf(object);

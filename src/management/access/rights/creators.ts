@@ -48,9 +48,13 @@ export function createCreators(objects: ManagedObjects, types: readonly Resource
   };
 }
 
+const NOWHERE: readonly string[] = [];
+
 function placesOf(object: KubeObject): readonly string[] {
   const { kind, metadata } = object;
-  return (specOf<OwnedSpec>(object).access ?? [])
+  const { access } = specOf<OwnedSpec>(object);
+  if (access === undefined) return NOWHERE;
+  return access
     .filter((rule) => verbsOf(rule, object).includes("create"))
     .flatMap(({ users = [], teams = [] }) => [...users.map((name) => `user/${name}`), ...teams.map((name) => `team/${name}`)])
     .map((name) => `${kind}/${metadata.namespace ?? ""}/${name}`);

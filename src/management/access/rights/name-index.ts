@@ -56,9 +56,17 @@ function idOf({ kind, metadata }: KubeObject): string {
   return `${kind}/${metadata.namespace ?? ""}/${metadata.name}`;
 }
 
+const NOWHERE: readonly string[] = [];
+
 function placesOf(object: KubeObject): readonly string[] {
+  if (object.kind === SHARED_SECRETS.kind && !isShared(object)) return NOWHERE;
   const named = namesIn(object).filter(([, name]) => name !== undefined && name !== "" && name !== EVERYBODY);
   return named.map(([use, name]) => `${use}/${name}`);
+}
+
+function isShared(object: KubeObject): boolean {
+  const { owner, access } = specOf<OwnedSpec>(object);
+  return owner !== undefined || access !== undefined;
 }
 
 type Named = readonly [use: NameUse, name: string | undefined];

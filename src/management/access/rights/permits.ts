@@ -75,7 +75,7 @@ class Review {
   readonly #options: PermitOptions;
   readonly #write: Reviewed;
   /** Caches whether the author has a verb on a part, and whether on a team: many rules ask the same. */
-  readonly #known = new Map<string, boolean>();
+  #known: Map<string, boolean> | undefined;
 
   constructor(options: PermitOptions, write: Reviewed) {
     this.#options = options;
@@ -108,6 +108,7 @@ class Review {
 
   /** A new or changed rule gives only what its author has, and to a team only with its verb `bind`. */
   access(): void {
+    if (this.#spec.access === undefined) return;
     const before = new Set((this.#before.access ?? []).map(canonicalJson));
     const added = (this.#spec.access ?? []).filter((rule) => !before.has(canonicalJson(rule)));
     this.#countPairs(added);
@@ -168,6 +169,7 @@ class Review {
   }
 
   #remember(question: string, answer: () => boolean): boolean {
+    this.#known ??= new Map();
     const known = this.#known.get(question) ?? answer();
     this.#known.set(question, known);
     return known;
@@ -195,6 +197,7 @@ function withoutRules(object: KubeObject): KubeObject {
  */
 export function createBlockingPermit({ rights, type, types }: PermitOptions): Permit {
   return ({ user, object, old }) => {
+    if (object.metadata.ownerReferences === undefined) return;
     const blocking = (old?.metadata.ownerReferences ?? []).filter(({ blockOwnerDeletion }) => blockOwnerDeletion === true);
     const before = new Set(blocking.map(({ uid }) => uid));
     const errors = (object.metadata.ownerReferences ?? []).flatMap((reference, index) => {

@@ -12,8 +12,10 @@ const REGISTRY_NAME_MAX = 255;
 
 /** Warnings about access rules whose verbs allow nothing. */
 export function ruleWarnings(object: KubeObject): readonly string[] {
+  const { access = [] } = specOf<OwnedSpec>(object);
+  if (access.length === 0) return access as readonly [];
   const known = new Set(["create", ...EVERY_VERB, ...everyVerbOf(object)]);
-  return (specOf<OwnedSpec>(object).access ?? []).flatMap(({ verbs = [] }, index) =>
+  return access.flatMap(({ verbs = [] }, index) =>
     verbs
       .filter((verb) => !known.has(verb))
       .map((verb) => `spec.access[${index}].verbs: ${JSON.stringify(verb)} is not a verb of a ${object.kind} and allows nothing`),

@@ -66,12 +66,21 @@ function withStandIns(stored: KubeObject, standIn: string): KubeObject {
 function withKept(object: KubeObject, old: KubeObject | undefined, standIn: string): KubeObject {
   const before = old === undefined ? {} : (specOf<SharedSecretSpec>(old).data ?? {});
   const { data } = specOf<SharedSecretSpec>(object);
+  if (!holds(object, standIn)) return object;
   const kept =
     data && Object.fromEntries(Object.entries(data).map(([name, value]) => [name, value === standIn ? (before[name] ?? "") : value]));
   const { [LAST_APPLIED]: note, ...annotations } = object.metadata.annotations ?? {};
   if (note !== standIn) return withData(object, kept);
   const last = old?.metadata.annotations?.[LAST_APPLIED];
   return withData(withMetadata(object, { annotations: last === undefined ? annotations : { ...annotations, [LAST_APPLIED]: last } }), kept);
+}
+
+/** Tells whether an object has the placeholder anywhere. */
+function holds(object: KubeObject, standIn: string): boolean {
+  if (object.metadata.annotations?.[LAST_APPLIED] === standIn) return true;
+  const { data } = specOf<SharedSecretSpec>(object);
+  for (const name in data) if (data[name] === standIn) return true;
+  return false;
 }
 
 function withData(object: KubeObject, data: StringMap | undefined): KubeObject {
