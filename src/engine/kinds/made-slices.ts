@@ -156,13 +156,13 @@ export function copyNameIn(slice: EndpointSlice): string | undefined {
  * endpointsBehind("sync.platform/", slice)?.hostName; // "db-x-shop-x-blue"
  */
 export function endpointsBehind(markerPrefix: string, slice: KubeObject): CopySource | undefined {
+  const known = sourcesBehind.get(slice);
+  if (known?.markerPrefix === markerPrefix) return known.source;
   const { labels = {}, annotations = {} } = slice.metadata;
   const [vcluster, namespace] = [annotations[`${markerPrefix}vcluster`], annotations[`${markerPrefix}object-namespace`]];
   // Most slices are made of nothing, and this is asked for every event.
   if (vcluster === undefined || namespace === undefined || annotations[`${markerPrefix}object-kind`] !== formatKind(ENDPOINTS))
     return undefined;
-  const known = sourcesBehind.get(slice);
-  if (known?.markerPrefix === markerPrefix) return known.source;
   const marks = { [markerPrefix + MANAGED_BY]: managedByValue(vcluster), [markerPrefix + NAMESPACE]: namespace };
   const source = readMarkers(markerPrefix, { ...slice, metadata: { ...slice.metadata, labels: { ...labels, ...marks } } });
   sourcesBehind.set(slice, { markerPrefix, source });

@@ -187,6 +187,7 @@ export function showPlan(
  * createNoticeReconcile({ resource: SECRETS, requeueAfterMs: 20 }).request.type; // "done"
  */
 export function createNoticeReconcile({ resource, users = [], notes = [], requeueAfterMs }: NoticeOptions): ReconcileRun {
+  if (users.length === 0 && requeueAfterMs === undefined) return { resource, request: NOTHING_TO_DO, *answer() {} };
   const reports = users.slice(0, READERS_MAX).map((object): Request => ({ type: "report", object, notes }));
   const ending = withDelay({ result: "settled" }, requeueAfterMs);
   const requests: readonly Request[] = [...reports, { type: "done", ending }];
@@ -201,6 +202,8 @@ export function createNoticeReconcile({ resource, users = [], notes = [], requeu
     },
   };
 }
+
+const NOTHING_TO_DO: Request = { type: "done", ending: { result: "settled" } };
 
 interface NoticeOptions {
   readonly resource: ResourceType;
