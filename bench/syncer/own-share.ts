@@ -2,6 +2,9 @@
  * Cost of a change to the syncer itself, without sockets and TLS: texts come out of one memory and go into another one. "Texts only"
  * does what no syncer can do without: it parses both events and the answer, and writes the body.
  *
+ * Three rows show what the setting `backends` costs: copies of Endpoints alone; the default on a host whose mirror makes slices of each
+ * copy, which the syncer reads; and the default on a host without one, where the syncer writes a slice after each copy.
+ *
  *     npm run bench:own                        changes of 3 and of 250 addresses
  *     npm run bench:own -- --patched           with an expression for each address
  *     npm run bench:own -- --against <folder>  beside the sources of another version, in turn
@@ -11,8 +14,10 @@
  */
 import { fork } from "node:child_process";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { Readable } from "node:stream";
+import { setTimeout as delay } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import type * as Streams from "../../src/kube/client/watch/watch-stream.ts";
@@ -49,14 +54,31 @@ interface Play {
   /** Folder of the sources; undefined for texts only. */
   readonly source?: string;
   readonly addresses: number;
+  /** Default: copies of Endpoints alone. */
+  readonly world?: World;
+}
+
+/** What the syncer is set to, and the host's part in it. */
+type World = "endpoints" | "mirror" | "no mirror";
+
+const WORLDS: Readonly<Record<World, string>> = {
+  endpoints: "`backends: endpoints`",
+  mirror: "default, the host mirrors",
+  "no mirror": "default, the host does not",
+};
+
+/** One play for each world that a version knows: early ones copy Endpoints and decide nothing. */
+function playsOf(name: string, source: string, addresses: number): Play[] {
+  const worlds = existsSync(join(source, "engine/sync/backends")) ? (Object.keys(WORLDS) as World[]) : (["endpoints"] as const);
+  return worlds.map((world) => ({ name: `${name}: ${WORLDS[world]}`, source, addresses, world }));
 }
 
 async function compare(): Promise<void> {
   for (const addresses of values.addresses.split(",").map(Number)) {
     const plays: Play[] = [
       { name: "texts only", addresses },
-      ...(values.against === undefined ? [] : [{ name: "other version", source: resolve(values.against), addresses }]),
-      { name: "this package", source: HERE, addresses },
+      ...(values.against === undefined ? [] : playsOf("other version", resolve(values.against), addresses)),
+      ...playsOf("this package", HERE, addresses),
     ];
     const costs = new Map<Play, Cost[]>(plays.map((one) => [one, []]));
     for (let round = 0; round < (values.quick ? 1 : Number(values.rounds)); round += 1) {
@@ -79,8 +101,8 @@ async function playAlone(one: Play): Promise<Cost> {
   return cost;
 }
 
-async function play({ source, addresses }: Play): Promise<Cost> {
-  const change = source === undefined ? textsOnly() : await syncer(source, addresses);
+async function play({ source, addresses, world = "endpoints" }: Play): Promise<Cost> {
+  const change = source === undefined ? textsOnly() : await syncer(source, addresses, world);
   const count = BATCH[addresses] ?? Math.max(1, Math.round(5_000 / addresses));
   const costs: Cost[] = [];
   for (let batch = 0; batch < WARM_UP + BATCHES; batch += 1) {
@@ -130,12 +152,41 @@ function objectOf(kind: string, index: number, addresses: number): KubeObject {
     annotations: { "example.com/team": "payments" },
     managedFields: [{ manager: "operator", operation: "Update", apiVersion: "v1", time: "2026-01-01T00:00:00Z", fieldsType: "FieldsV1" }],
   };
-  const list = Array.from({ length: addresses }, (_, at) => ({
+  const body =
+    kind === "Service"
+      ? { spec: { ports: [{ port: 80 }] } }
+      : { subsets: [{ addresses: addressesOf(index, addresses), ports: [{ port: 80 }] }] };
+  return { apiVersion: "v1", kind, metadata, ...body } as KubeObject;
+}
+
+function addressesOf(index: number, count: number): { readonly ip: string; readonly hostname: string }[] {
+  return Array.from({ length: count }, (_, at) => ({
     ip: `10.${index % 250}.${(at >> 7) + 1}.${(at % 128) + 1}`,
     hostname: `pod-${at}`,
   }));
-  const body = kind === "Service" ? { spec: { ports: [{ port: 80 }] } } : { subsets: [{ addresses: list, ports: [{ port: 80 }] }] };
-  return { apiVersion: "v1", kind, metadata, ...body } as KubeObject;
+}
+
+/** The slice that a host's mirror makes of a copy: by text alone, so that it costs next to nothing. */
+function mirrorOf(copy: string, addresses: number): { readonly name: string; readonly text: string } {
+  const [labels, annotations] = ["labels", "annotations"].map(
+    (field) => new RegExp(`"${field}":\\{((?:"(?:[^"\\\\]|\\\\.)*"[:,]?)*)\\}`).exec(copy)![1]!,
+  );
+  const service = /"name":"(service-[^"]*)"/.exec(copy)![1]!;
+  const own = `"kubernetes.io/service-name":"${service}","endpointslice.kubernetes.io/managed-by":"endpointslicemirroring-controller.k8s.io"`;
+  const metadata = `{"name":"${service}-abcde","namespace":"vc-blue","labels":{${labels},${own}},"annotations":{${annotations}}}`;
+  const head = `{"apiVersion":"discovery.k8s.io/v1","kind":"EndpointSlice","metadata":${metadata}`;
+  return { name: `${service}-abcde`, text: `${head},"addressType":"IPv4",${mirroredBody(Number(service.split("-")[1]), addresses)}}` };
+}
+
+const mirroredBodies = new Map<number, string>();
+
+function mirroredBody(index: number, addresses: number): string {
+  const known = mirroredBodies.get(index);
+  if (known !== undefined) return known;
+  const endpoints = addressesOf(index, addresses).map(({ ip, hostname }) => ({ addresses: [ip], conditions: { ready: true }, hostname }));
+  const body = JSON.stringify({ endpoints, ports: [{ name: "", port: 80, protocol: "TCP" }] }).slice(1, -1);
+  mirroredBodies.set(index, body);
+  return body;
 }
 
 /** One kind of one cluster as text. */
@@ -168,8 +219,8 @@ function versioned(text: string, version: number): string {
   return text.replace('"metadata":{', `"metadata":{"uid":"${uid}","resourceVersion":"${version}",`);
 }
 
-/** A cluster that keeps texts, which its client parses and makes as the one over HTTP does. */
-function cluster(readWatch: typeof Streams.readWatch, systemClock: typeof Package.systemClock) {
+/** A cluster that keeps texts, which its client parses and makes as the one over HTTP does. `mirrors`: it makes slices of Endpoints. */
+function cluster(readWatch: typeof Streams.readWatch, systemClock: typeof Package.systemClock, mirrors?: { readonly addresses: number }) {
   let version = OBJECTS;
   const kinds = new Map<string, Kind>();
   const kindOf = ({ plural }: Pick<ResourceType, "plural">) => {
@@ -179,6 +230,10 @@ function cluster(readWatch: typeof Streams.readWatch, systemClock: typeof Packag
   };
   const put = (resource: ResourceType, object: KubeObject, type: string) => {
     const text = kindOf(resource).store(object.metadata.name!, JSON.stringify(object), (version += 1), type);
+    if (mirrors !== undefined && resource.plural === "endpoints" && !text.includes('skip-mirror":"true"')) {
+      const slice = mirrorOf(text, mirrors.addresses);
+      kindOf({ plural: "endpointslices" }).store(slice.name, slice.text, (version += 1), type);
+    }
     return Promise.resolve(JSON.parse(text) as KubeObject);
   };
   const client = {
@@ -204,13 +259,14 @@ function cluster(readWatch: typeof Streams.readWatch, systemClock: typeof Packag
   return { client, kindOf, next: () => (version += 1) };
 }
 
-async function syncer(source: string, addresses: number): Promise<Change> {
+async function syncer(source: string, addresses: number, world: World): Promise<Change> {
   const load = (file: string) => import(pathToFileURL(join(source, file)).href);
-  const { createInformedAccess, createMetrics, createSyncer, resolveConfig, systemChance, systemClock } = (await load(
+  const { createInformedAccess, createMetrics, createSyncer, DEFAULT_SETTINGS, resolveConfig, systemChance, systemClock } = (await load(
     "index.ts",
   )) as typeof Package;
   const { readWatch } = (await load("kube/client/watch/watch-stream.ts")) as typeof Streams;
-  const [tenant, host] = [cluster(readWatch, systemClock), cluster(readWatch, systemClock)];
+  const tenant = cluster(readWatch, systemClock);
+  const host = cluster(readWatch, systemClock, world === "mirror" ? { addresses } : undefined);
   const seed = (plural: string, object: KubeObject) =>
     tenant.kindOf({ plural }).store(object.metadata.name!, JSON.stringify(object), tenant.next(), "ADDED");
   seed("namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name: "kube-system", uid: "1", resourceVersion: "1" } });
@@ -228,6 +284,7 @@ async function syncer(source: string, addresses: number): Promise<Change> {
   const vcluster = { name: "blue", namespace: "vc-blue" };
   const running = await createSyncer({
     config: resolved.config,
+    settings: { ...DEFAULT_SETTINGS, ...(world === "endpoints" && { backends: "endpoints" }) },
     vcluster,
     tenant: access(tenant.client),
     host: access(host.client),
@@ -235,14 +292,20 @@ async function syncer(source: string, addresses: number): Promise<Change> {
   });
   await running.start();
   const tags = () => host.kindOf({ plural: "endpoints" }).texts;
+  const slices = () => host.kindOf({ plural: "endpointslices" }).texts;
   while (tags().size < OBJECTS || running.status().waiting > 0) await turn();
+  // That no mirror works is known after some seconds, and then a slice stands for each copy, which carries the label.
+  const isTold = () => slices().size >= OBJECTS && [...tags().values()].every((copy) => copy.includes('skip-mirror":"true"'));
+  while (world === "no mirror" && !isTold()) await delay(20);
   for (let settle = 0; settle < 100; settle += 1) await turn();
+  const names = new Map([...slices().keys()].map((name) => [/^service-\d+/.exec(name)![0], name]));
 
   const kind = tenant.kindOf({ plural: "endpoints" });
   return async ({ name, tag, text }) => {
     kind.store(name, text, tenant.next());
     const copy = `${name}-x-shop-x-blue`;
     while (!tags().get(copy)!.includes(tag)) await turn();
+    while (world === "no mirror" && !slices().get(names.get(name)!)!.includes(tag)) await turn();
     for (let settle = 0; settle < 4; settle += 1) await turn();
   };
 }

@@ -8,12 +8,20 @@
  * @module
  */
 import { sha256Hex } from "../../base/digest.ts";
-import { canonicalJson } from "../../base/json.ts";
+import { canonicalJson, jsonEqual } from "../../base/json.ts";
 import { slicesOf } from "../../kube/object/endpoints/slices-of-endpoints.ts";
 import type { SliceContent } from "../../kube/object/endpoints/slices-of-endpoints.ts";
 import { repackSubsets } from "../../kube/object/endpoints/subsets.ts";
 import { ENDPOINT_SLICES, ENDPOINTS } from "../../kube/object/resource.ts";
-import type { Endpoints, EndpointSlice, KubeObject, OwnerReference, SliceEndpoint, StringMap } from "../../kube/object/types.ts";
+import type {
+  Endpoints,
+  EndpointSlice,
+  EndpointSubset,
+  KubeObject,
+  OwnerReference,
+  SliceEndpoint,
+  StringMap,
+} from "../../kube/object/types.ts";
 import { TRIGGER_TIME, withoutKeys } from "../reconcile/rules/excluded-keys.ts";
 import { formatKind, isMarkerKey, MANAGED_BY, managedByValue, NAMESPACE, readMarkers, writeMarkers } from "../translate/markers.ts";
 import type { CopySource } from "../translate/markers.ts";
@@ -45,8 +53,60 @@ export function slicesOfCopy(
   copy: Endpoints,
   present: readonly EndpointSlice[],
   isTaken: (name: string) => boolean = () => false,
-): EndpointSlice[] {
+): readonly EndpointSlice[] {
+  const contents = contentsOf(copy, present, isTaken);
+  const last = lastMade.get(copy);
+  if (last?.contents === contents && last.markerPrefix === markerPrefix) return last.slices;
   const head = headOf(markerPrefix, copy);
+  const { apiVersion, kind } = ENDPOINT_SLICES;
+  const slices = contents.map(({ name, ...content }) => ({ apiVersion, kind, metadata: { ...head, name }, ...content }));
+  lastMade.set(copy, { markerPrefix, contents, slices });
+  return slices;
+}
+
+/** Asked again with each change of something of the Service. */
+const lastMade = new WeakMap<
+  Endpoints,
+  { readonly markerPrefix: string; readonly contents: readonly NamedContent[]; readonly slices: readonly EndpointSlice[] }
+>();
+
+/** What one slice says, and its name. */
+type NamedContent = SliceContent & { readonly name: string };
+
+/** What {@link contentsAsked} answered last for a list of subsets, and what it was asked with. */
+interface Contents {
+  readonly copy: string | undefined;
+  readonly present: ReadonlyMap<string | undefined, Pick<EndpointSlice, "addressType" | "endpoints">>;
+  readonly taken: ReadonlyMap<string, boolean>;
+  readonly contents: readonly NamedContent[];
+}
+
+/** A cache keeps these lists from one version to the next if they do not change, and most changes of a copy leave them alone. */
+const lastContents = new WeakMap<readonly EndpointSubset[], Contents>();
+
+function contentsOf(copy: Endpoints, present: readonly EndpointSlice[], isTaken: (name: string) => boolean): readonly NamedContent[] {
+  const { subsets } = copy;
+  const last = subsets && lastContents.get(subsets);
+  if (last !== undefined && isAsked(last, copy, present, isTaken)) return last.contents;
+  const taken = new Map<string, boolean>();
+  const asks = (name: string) => taken.get(name) ?? taken.set(name, isTaken(name)).get(name)!;
+  const contents = contentsAsked(copy, present, asks);
+  const lists = new Map(present.map(({ metadata, addressType, endpoints }) => [metadata.name, { addressType, endpoints }]));
+  if (subsets !== undefined) lastContents.set(subsets, { copy: copy.metadata.name, present: lists, taken, contents });
+  return contents;
+}
+
+function isAsked(last: Contents, copy: Endpoints, present: readonly EndpointSlice[], isTaken: (name: string) => boolean): boolean {
+  if (last.copy !== copy.metadata.name || last.present.size !== present.length) return false;
+  for (const { metadata, addressType, endpoints } of present) {
+    const before = last.present.get(metadata.name);
+    if (before?.endpoints !== endpoints || before?.addressType !== addressType) return false;
+  }
+  for (const [name, answer] of last.taken) if (isTaken(name) !== answer) return false;
+  return true;
+}
+
+function contentsAsked(copy: Endpoints, present: readonly EndpointSlice[], isTaken: (name: string) => boolean): NamedContent[] {
   return groupsOf(copy).flatMap((group) => {
     const base = baseOf(copy, group);
     const isFree = (index: number) => !isTaken(`${base}-${index}`);
@@ -56,11 +116,8 @@ export function slicesOfCopy(
         return index === undefined || !isFree(index) ? [] : [[index, slice] as const];
       }),
     );
-    return [...placed(group, own, isFree)].map(([index, endpoints]): EndpointSlice => {
-      const { addressType, ports } = group;
-      const { apiVersion, kind } = ENDPOINT_SLICES;
-      return { apiVersion, kind, metadata: { ...head, name: `${base}-${index}` }, addressType, endpoints, ports };
-    });
+    const { addressType, ports } = group;
+    return [...placed(group, own, isFree)].map(([index, endpoints]) => ({ name: `${base}-${index}`, addressType, endpoints, ports }));
   });
 }
 
@@ -99,14 +156,21 @@ export function copyNameIn(slice: EndpointSlice): string | undefined {
  * endpointsBehind("sync.platform/", slice)?.hostName; // "db-x-shop-x-blue"
  */
 export function endpointsBehind(markerPrefix: string, slice: KubeObject): CopySource | undefined {
+  const known = sourcesBehind.get(slice);
+  if (known?.markerPrefix === markerPrefix) return known.source;
   const { labels = {}, annotations = {} } = slice.metadata;
   const [vcluster, namespace] = [annotations[`${markerPrefix}vcluster`], annotations[`${markerPrefix}object-namespace`]];
   // Most slices are made of nothing, and this is asked for every event.
   if (vcluster === undefined || namespace === undefined || annotations[`${markerPrefix}object-kind`] !== formatKind(ENDPOINTS))
     return undefined;
   const marks = { [markerPrefix + MANAGED_BY]: managedByValue(vcluster), [markerPrefix + NAMESPACE]: namespace };
-  return readMarkers(markerPrefix, { ...slice, metadata: { ...slice.metadata, labels: { ...labels, ...marks } } });
+  const source = readMarkers(markerPrefix, { ...slice, metadata: { ...slice.metadata, labels: { ...labels, ...marks } } });
+  sourcesBehind.set(slice, { markerPrefix, source });
+  return source;
 }
+
+/** Asked again with each change of something of the Service. */
+const sourcesBehind = new WeakMap<KubeObject, { readonly markerPrefix: string; readonly source: CopySource | undefined }>();
 
 function groupsOf({ subsets = [], ...copy }: Endpoints): Group[] {
   const groups = new Map<string, Group>();
@@ -145,12 +209,17 @@ function placed(
   { wanted }: Group,
   own: ReadonlyMap<number, EndpointSlice>,
   isFree: (index: number) => boolean,
-): Map<number, SliceEndpoint[]> {
+): Map<number, readonly SliceEndpoint[]> {
   const left = new Map(wanted);
   const slices = [...own].sort(([one], [other]) => one - other).map(([index, { endpoints }]) => stay(index, endpoints ?? [], left));
   const newcomers = [...left.values()];
   for (const { kept } of [...slices].sort(byFilling)) kept.push(...newcomers.splice(0, ENDPOINTS_MAX - kept.length));
-  const result = new Map(slices.filter(({ kept }) => kept.length > 0).map(({ index, kept }) => [index, kept]));
+  const result = new Map(
+    // The very list of a slice that stays as it is: it need not be compared with itself.
+    slices
+      .filter(({ kept }) => kept.length > 0)
+      .map(({ index, kept, before, changes }) => [index, changes || kept.length !== before.length ? kept : before]),
+  );
   for (let index = 0; newcomers.length > 0; index += 1)
     if (!result.has(index) && isFree(index)) result.set(index, newcomers.splice(0, ENDPOINTS_MAX));
   return result;
@@ -158,6 +227,7 @@ function placed(
 
 interface Filling {
   readonly index: number;
+  readonly before: readonly SliceEndpoint[];
   readonly kept: SliceEndpoint[];
   readonly changes: boolean;
 }
@@ -169,12 +239,12 @@ function stay(index: number, endpoints: readonly SliceEndpoint[], left: Map<stri
   for (const endpoint of endpoints) {
     const id = identityOf(endpoint);
     const now = kept.length < ENDPOINTS_MAX ? left.get(id) : undefined;
-    if (now === undefined || canonicalJson(now) !== canonicalJson(endpoint)) changes = true;
+    if (now === undefined || !jsonEqual(now, endpoint)) changes = true;
     if (now === undefined) continue;
     kept.push(now);
     left.delete(id);
   }
-  return { index, kept, changes };
+  return { index, before: endpoints, kept, changes };
 }
 
 function byFilling(one: Filling, other: Filling): number {

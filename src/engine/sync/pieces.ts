@@ -61,8 +61,8 @@ export function createPieces({ clock, logger, metrics, breathe = nextMacrotask }
     logger.info("One object blocked all other work for a long time", { id, tookMs: Math.round(tookMs) });
   }
 
+  /** The work goes to the next that waits. */
   async function handOn(): Promise<void> {
-    if (taken || waiting.size === 0) return;
     taken = true;
     if (workedMs >= BREATH_MS) {
       await breathe();
@@ -73,21 +73,20 @@ export function createPieces({ clock, logger, metrics, breathe = nextMacrotask }
 
   /** Resolves when the next piece is this object's. */
   async function turnOf(id: string): Promise<void> {
-    if (!taken && waiting.size === 0 && workedMs < BREATH_MS) {
-      taken = true;
-      return;
-    }
     places += 1;
     await new Promise<void>((go) => {
       waiting.push(`${places} ${id}`, go);
-      void handOn();
+      if (!taken) void handOn();
     });
   }
 
   return {
     async runAll({ id, charge }, work) {
       for (;;) {
-        await turnOf(id);
+        // Mostly nothing else is at work; what is handed in at the same moment is waiting by the end of the piece.
+        const isFree = !taken && waiting.size === 0 && workedMs < BREATH_MS;
+        if (isFree) taken = true;
+        await (isFree ? undefined : turnOf(id));
         const begunMs = clock.monotonic();
         let step;
         try {
@@ -96,11 +95,11 @@ export function createPieces({ clock, logger, metrics, breathe = nextMacrotask }
         } finally {
           const tookMs = clock.monotonic() - begunMs;
           workedMs += tookMs;
-          waiting.charge(namespaceOfId(id), tookMs);
+          if (waiting.size > 0) waiting.charge(namespaceOfId(id), tookMs);
           charge?.(tookMs);
           if (tookMs > LONG_PIECE_MS) tell(id, tookMs);
           taken = false;
-          void handOn();
+          if (waiting.size > 0) void handOn();
         }
         if (step.done) return step.value;
       }

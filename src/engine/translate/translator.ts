@@ -1,4 +1,5 @@
 import { EngineError } from "../../base/errors.ts";
+import { sameKey } from "../../kube/object/key.ts";
 import type { ObjectKey } from "../../kube/object/key.ts";
 import type { ResourceType } from "../../kube/object/resource.ts";
 import { invalidDns, parseServiceDns } from "./dns.ts";
@@ -91,6 +92,8 @@ function checkPrefix(prefix: string): void {
 }
 
 function keyRules(vcluster: VCluster, namespaces: NamespaceRules, mappingsOnly: boolean): Pick<Translator, "toHost" | "hostNamespace"> {
+  /** The last answer: one event asks for the same key again and again, as a Service, as Endpoints, for its labels. */
+  let last: { readonly tenant: ObjectKey; readonly host: ObjectKey | undefined } | undefined;
   const hostNamespace = (namespace: string) => namespaces.toHost(namespace) ?? (mappingsOnly ? undefined : vcluster.namespace);
   return {
     hostNamespace,
@@ -99,9 +102,13 @@ function keyRules(vcluster: VCluster, namespaces: NamespaceRules, mappingsOnly: 
       if (tenant.name === "kubernetes" && tenant.namespace === "default" && (kind === undefined || KINDS_OF_SERVICE.includes(kind.kind)))
         return { namespace: vcluster.namespace, name: vcluster.name };
       if (tenant.namespace === "") return { namespace: "", name: sharedName(tenant, vcluster) };
+      if (last !== undefined && sameKey(last.tenant, tenant)) return last.host;
       const mapped = namespaces.toHost(tenant.namespace);
-      if (mapped !== undefined) return { namespace: mapped, name: tenant.name };
-      return mappingsOnly ? undefined : { namespace: vcluster.namespace, name: sharedName(tenant, vcluster) };
+      const isPlaced = mapped !== undefined || !mappingsOnly;
+      const name = mapped === undefined ? sharedName(tenant, vcluster) : tenant.name;
+      const host = isPlaced ? { namespace: mapped ?? vcluster.namespace, name } : undefined;
+      last = { tenant: { namespace: tenant.namespace, name: tenant.name }, host };
+      return host;
     },
   };
 }

@@ -95,6 +95,34 @@ interface Failure {
   readonly afterMs: number;
 }
 
+/** One reconcile under way. */
+class Run implements ReconcileContext {
+  readonly logger: Logger;
+  cost = 1;
+  /** Another worker has taken over. */
+  isReplaced = false;
+  #ending: AbortController | undefined;
+  #isInterrupted = false;
+
+  constructor(logger: Logger) {
+    this.logger = logger;
+  }
+
+  /** Made when it is asked for: most reconciles end by themselves, and soon. */
+  get signal(): AbortSignal {
+    this.#ending ??= new AbortController();
+    if (this.#isInterrupted) this.#ending.abort();
+    return this.#ending.signal;
+  }
+
+  interrupt(): void {
+    this.#isInterrupted = true;
+    this.#ending?.abort();
+  }
+
+  readonly charge = (costMs: number): void => void (this.cost += costMs);
+}
+
 class WorkerPool implements Controller {
   readonly #options: ControllerOptions;
   readonly #logger: Logger;
@@ -102,7 +130,9 @@ class WorkerPool implements Controller {
   readonly #labels: MetricLabels;
   readonly #resultLabels: Readonly<Record<(typeof RESULTS)[number], MetricLabels>>;
   /** Ends with each pause and with the stop. */
-  #interruption = new AbortController();
+  /** Paused or stopped. */
+  #interrupted = false;
+  readonly #runs = new Set<Run>();
   /** Called when no reconcile runs any more. */
   readonly #whenIdle: (() => void)[] = [];
   readonly #failures = new Failures();
@@ -144,13 +174,18 @@ class WorkerPool implements Controller {
 
   pause(): Promise<void> {
     this.#options.queue.pause();
-    this.#interruption.abort();
+    this.#interrupt();
     return this.#active === 0 ? Promise.resolve() : new Promise((resolve) => this.#whenIdle.push(resolve));
   }
 
   resume(): void {
-    this.#interruption = new AbortController();
+    this.#interrupted = false;
     this.#options.queue.resume();
+  }
+
+  #interrupt(): void {
+    this.#interrupted = true;
+    for (const run of this.#runs) run.interrupt();
   }
 
   async settled(): Promise<void> {
@@ -159,7 +194,7 @@ class WorkerPool implements Controller {
 
   async stop({ graceMs = 30_000 }: { readonly graceMs?: number } = {}): Promise<void> {
     const { queue, clock, name } = this.#options;
-    this.#interruption.abort();
+    this.#interrupt();
     queue.shutDown({ dropWaiting: true });
     const ended = new AbortController();
     const finished = Promise.all(this.#workers).then(() => ended.abort());
@@ -168,68 +203,58 @@ class WorkerPool implements Controller {
   }
 
   async #work(): Promise<void> {
-    const { queue } = this.#options;
+    const { name, queue, chance } = this.#options;
     for (let key = await queue.take(); key !== undefined; key = await queue.take()) {
-      const replacing = this.#replaceWhenSlow();
-      queue.done(key, await this.#runOne(key));
-      for (const done of this.#whenDone.splice(0)) done();
-      if (replacing.over()) return;
+      const run = new Run(withFields(this.#logger, { controller: name, reconcileID: chance.uuid().slice(0, ID_LENGTH) }));
+      await this.#runOne(key, run);
+      queue.done(key, run.cost);
+      if (this.#whenDone.length > 0) for (const done of this.#whenDone.splice(0)) done();
+      if (!run.isReplaced) continue;
+      this.#slow -= 1;
+      return;
     }
   }
 
-  /** Missing answers of one or a few namespaces must not occupy all workers. `over` tells whether another worker has taken over. */
-  #replaceWhenSlow(): { over(): boolean } {
-    const { clock, workers = 10 } = this.#options;
-    let isReplaced = false;
-    const timer = clock.schedule(SLOW_MS, () => {
-      if (this.#slow >= REPLACED_MAX * workers || this.#interruption.signal.aborted) return;
-      isReplaced = true;
-      this.#slow += 1;
-      this.#addWorker();
-    });
-    return {
-      over: () => {
-        timer.cancel();
-        if (isReplaced) this.#slow -= 1;
-        return isReplaced;
-      },
-    };
-  }
-
-  /** Never throws. Returns its cost. */
-  async #runOne(key: string): Promise<number> {
-    const { name, clock, chance } = this.#options;
+  /** Never throws. */
+  async #runOne(key: string, run: Run): Promise<void> {
+    const { clock, reconcile } = this.#options;
     const startedMs = clock.monotonic();
-    let cost = 1;
-    const charge = (costMs: number) => void (cost += costMs);
-    const logger = withFields(this.#logger, { controller: name, reconcileID: chance.uuid().slice(0, ID_LENGTH) });
     this.#setActive(this.#active + 1);
+    this.#runs.add(run);
+    const watch = this.#watch(run);
     try {
-      this.#succeeded(key, await this.#reconcile(key, { logger, charge }), logger);
+      this.#succeeded(key, await reconcile(key, run), run.logger);
     } catch (error) {
-      this.#failed(key, error, logger);
+      this.#failed(key, error, run.logger);
     }
+    watch.end();
+    this.#runs.delete(run);
     this.#setActive(this.#active - 1);
     this.#metrics.observe("controller_runtime_reconcile_time_seconds", (clock.monotonic() - startedMs) / 1000, this.#labels);
-    return cost;
   }
 
-  async #reconcile(key: string, context: Omit<ReconcileContext, "signal">): Promise<ReconcileResult | void> {
-    const { name, clock, reconcile, reconcileTimeoutMs = 120_000 } = this.#options;
-    const interruption = this.#interruption.signal;
-    const ending = new AbortController();
-    const stop = () => ending.abort();
-    interruption.addEventListener("abort", stop, { once: true });
-    const timer = clock.schedule(reconcileTimeoutMs, () => {
+  /**
+   * A reconcile that takes long gets another worker to stand in, since missing answers of one or a few namespaces must not occupy all of
+   * them; and one that takes too long is interrupted. One timer for both: there are as many as reconciles.
+   */
+  #watch(run: Run): { end(): void } {
+    const { name, clock, workers = 10, reconcileTimeoutMs = 120_000 } = this.#options;
+    const replace = () => {
+      if (this.#slow >= REPLACED_MAX * workers || this.#interrupted) return;
+      run.isReplaced = true;
+      this.#slow += 1;
+      this.#addWorker();
+    };
+    const timeOut = () => {
       this.#metrics.count("controller_runtime_reconcile_timeouts_total", { controller: name });
-      ending.abort();
+      run.interrupt();
+    };
+    const [first, second] = SLOW_MS <= reconcileTimeoutMs ? [replace, timeOut] : [timeOut, replace];
+    let timer = clock.schedule(Math.min(SLOW_MS, reconcileTimeoutMs), () => {
+      timer = clock.schedule(Math.abs(reconcileTimeoutMs - SLOW_MS), second);
+      first();
     });
-    try {
-      return await reconcile(key, { ...context, signal: ending.signal });
-    } finally {
-      timer.cancel();
-      interruption.removeEventListener("abort", stop);
-    }
+    return { end: () => timer.cancel() };
   }
 
   #succeeded(key: string, result: ReconcileResult | void, logger: Logger): void {
@@ -245,7 +270,7 @@ class WorkerPool implements Controller {
   #failed(key: string, error: unknown, logger: Logger): void {
     const { name, queue, chance, retry = {} } = this.#options;
     // A key interrupted by a pause or stop has not failed. It waits, or the next start finds it again.
-    if (this.#interruption.signal.aborted) return queue.add(key);
+    if (this.#interrupted) return queue.add(key);
     // The clock may say so before the timer that pauses this controller had its turn: tried again at once, it never would.
     if (isEngineError(error, "LEADERSHIP_LOST")) return queue.add(key, { afterMs: NOT_LEADING_RETRY_MS });
     const failures = this.#failures.count(key, error);

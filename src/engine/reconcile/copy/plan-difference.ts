@@ -66,12 +66,15 @@ interface Flow extends Pick<HostEdits, "refusals" | "outcomes"> {
   readonly noRoom: readonly UnitId[];
 }
 
+const NO_FLOW: Flow = { refusals: [], outcomes: [], noRoom: [] };
+
 /** The tenant write that lets edits flow, if any may: all of them, or where they are too long for the tenant object only the body. */
 function* planFlow(
   rules: Rules,
   input: CopyInput & { host: KubeObject },
   { edits, wanted, written, before }: Flowing,
 ): Generator<undefined, Flow> {
+  if (edits.length === 0) return NO_FLOW;
   const back = yield* planHostEditsInPieces(rules, input, edits);
   if (back.flowing.length === 0) return { ...back, noRoom: [] };
   const flowing = new Set(back.flowing);

@@ -3,7 +3,7 @@ import type { ReaderView } from "../../../kube/object/endpoints/reader-view.ts";
 import { keyOf, sameKey } from "../../../kube/object/key.ts";
 import type { ObjectKey } from "../../../kube/object/key.ts";
 import { ENDPOINT_SLICES } from "../../../kube/object/resource.ts";
-import type { Endpoints, EndpointSlice, KubeObject, Service } from "../../../kube/object/types.ts";
+import type { Endpoints, EndpointSlice, EndpointSubset, KubeObject, Service } from "../../../kube/object/types.ts";
 import { copyNameIn, endpointsBehind, madeFrom, slicesOfCopy } from "../../kinds/made-slices.ts";
 import { controllerOf, MIRROR, serviceOfSlice, SKIP_MIRROR, SLICE_MANAGER } from "../../kinds/slice-labels.ts";
 import { bodyIsAsWritten, isCopyOf } from "../../reconcile/copy/ownership.ts";
@@ -89,12 +89,12 @@ export function collectBackends(known: KnownBackends): CollectedBackends {
       ...tenant,
       copy: copy && {
         skipsMirror: copy.metadata.labels?.[SKIP_MIRROR] === "true",
-        filled: viewOf(copy).size > 0,
+        filled: viewOf(copy.subsets ?? NO_SUBSETS).size > 0,
         large: (copy.subsets ?? []).some(
           ({ addresses = [], notReadyAddresses = [] }) => addresses.length + notReadyAddresses.length > MIRRORED_MAX,
         ),
       },
-      mirror: mirrored.length === 0 ? "none" : copy !== undefined && sameView(viewOf(copy), viewOfSlices(mirrored)) ? "equal" : "behind",
+      mirror: mirrored.length === 0 ? "none" : copy !== undefined && isMirroredFully(copy, mirrored) ? "equal" : "behind",
       made: copy === undefined || made.length === 0 ? (made.length === 0 ? "none" : "behind") : comparedWith(slices.rules, made, desired()),
       madeShown: made.length > 0 && desired().every((slice) => isShown(known, slice)),
       others: toldByOthers(copy, others),
@@ -127,11 +127,14 @@ function madeFor({ service, slices: { rules } }: KnownBackends, slice: KubeObjec
   return source !== undefined && sameKey(source, service) && whose(rules, source) === "ours" ? source : undefined;
 }
 
-const viewOf = remembered((copy: Endpoints) => viewOfEndpoints(copy));
+const NO_SUBSETS: readonly EndpointSubset[] = [];
+
+/** A cache keeps the list from one version to the next if it does not change. */
+const viewOf = remembered((subsets: readonly EndpointSubset[]) => viewOfEndpoints({ subsets } as unknown as Endpoints));
 
 function seenEndpoints({ service, endpoints: { rules, tenant }, services }: KnownBackends): BackendsSeen["endpoints"] {
   if (tenant === undefined || tenant.metadata.deletionTimestamp) return undefined;
-  const { filled, families } = summaryOf(tenant);
+  const { filled, families } = summaryOf(Array.isArray(tenant.subsets) ? tenant.subsets : NO_SUBSETS);
   const overCapacity = tenant.metadata.annotations?.["endpoints.kubernetes.io/over-capacity"] === "truncated";
   return { filled, families, overCapacity, wanted: decideCopy(rules, service, tenant, aroundOf(services)).action === "copy" };
 }
@@ -146,8 +149,7 @@ export function aroundOf({ tenant, host, ownsHost }: KnownBackends["services"]):
 }
 
 /** Both ask for it again and again: whether there are addresses at all, and of which families. */
-const summaryOf = remembered((endpoints: Endpoints) => {
-  const subsets = Array.isArray(endpoints.subsets) ? endpoints.subsets : [];
+const summaryOf = remembered((subsets: readonly EndpointSubset[]) => {
   const addresses = subsets.flatMap(({ addresses: ready, notReadyAddresses }) => [...(ready ?? []), ...(notReadyAddresses ?? [])]);
   const families = new Set(addresses.map(({ ip }) => (typeof ip === "string" && ip.includes(":") ? "IPv6" : "IPv4")));
   return { filled: addresses.length > 0, families };
@@ -245,8 +247,22 @@ function isAnothers({ slices, hostService }: KnownBackends, slice: EndpointSlice
 function toldByOthers(copy: Endpoints | undefined, theirs: readonly EndpointSlice[]): Completeness {
   if (theirs.length === 0) return "none";
   const seen = viewOfSlices(theirs);
-  return copy !== undefined && [...viewOf(copy)].every(([id, { ready }]) => !ready || seen.get(id)?.ready === true) ? "equal" : "behind";
+  return copy !== undefined && [...viewOf(copy.subsets ?? NO_SUBSETS)].every(([id, { ready }]) => !ready || seen.get(id)?.ready === true)
+    ? "equal"
+    : "behind";
 }
+
+/** Slices of a mirror show what the copy says. Asked with every change, also of annotations alone. */
+function isMirroredFully({ subsets = NO_SUBSETS }: Endpoints, mirrored: readonly EndpointSlice[]): boolean {
+  const lists = mirrored.flatMap(({ addressType, endpoints, ports }) => [addressType, endpoints, ports]);
+  const known = lastMirrored.get(subsets);
+  if (known?.lists.length === lists.length && lists.every((list, at) => list === known.lists[at])) return known.isFull;
+  const isFull = sameView(viewOf(subsets), viewOfSlices(mirrored));
+  lastMirrored.set(subsets, { lists, isFull });
+  return isFull;
+}
+
+const lastMirrored = new WeakMap<readonly EndpointSubset[], { readonly lists: readonly unknown[]; readonly isFull: boolean }>();
 
 function sameView(one: ReaderView, other: ReaderView): boolean {
   if (one.size !== other.size) return false;

@@ -1,4 +1,4 @@
-import { canonicalJson } from "../../../base/json.ts";
+import { jsonEqual } from "../../../base/json.ts";
 import { sliceFingerprint } from "../../../kube/object/endpoints/slices.ts";
 import { formatKey, keyOf } from "../../../kube/object/key.ts";
 import type { ObjectKey } from "../../../kube/object/key.ts";
@@ -104,22 +104,41 @@ export function planMadeSlices({ rules, made, desired, shown, left, confirms, st
 
 /** Tells whether a slice on the host is what should stand there. What excluded keys say is others' business. */
 export function isAsMade(rules: Rules, there: EndpointSlice, slice: EndpointSlice): boolean {
-  if (there.addressType !== slice.addressType || contentOf(there) !== contentOf(slice)) return false;
-  const others = keysOfOthers(rules, slice);
-  return (
-    canonicalJson(others(there.metadata.labels)) === canonicalJson(slice.metadata.labels ?? {}) &&
-    canonicalJson(others(there.metadata.annotations)) === canonicalJson(slice.metadata.annotations ?? {}) &&
-    there.metadata.ownerReferences?.[0]?.uid === slice.metadata.ownerReferences?.[0]?.uid
-  );
+  const known = lastCompared.get(there);
+  if (known?.slice === slice && known.rules === rules) return known.isSame;
+  const isSame =
+    there.addressType === slice.addressType &&
+    isSameContent(there, slice) &&
+    (["labels", "annotations"] as const).every((field) => saysNoMore(rules, there.metadata[field], slice, field)) &&
+    there.metadata.ownerReferences?.[0]?.uid === slice.metadata.ownerReferences?.[0]?.uid;
+  lastCompared.set(there, { slice, rules, isSame });
+  return isSame;
+}
+
+/** The same two are compared several times while something is decided. */
+const lastCompared = new WeakMap<EndpointSlice, { readonly slice: EndpointSlice; readonly rules: Rules; readonly isSame: boolean }>();
+
+/** Most are the same to the letter; where an API server has filled something in, it is what they mean that counts. */
+function isSameContent(one: EndpointSlice, other: EndpointSlice): boolean {
+  return (jsonEqual(one.endpoints, other.endpoints) && jsonEqual(one.ports, other.ports)) || contentOf(one) === contentOf(other);
 }
 
 const contentOf = remembered((slice: EndpointSlice) => sliceFingerprint(slice));
 
-/** Without keys that never cross, unless the slice has them itself. */
-function keysOfOthers({ settings, translator }: Rules, { metadata }: EndpointSlice): (map: StringMap | undefined) => StringMap {
-  const own = new Set([...Object.keys(metadata.labels ?? {}), ...Object.keys(metadata.annotations ?? {})]);
-  const kept = (key: string) => own.has(key) || isMarkerKey(translator.markerPrefix, key) || !settings.excluded(key);
-  return (map = {}) => Object.fromEntries(Object.entries(map).filter(([key]) => kept(key)));
+/** All that the slice says is there, and beside it only keys that never cross. */
+function saysNoMore(
+  { settings, translator }: Rules,
+  there: StringMap = {},
+  { metadata }: EndpointSlice,
+  field: "labels" | "annotations",
+): boolean {
+  const { labels = {}, annotations = {}, [field]: wanted = {} } = metadata;
+  const isOthers = (key: string) =>
+    settings.excluded(key) && !isMarkerKey(translator.markerPrefix, key) && !Object.hasOwn(labels, key) && !Object.hasOwn(annotations, key);
+  return (
+    Object.keys(wanted).every((key) => Object.hasOwn(there, key) && there[key] === wanted[key]) &&
+    Object.keys(there).every((key) => Object.hasOwn(wanted, key) || isOthers(key))
+  );
 }
 
 function withMade({ settings, translator }: Rules, before: EndpointSlice, slice: EndpointSlice): EndpointSlice {

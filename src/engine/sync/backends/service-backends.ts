@@ -275,11 +275,14 @@ class DecidedBackends implements ServiceBackends {
     if (this.#isSimple(service)) return createNoticeReconcile({ resource: ENDPOINT_SLICES });
     const { known, collected } = this.#lookAndTell(service);
     const writes = this.#plan(known, collected);
+    if (writes.operations.length === 0) {
+      Object.assign(known, { outdatedTimes: 0, refusal: undefined });
+      return createNoticeReconcile({ resource: ENDPOINT_SLICES, requeueAfterMs: this.#againInMs(service, known, 0) });
+    }
     // The version of the tenant's Endpoints that the copy has, and what was made of it should have: both share what they write unasked.
     const version = (collected.copy && ourMarkers(this.#endpoints.rules, collected.copy, ENDPOINTS)?.resourceVersion) ?? "";
     const shared = syncId(ENDPOINTS.plural, service);
-    if (writes.operations.length === 0) known.outdatedTimes = 0;
-    const { writeWaitMs } = writes.operations.length === 0 ? { writeWaitMs: 0 } : writeLimiter.restraint(shared, version, "made");
+    const { writeWaitMs } = writeLimiter.restraint(shared, version, "made");
     const operations = writeWaitMs > 0 ? [] : writes.operations;
     const undone = this.#undone(service, known, undoneEdits(this.#slices.rules, known, collected, operations));
     const isStill = (found: KubeObject | undefined) => isSameCopy(collected.copy, found, this.#endpoints.rules, service);

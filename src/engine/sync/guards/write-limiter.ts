@@ -178,8 +178,9 @@ class CountingBrake implements WriteLimiter {
   /** Entry of a slowed object, unless it has rested. */
   #slowedNow(id: string): Entry | undefined {
     const entry = this.#slowed.get(id);
+    if (entry === undefined) return undefined;
     const now = this.#options.clock.monotonic();
-    if (entry === undefined || entry.held.size > 0 || now < endMs(entry)) return entry;
+    if (entry.held.size > 0 || now < endMs(entry)) return entry;
     this.#slowed.delete(id);
     this.#tell();
     this.#options.logger.info("Writes are no longer slowed", { id, afterMs: Math.round(now - entry.sinceMs) });

@@ -182,16 +182,19 @@ export function createOrphans(): Orphans {
 
   return {
     look(rules, hostKey, object) {
+      const source = object && orphanedFrom(rules, hostKey, object);
+      // Most times there is none at all.
+      if (source === undefined && tenantByHost.size === 0) return;
       const plural = rules.kind.resource.plural;
       const [hostId, hostText] = [syncId(plural, hostKey), formatKey(hostKey)];
       forget(hostId, hostText);
-      const source = object && orphanedFrom(rules, hostKey, object);
       if (source === undefined) return;
       const tenantId = syncId(plural, source);
       tenantByHost.set(hostId, tenantId);
       hostsByTenant.set(tenantId, (hostsByTenant.get(tenantId) ?? new Set()).add(hostText));
     },
     of(rules, key) {
+      if (hostsByTenant.size === 0) return NONE;
       const hosts = hostsByTenant.get(syncId(rules.kind.resource.plural, key));
       return hosts === undefined ? NONE : [...hosts].map(parseKey);
     },

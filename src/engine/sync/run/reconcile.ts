@@ -4,6 +4,7 @@ import type { Metrics } from "../../../base/metrics.ts";
 import { keyOf } from "../../../kube/object/key.ts";
 import type { ObjectKey } from "../../../kube/object/key.ts";
 import type { ResourceType } from "../../../kube/object/resource.ts";
+import { withPartsOf } from "../../../kube/runtime/informer/object-cache.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import type { Outcome } from "../../patch/types.ts";
 import { READERS_MAX } from "../../reconcile/machine.ts";
@@ -105,9 +106,17 @@ class RunningReconcile<Input, Planned extends PlannedSteps> implements Reconcile
     return this.#request;
   }
 
-  *answer(response: Response): Generator<undefined, void> {
+  *answer(answered: Response): Generator<undefined, void> {
+    const response = this.#sharing(answered);
     this.#noteAnswer?.(response);
     this.#take(yield* this.#options.machine.next(this.#state, response));
+  }
+
+  /** What is stored as it was sent is the very list that was sent: what is known of one is known of the other. */
+  #sharing(response: Response): Response {
+    const { operation } = this.#request as Partial<Extract<Request, { type: "write" }>>;
+    if (response.type !== "object" || operation === undefined || operation.action === "delete") return response;
+    return { type: "object", object: withPartsOf(operation.object, response.object) };
   }
 
   #take({ state, request }: Step<Input, Planned>): void {
@@ -178,6 +187,7 @@ export function showPlan(
  * createNoticeReconcile({ resource: SECRETS, requeueAfterMs: 20 }).request.type; // "done"
  */
 export function createNoticeReconcile({ resource, users = [], notes = [], requeueAfterMs }: NoticeOptions): ReconcileRun {
+  if (users.length === 0 && requeueAfterMs === undefined) return { resource, request: NOTHING_TO_DO, *answer() {} };
   const reports = users.slice(0, READERS_MAX).map((object): Request => ({ type: "report", object, notes }));
   const ending = withDelay({ result: "settled" }, requeueAfterMs);
   const requests: readonly Request[] = [...reports, { type: "done", ending }];
@@ -192,6 +202,8 @@ export function createNoticeReconcile({ resource, users = [], notes = [], requeu
     },
   };
 }
+
+const NOTHING_TO_DO: Request = { type: "done", ending: { result: "settled" } };
 
 interface NoticeOptions {
   readonly resource: ResourceType;

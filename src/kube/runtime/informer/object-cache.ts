@@ -163,7 +163,7 @@ export class ObjectCache {
     if (this.#listedAt !== "" && compareResourceVersions(versionOf(object), this.#listedAt) <= 0) return false;
     const known = this.#objects.get(key);
     if (known === undefined ? this.#isBuried(key, object) : !isNewer(object, known)) return false;
-    this.#objects.set(key, known === undefined ? object : sharing(object, known));
+    this.#objects.set(key, known === undefined ? object : withPartsOf(known, object));
     if (this.#expected.size === 0) return true;
     const expectation = this.#expected.get(formatKey(key));
     if (expectation !== undefined && !this.#isOpen(expectation)) this.#expected.delete(formatKey(key));
@@ -224,7 +224,7 @@ export class ObjectCache {
  * The same object, with the very parts of `known` that it has unchanged, but for metadata. Most changes are of a few labels and
  * annotations; a consumer that caches what it derived from a list need not look at it again.
  */
-function sharing(object: KubeObject, known: KubeObject): KubeObject {
+export function withPartsOf(known: KubeObject, object: KubeObject): KubeObject {
   let shared = object;
   for (const name of Object.keys(object)) {
     const [part, before] = [object[name], known[name]];
