@@ -16,7 +16,7 @@ export const EXIT_CODES: readonly ExitMeaning[] = [
   { code: 0, meaning: "done" },
   {
     code: EXIT_FAILED,
-    meaning: "it ran, and the answer is a failure: an expression failed, a path matched nothing, a cluster refused",
+    meaning: "it ran, and the result is a failure: an expression failed, a path matched nothing, a cluster refused",
   },
   { code: EXIT_USAGE, meaning: "the command line, a path or a configuration is wrong; nothing was started" },
   { code: EXIT_INTERNAL, meaning: "an error in the program itself" },

@@ -18,11 +18,11 @@ export function conformancePage(): string {
   return `${GENERATED}
 # API conformance
 
-An embedded cluster stands for a Kubernetes API server, so it must behave like one. Two suites say what that means, in
+An embedded cluster takes the place of a Kubernetes API server, so it must behave like one. Two suites say what that means, in
 ${countOf(CATALOGUE.filter(isApiBehaviour))} behaviours of the API, each with the place where Kubernetes defines it:
 
 ${table(["Suite", "Looks at", "Run against an embedded cluster by"], suiteRows())}
-Both suites know nothing about the cluster behind the address. Each creates its own namespace with a random name, stays within it, and deletes it
+Neither suite depends on the cluster behind the address. Each creates its own namespace with a random name, stays within it, and deletes it
 at the end. \`test/docs/conformance.test.ts\` compares this page with what the suites register: a case without a citation
 fails the build, and so does a citation without a case.
 

@@ -42,7 +42,7 @@ ${table(
 ${REQUESTS.map(({ on }) => requestSection(plainRows, on)).join("\n")}
 ## Scopes
 
-The number of requests that each scope of their key allows an administrator and the owner.
+For each scope of a key, the number of requests that it allows an administrator and the owner.
 
 ${table(
   ["Scope", "As in `spec.scope`", ...SCOPED_CALLERS.map((name) => code(name))],

@@ -43,7 +43,7 @@ export const CODES = {
     remedy: "Correct the field that the message names; the syncer retries when the object or the configuration changes.",
   },
   API_TOO_MANY_REQUESTS: {
-    meaning: "The API server asks for fewer requests.",
+    meaning: "The API server is receiving too many requests.",
     remedy: "Nothing to do: the client retries after the delay that the server asked for.",
   },
   API_UNAVAILABLE: {
@@ -61,7 +61,7 @@ export const CODES = {
   },
   CLUSTER_IDENTITY: {
     meaning:
-      "The copies of this virtual cluster came from another tenant cluster, tenant and host are swapped, or the cluster that answers is not the one at the start.",
+      "The copies of this virtual cluster came from another tenant cluster, tenant and host are swapped, or the cluster that answers has changed since the start.",
     remedy:
       "Check that the tenant kubeconfig names the right cluster, and that tenant and host are not swapped. If the tenant cluster was rebuilt, stop the syncer of the old cluster and start with --adopt-cluster and the uid of the new one.",
   },
@@ -162,7 +162,7 @@ export const CODES = {
     meaning:
       "A referenced object is not copied: it is a Secret with a credential for its own cluster, such as a service account token, or an object on the host that may be meant for another tenant.",
     remedy:
-      "Use a Secret of another type for the other cluster; or ask the host's operator to annotate the object on the host, as the message says.",
+      "Use a Secret of another type for the other cluster; or ask the host's operator to annotate the object on the host, as the message describes.",
   },
   REFERENCE_LIMIT: {
     meaning: "The number of referenced objects exceeds the limit, so this one is not copied.",
@@ -242,15 +242,15 @@ export const CODES = {
   },
   SLICES_LEFT: {
     meaning:
-      "Slices on the host that the syncer made of a copy of Endpoints are not kept current: backends: auto does not hold any more, and no other slices show all of their backends, or the syncer may not remove them. A mirror never shows more than 1,000 addresses of a subset.",
+      "Slices on the host that the syncer made of a copy of Endpoints are not kept current: backends: auto no longer applies, and no other slices show all of their backends, or the syncer may not remove them. A mirror never shows more than 1,000 addresses of a subset.",
     remedy:
-      "Set backends: auto in the settings again. Or let the host's kube-controller-manager run its endpointslice-mirroring-controller, and remove what is left with the command that 'endpoint-sync audit' prints for each slice; addresses that no other slice has are lost to readers then.",
+      "Set backends: auto in the settings again. Or let the host's kube-controller-manager run its endpointslice-mirroring-controller, and remove what is left with the command that 'endpoint-sync audit' prints for each slice; readers then lose the addresses that no other slice contains.",
   },
   BACKENDS_INVISIBLE: {
     meaning:
       "The tenant has ready backends that are invisible on the host: readers there read EndpointSlices, and either nothing makes slices from the copied Endpoints, or the tenant has only slices and these are not synced.",
     remedy:
-      "Set backends: auto in the settings, which makes the slices that are missing, or let the host's kube-controller-manager run its endpointslice-mirroring-controller. The guide 'Backends' says which cluster needs what.",
+      "Set backends: auto in the settings, which makes the slices that are missing, or let the host's kube-controller-manager run its endpointslice-mirroring-controller. The guide 'Backends' explains what each cluster needs.",
   },
   EXCLUDED: {
     meaning:

@@ -2,7 +2,7 @@
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /**
- * Tells whether `value` is an object that is not a list: in JSON data, a map.
+ * Reports whether `value` is an object that is not a list: in JSON data, a map.
  *
  * @example
  * isRecord(["a"]); // false
@@ -24,7 +24,7 @@ export function typeInWords(value: unknown): string {
 }
 
 /**
- * Tells whether JSON data is nested deeper than `depthMax`; never descends further.
+ * Reports whether JSON data is nested deeper than `depthMax`; never descends further.
  *
  * @example
  * isDeeperThan({ a: [1] }, 1); // true

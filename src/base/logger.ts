@@ -70,7 +70,7 @@ export interface LineLoggerOptions {
 
 /**
  * A logger that writes lines. It never throws on its input: it writes the message of an error, and for values that JSON cannot
- *  say its text or type. Undefined fields are left out, and a field cannot replace time, level or message.
+ *  represent, their text or type. Undefined fields are left out, and a field cannot replace time, level or message.
  *
  * @example
  * const lines: string[] = [];

@@ -22,18 +22,18 @@ interface CommandEntry {
 const COMMANDS: readonly CommandEntry[] = [
   {
     name: "demo",
-    summary: "a demonstration between two embedded clusters, with a live table",
+    summary: "run a demonstration between two embedded clusters, with a live table",
     load: async () => (await import("./commands/demo.ts")).defineDemo,
   },
   { name: "run", summary: "sync two clusters until stopped", load: async () => (await import("./commands/run.ts")).defineRun },
   {
     name: "plan",
-    summary: "what run would write now, as diffs; nothing is written",
+    summary: "show what run would write now, as diffs, without writing anything",
     load: async () => (await import("./commands/plan.ts")).definePlan,
   },
   {
     name: "why",
-    summary: "why an object looks as it does on the host",
+    summary: "explain why an object looks as it does on the host",
     load: async () => (await import("./commands/why.ts")).defineWhy,
   },
   {
@@ -58,7 +58,7 @@ const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: "match",
-    summary: "what a path selects: concrete path and value of every match",
+    summary: "show what a path selects: the concrete path and value of every match",
     load: async () => (await import("./commands/match.ts")).defineMatch,
   },
   {
@@ -73,12 +73,12 @@ const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: "playground",
-    summary: "a page to try patches in, on loopback until stopped",
+    summary: "serve a page for trying out patches, on loopback, until stopped",
     load: async () => (await import("./commands/playground.ts")).definePlayground,
   },
   {
     name: "schema",
-    summary: "JSON schema of a file, for editors",
+    summary: "print the JSON schema of a file, for editors",
     load: async () => (await import("./commands/schema.ts")).defineSchema,
   },
   {
@@ -132,7 +132,7 @@ const COMMANDS: readonly CommandEntry[] = [
   { name: "version", summary: "print the version", load: async () => (await import("./commands/version.ts")).defineVersion },
   {
     name: "explain",
-    summary: "what an error code means and what to do about it",
+    summary: "explain what an error code means and what to do about it",
     load: async () => (await import("./commands/explain.ts")).defineExplain,
   },
 ];

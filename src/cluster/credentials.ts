@@ -32,12 +32,12 @@ export function createClusterCredentials({ name, clock, chance }: CredentialsOpt
   return { ...certificate, token: Buffer.from(chance.bytes(TOKEN_BYTES)).toString("base64url") };
 }
 
-/** For how many more days the server's certificate is valid; negative if it has expired. */
+/** The number of days for which the server's certificate is still valid; negative if it has expired. */
 export function daysLeft({ certPem }: Pick<ServerCertificate, "certPem">, clock: Clock): number {
   return (Date.parse(new X509Certificate(certPem).validTo) - clock.now()) / DAY_MS;
 }
 
-/** Tells whether these are certificates, and the key is that of the server. */
+/** Reports whether these are certificates, and the key is that of the server. */
 export function fitTogether({ caPem, certPem, keyPem }: ServerCertificate): boolean {
   try {
     const certificate = new X509Certificate(certPem);

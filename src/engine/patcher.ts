@@ -30,7 +30,7 @@ export interface Patched {
  * with its input: either may be changed.
  */
 export interface Patcher {
-  /** Tells whether objects of this kind are synced, and so can be patched. */
+  /** Reports whether objects of this kind are synced, and so can be patched. */
   knows(object: KubeObject): boolean;
   /** The host object of a tenant object, without markers. `host` is what expressions see as `context.hostObject`. */
   toHost(tenant: KubeObject, context?: { host?: KubeObject }): Patched;

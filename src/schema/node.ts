@@ -66,7 +66,7 @@ export function valueAt(node: Node | undefined, key: string): Node | undefined {
   return node?.kind === "map" ? node.entries.get(key)?.value : undefined;
 }
 
-/** Tells whether a node is absent or null, which optional fields treat alike. */
+/** Reports whether a node is absent or null, which optional fields treat alike. */
 export function isAbsent(node: Node | undefined): node is undefined | (ScalarNode & { value: null }) {
   return node === undefined || (node.kind === "scalar" && node.value === null);
 }

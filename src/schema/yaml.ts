@@ -118,7 +118,7 @@ function syntaxHint(source: Source, offset: number): string {
 }
 
 /**
- * Tells whether a YAML text has only white space, comments and document markers. A file that is written in place looks like
+ * Reports whether a YAML text has only white space, comments and document markers. A file that is written in place looks like
  * that for a moment; an intentionally empty configuration is `{}`.
  *
  * @example

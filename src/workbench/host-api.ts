@@ -104,7 +104,7 @@ export function addressesOf(object: KubeObject): readonly string[] {
   return [...inSubsets, ...inEndpoints].filter((address) => typeof address === "string");
 }
 
-/** Tells whether Endpoints or a slice had addresses, and has none left on the host. */
+/** Reports whether Endpoints or a slice had addresses, and has none left on the host. */
 export function endsEmpty(tenant: KubeObject, { object }: Pick<Patched, "object">): boolean {
   return addressesOf(tenant).length > 0 && addressesOf(object).length === 0;
 }

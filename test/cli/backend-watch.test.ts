@@ -200,7 +200,7 @@ test("/readyz names them over HTTP, and answers 200 all the same", async () => {
     expect(await ask()).toBe("200 ok\n");
     await clock.advance(LOOK_MS);
     expect(await ask()).toBe(
-      "200 ok\nBACKENDS_INVISIBLE: readers on the host do not see all backends of 1 Service; `endpoint-sync why services shop/web` says what to do\n",
+      "200 ok\nBACKENDS_INVISIBLE: readers on the host do not see all backends of 1 Service; `endpoint-sync why services shop/web` explains what to do\n",
     );
     state.slices = [MIRRORED];
     await clock.advance(LOOK_MS);

@@ -197,23 +197,23 @@ describe("a token is refused", () => {
     [
       "an algorithm twice",
       () => signed(`{"alg":"none","alg":"ES256","kid":${JSON.stringify(kid)}}`, claims()),
-      "the token has a member twice",
+      "the token has a duplicate member",
     ],
     [
       "a key id twice",
       () => signed(`{"alg":"ES256","kid":"other","kid":${JSON.stringify(kid)}}`, claims()),
-      "the token has a member twice",
+      "the token has a duplicate member",
     ],
-    ["a claim twice", () => signed(header(), `{"sub":"joe",${JSON.stringify(claims()).slice(1)}`), "the token has a member twice"],
+    ["a claim twice", () => signed(header(), `{"sub":"joe",${JSON.stringify(claims()).slice(1)}`), "the token has a duplicate member"],
     [
       "a claim twice, written differently",
       () => signed(header(), `{"s\\u0075b":"joe",${JSON.stringify(claims()).slice(1)}`),
-      "the token has a member twice",
+      "the token has a duplicate member",
     ],
     [
       "scopes twice",
       () => signed(header(), JSON.stringify(claims()).replace('"scopes":[]', '"scopes":[{}],"scopes":[]')),
-      "the token has a member twice",
+      "the token has a duplicate member",
     ],
     [
       "a byte that is not a string",

@@ -119,7 +119,7 @@ export function accessCases(setting: () => RawSetting): void {
       await eventually(async () => (await send("GET", path("configmaps"))).code === 403);
     });
 
-    test("names narrow a role, also for lists that select them", async () => {
+    test("names narrow a role, including for lists that select them", async () => {
       const { path } = setting();
       const { send } = await give("one-object", [rule("get list watch", "configmaps", ["mine"])]);
       const codes = [

@@ -20,7 +20,7 @@ export function listCases(setting: () => Setting): void {
       }
     };
 
-    test("items come in order, each with its type, at a state that the list names", async () => {
+    test("items are in order, each with its type, at a state that the list names", async () => {
       const { client, namespace } = setting();
       await make("ordered", 3);
       const { items, resourceVersion, continue: token } = await client.list(CONFIG_MAPS, { namespace, labelSelector: "set=ordered" });

@@ -41,7 +41,7 @@ describe("the time of a key", () => {
         await own.clock.advance(1_000);
       }
       expect(codes).toEqual([200, 200, 401]);
-      expect(at(await key.send("GET", "/teams"), "message")).toBe("access key expired. Please login again");
+      expect(at(await key.send("GET", "/teams"), "message")).toBe("access key expired. Please log in again");
       expect((await own.admin.send("GET", `${KEYS}/${key.name}`)).code).toBe(200);
     });
   });

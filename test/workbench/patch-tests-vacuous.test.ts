@@ -54,7 +54,7 @@ describe("a test that cannot fail is refused", () => {
   });
 
   test("no statement, where no patch finds anything", async () => {
-    const bare = "The test states nothing, and no patch finds a value";
+    const bare = "The test has no assertions, and no patch finds a value";
     expect(await told(`${SUITE}tests: [{ it: t, object: {} }]\n`)).toEqual([expect.stringContaining(bare)]);
     const service = "{ apiVersion: v1, kind: Service, metadata: { name: a } }";
     expect(await told(`${SUITE}tests: [{ it: t, object: ${service} }]\n`)).toEqual([expect.stringContaining("no patches for this kind")]);

@@ -58,7 +58,7 @@ function managedFieldsAfter(options: TrackedUpdateOptions): readonly unknown[] |
   return writeManagers(afterUpdate(requested ?? readManagers(stored), comparison, writerOf(options)));
 }
 
-/** Tells whether an object has no field that could be owned: then the absence of owners does not mean that it is untracked. */
+/** Reports whether an object has no field that could be owned: then the absence of owners does not mean that it is untracked. */
 function isBare(shape: ObjectSchema, object: KubeObject | undefined): boolean {
   return object === undefined || hasNoDifference(compare(shape, zeroObject(shape), object));
 }

@@ -33,7 +33,7 @@ export function createAddressOf(proxies: readonly string[]): AddressOf {
   };
 }
 
-/** The address of the connection, whatever the request says. */
+/** The address of the connection, regardless of the request's headers. */
 export const remoteAddressOf: AddressOf = ({ socket }) => socket.remoteAddress ?? "";
 
 function familyOf(address: string): "ipv4" | "ipv6" {

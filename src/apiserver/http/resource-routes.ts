@@ -60,7 +60,7 @@ export type OnWatch = (user: UserInfo, end: (status?: Status) => void, caller: U
 /** Handles a request for a resource. */
 export type ResourceRoutes = (exchange: Exchange, target: ResourceTarget) => Promise<void>;
 
-/** Tells whether a request follows a collection instead of reading it. */
+/** Reports whether a request follows a collection instead of reading it. */
 export function isWatch({ method, query }: Pick<Exchange, "method" | "query">, target: ResourceTarget): boolean {
   return method === "GET" && target.subresource === undefined && (target.watch || readFlag(query, "watch") === true);
 }

@@ -116,7 +116,7 @@ function mergeValue(shape: Schema, original: unknown, patch: unknown): unknown {
   return clean(patch);
 }
 
-/** Tells whether what a patch says takes the place of all that was there. */
+/** Reports whether what a patch says takes the place of all that was there. */
 function isWhole(shape: Schema): boolean {
   return shape.type === "list" && shape.merge === undefined;
 }

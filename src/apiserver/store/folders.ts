@@ -2,8 +2,8 @@ import { mkdir, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 
 /**
- * Makes a folder that only its owner can read, and those above it, unless they exist. Node's own way (`recursive`) never ends where the
- * system makes no folders, such as below `/proc`.
+ * Makes a folder that only its owner can read, and those above it, unless they exist. Node's own option (`recursive`) never returns where
+ * the system creates no folders, such as below `/proc`.
  *
  * @throws the system's error.
  */

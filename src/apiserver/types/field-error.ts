@@ -12,7 +12,7 @@ export function required(field: string, detail = ""): FieldError {
   return { reason: "FieldValueRequired", field, message: detail === "" ? "Required value" : `Required value: ${detail}` };
 }
 
-/** The value is not allowed; `detail` says what would be. */
+/** The value is not allowed; `detail` describes what would be. */
 export function invalid(field: string, value: unknown, detail: string): FieldError {
   return { reason: "FieldValueInvalid", field, message: `Invalid value: ${shown(value)}: ${detail}` };
 }

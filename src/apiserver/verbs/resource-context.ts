@@ -78,7 +78,7 @@ export interface WriteResult {
   readonly old: KubeObject | undefined;
 }
 
-/** The checks of a write: its author is authorized at the moment of the write, also by the kind's own requirements. */
+/** The checks of a write: its author is authorized at the moment of the write, including by the kind's own requirements. */
 export function termsOf(
   { definition: { strategy } }: ResourceContext,
   { judge }: Pick<WriteOptions, "judge">,

@@ -34,7 +34,7 @@ export function defineCluster(command: Command, context: CommandContext): void {
     .option("-f, --filename <file>", "initial objects, YAML or JSON; existing objects do not change; repeatable", collect)
     .option(
       "--controllers <names>",
-      "controllers that run, separated by commas: * is all, -name leaves one out; names as kube-controller-manager's (default: *)",
+      "controllers to run, separated by commas: * is all, -name leaves one out; the names are those of kube-controller-manager (default: *)",
       parseControllers,
     );
   addPlatformFlags(withPlace)

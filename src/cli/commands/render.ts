@@ -63,7 +63,7 @@ async function render(context: CommandContext, options: RenderOptions): Promise<
     const apply = (object: KubeObject) =>
       toHost ? patcher.toHost(object, host && { host }) : patcher.toTenant(object, tenant && { tenant });
     const toHost = options.direction === "toHost";
-    const rejection = toHost ? "would not be written" : "is shown with the body that the tenant has";
+    const rejection = toHost ? "would not be written" : "is shown with the tenant's body";
     const results = objects.flatMap((object) => patched(context, { patcher, kinds: loaded.kinds, object, apply, rejection, toHost }));
     terminal.out(formatObjects(results, options.output));
   } finally {

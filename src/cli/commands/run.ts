@@ -11,7 +11,7 @@ import type { SidecarOptions } from "../run/sidecar.ts";
 export function defineRun(command: Command, context: CommandContext): void {
   addClusterFlags(command)
     .addOption(
-      new Option("--services <who>", "who creates host Services: this syncer (managed) or another one (external)")
+      new Option("--services <who>", "creator of host Services: this syncer (managed) or another one (external)")
         .choices(["managed", "external"])
         .default("managed"),
     )

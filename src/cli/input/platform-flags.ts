@@ -23,7 +23,7 @@ export function addPlatformFlags(command: Command): Command {
   return command
     .option("--platform-issuer <url>", "base URL of a platform whose tokens the cluster accepts", parseIssuer)
     .option("--platform-keys <file-or-url>", "the platform's published keys (JWKS); read again when a token names an unknown one")
-    .option("--platform-target <target>", "what the cluster is to the platform: cluster=NAME or virtualCluster=PROJECT/NAME", parseTarget);
+    .option("--platform-target <target>", "name of the cluster in the platform: cluster=NAME or virtualCluster=PROJECT/NAME", parseTarget);
 }
 
 function parseIssuer(text: string): string {

@@ -152,7 +152,7 @@ export function judge({ contents, copy, backups, serverFile, serverFault }: Data
   else if (manifest !== undefined) broken.push(...faultsAgainst(manifest, { ...contents, backups, serverFile }));
   else if (isBackup) broken.push("it is a backup, and its manifest is missing");
   else if (copy?.state === "backup") {
-    if (copy.digest !== found.digest) broken.push("it does not hold what was copied into it");
+    if (copy.digest !== found.digest) broken.push("its contents are not what was copied into it");
     unproven.push("that server.json is the one that was backed up", "the order in which the objects were written");
   }
   if (contents.objects.length === 0) broken.push("it holds nothing");

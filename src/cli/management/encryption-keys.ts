@@ -74,7 +74,7 @@ async function readIfThere(path: string): Promise<string | undefined> {
   }
 }
 
-/** Tells whether there is something at a path. */
+/** Reports whether there is something at a path. */
 export async function exists(path: string): Promise<boolean> {
   return access(path).then(
     () => true,

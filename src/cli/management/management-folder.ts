@@ -100,8 +100,8 @@ export async function openManagementFolder(options: ManagementFolderOptions): Pr
 
 /** How it is known that there once were data. The first revision is that of a database in which nothing was written yet. */
 function signOfData(folder: string, hasServerFile: boolean): string | undefined {
-  if (hasServerFile) return `${SERVER_FILE} says that a server has run on it`;
-  return (readRevisionFile(folder) ?? 1) > 1 ? `${REVISION_FILE} says that a server has written` : undefined;
+  if (hasServerFile) return `${SERVER_FILE} shows that a server has run on it`;
+  return (readRevisionFile(folder) ?? 1) > 1 ? `${REVISION_FILE} shows that a server has written` : undefined;
 }
 
 /** Before it is closed: the next start would miss a log that is gone, while an extra one does no harm. */

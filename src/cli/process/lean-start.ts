@@ -45,8 +45,8 @@ export function startLean(started: StartedProcess): void {
 }
 
 /**
- * Returns leftover memory of the start to the system: texts and lists of both clusters, and V8's reserve for more of them. It stops the
- * process for some 50 ms with 1,000 objects. Does nothing in a process that was not started lean.
+ * Returns memory that only the start needed to the system: texts and lists of both clusters, and V8's reserve for more of them. It pauses
+ * the process for about 50 ms with 1,000 objects. Does nothing in a process that was not started lean.
  */
 export function giveBack({ gc }: { readonly gc?: NodeJS.GCFunction | undefined } = globalThis): void {
   gc?.({ type: "major", execution: "sync", flavor: "last-resort" });

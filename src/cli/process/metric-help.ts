@@ -48,7 +48,7 @@ export const METRIC_HELP: Readonly<Record<string, string>> = {
   rest_client_requests_total: "Requests to API servers; code is <error> if there was no answer",
   rest_client_request_duration_seconds: "Time from a request to its complete answer; for a watch, to the start of the answer",
   apiserver_request_total:
-    "Answered requests, by HTTP status; watches are counted when they end. Code 499: the client left before the answer",
+    "Answered requests, by HTTP status; watches are counted when they end. Code 499: the client disconnected before the answer",
   apiserver_request_duration_seconds: "Time from the headers of a request to its answer, without watches",
   apiserver_current_inflight_requests:
     "Requests in progress, readOnly or mutating; the limits are --max-requests-inflight and --max-mutating-requests-inflight",
@@ -68,12 +68,12 @@ export const METRIC_HELP: Readonly<Record<string, string>> = {
   management_login_refreshes_total:
     "Checks of existing logins: current (the user may still sign in), ended, failed (the provider could not be asked), unasked (the provider cannot be asked without the user)",
   management_access_keys:
-    "Stored keys, by type (unknown for types without a meaning) and state: working, or the reason why they are refused: expired, disabled, deleted, user (deleted), password (changed since), connector (removed, or leads elsewhere), member (left the team), holder (the user who set the value left the team, or is disabled or deleted), maker (the key that created it is refused)",
+    "Stored keys, by type (unknown for types without a meaning) and state: working, or the reason why they are refused: expired, disabled, deleted, user (deleted), password (changed since), connector (removed, or points elsewhere), member (left the team), holder (the user who set the value left the team, or is disabled or deleted), maker (the key that created it is refused)",
   management_access_key_refusals_total: "Requests answered 401: missing (no key), unknown, or a state of management_access_keys",
   management_administrator_key_end_timestamp_seconds:
     "Time when the first administrator's key expires, in seconds since 1970; +Inf if it does not expire",
   management_etcd_reloads_total:
-    "Complete reloads from etcd: restored (a backup was restored, or etcd was emptied; counted when it is noticed), compacted (etcd no longer has the history that would tell whether a backup was restored), missed (an event was missed, or data was written without the servers)",
+    "Complete reloads from etcd: restored (a backup was restored, or etcd was emptied; counted when it is noticed), compacted (etcd no longer has the history that would show whether a backup was restored), missed (an event was missed, or data was written without the servers)",
   management_config_reload_failures_total: "Configurations that could not be loaded; the old one stays in effect",
   process_cpu_seconds_total: "Processor time used",
   process_resident_memory_bytes: "Resident memory",

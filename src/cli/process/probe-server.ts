@@ -70,7 +70,7 @@ function answerOf(probe: ProbeAnswer): Answer {
 }
 
 /**
- * Splits `host:port`; an empty host is every interface.
+ * Splits `host:port`; an empty host means every interface.
  *
  * @throws USAGE when the text is not an address.
  * @example

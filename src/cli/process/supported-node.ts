@@ -2,8 +2,8 @@
 const OLDEST = { major: 22, minor: 19 };
 
 /**
- * Message for users whose Node is too old, or undefined if it is not. Without it they would see a syntax error, or a failure
- * in the middle of the work.
+ * Message for users whose Node is too old, or undefined if it is not. Without it they would get a syntax error, or a
+ * failure at an arbitrary point.
  *
  * @example
  * tooOld("v24.21.0"); // undefined

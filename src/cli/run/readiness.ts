@@ -93,7 +93,7 @@ class WatchedReadiness implements Readiness {
     if (services.length === 0) return [];
     const many = services.length === 1 ? "1 Service" : `${services.length} Services`;
     return [
-      `BACKENDS_INVISIBLE: readers on the host do not see all backends of ${many}; \`endpoint-sync why services ${services[0]}\` says what to do`,
+      `BACKENDS_INVISIBLE: readers on the host do not see all backends of ${many}; \`endpoint-sync why services ${services[0]}\` explains what to do`,
     ];
   }
 

@@ -41,7 +41,7 @@ const PLACES_MAX = 5;
 
 /**
  * A test for every patch, and the objects that it uses: the current result of the patch for these objects is what the test
- * expects. One that needs another value is skipped, and says so.
+ * expects. A test that needs another value is skipped, and states the reason.
  */
 export async function skeletonOf(options: SkeletonOptions): Promise<SkeletonFile[]> {
   const { loaded, file } = options;

@@ -44,7 +44,7 @@ function validate(object: KubeObject, old: KubeObject | undefined): FieldError[]
   ];
 }
 
-/** Bytes behind base64 text. */
+/** The bytes that base64 text encodes. */
 export function decodedLength(base64: string): number {
   return Buffer.byteLength(base64, "base64");
 }

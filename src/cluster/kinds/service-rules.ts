@@ -45,7 +45,7 @@ export function hasNodePorts({ type }: ServiceSpec): boolean {
   return type === "NodePort" || type === "LoadBalancer";
 }
 
-/** Tells whether a Service has a cluster IP, even if it is "None": all types but ExternalName do. */
+/** Reports whether a Service has a cluster IP, even if it is "None": all types but ExternalName do. */
 export function hasClusterIp({ type }: ServiceSpec): boolean {
   return type !== "ExternalName";
 }

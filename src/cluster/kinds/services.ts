@@ -156,7 +156,7 @@ function withoutOldNodePort(port: ServicePort, old: ServiceSpec): ServicePort {
   return rest;
 }
 
-/** Tells whether a Service has no address of its own. */
+/** Reports whether a Service has no address of its own. */
 export function isHeadless(spec: ServiceSpec): boolean {
   return spec.clusterIP === HEADLESS;
 }

@@ -33,14 +33,14 @@ const RULE_VIRTUAL_CLUSTER = named("AccessScopeRuleVirtualCluster", "A virtual c
   namespace: [text, "Namespace of its project; empty for all."],
 });
 
-const SCOPE_RULE = named("AccessScopeRule", "Which requests match. An empty list does not restrict.", {
+const SCOPE_RULE = named("AccessScopeRule", "Which requests match. An empty list matches everything.", {
   verbs: [listOf(text), "Verbs; empty for every verb."],
   resources: [listOf(SCOPE_RESOURCES), "Resources; empty for all resources of all groups."],
   namespaces: [listOf(text), "Namespaces; an empty string matches requests without a namespace. Empty for every namespace."],
   nonResourceURLs: [listOf(text), "Paths that are not resources. * may be the whole last segment of a path."],
   requestTargets: [listOf(text), "Where requests go: Management, Cluster, ProjectSpace, ProjectVirtualCluster. Empty for every request."],
-  cluster: [text, "Name of the connected cluster that requests must go to. Empty does not restrict."],
-  virtualClusters: [listOf(RULE_VIRTUAL_CLUSTER), "Virtual clusters that requests must go to. Empty does not restrict."],
+  cluster: [text, "Name of the connected cluster that requests must go to. Empty means no restriction."],
+  virtualClusters: [listOf(RULE_VIRTUAL_CLUSTER), "Virtual clusters that requests must go to. Empty means no restriction."],
 });
 
 /** Shape of an access scope in the published API. Empty fields are left out. */

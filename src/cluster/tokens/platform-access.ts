@@ -89,7 +89,7 @@ function staysWithin(user: UserInfo, target: Target, attributes: Attributes): bo
 
 const GIVING: readonly string[] = ["create", "update", "patch"];
 
-/** Tells whether a request can give an unlimited user more permissions. */
+/** Reports whether a request can give an unlimited user more permissions. */
 function handsOn({ verb, group, resource, subresource }: ResourceAttributes): boolean {
   if (group === RBAC_GROUP) return GIVING.includes(verb);
   return group === "" && resource === "serviceaccounts" && subresource === "token";

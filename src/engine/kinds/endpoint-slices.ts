@@ -25,7 +25,7 @@ const SAMPLE = {
   ports: SAMPLE_PORTS,
 };
 
-/** The special rules of EndpointSlices: the Service they name, who writes them, and an address type that cannot change. */
+/** The special rules of EndpointSlices: the Service that they name, their writers, and an address type that cannot change. */
 export const ENDPOINT_SLICES_KIND: SyncedKind = {
   resource: ENDPOINT_SLICES,
   section: "endpointSlices",

@@ -15,7 +15,7 @@ interface Pointing {
 const POD = { apiVersion: "v1", kind: "Pod" };
 
 /**
- * `item` with its Pod reference as the host knows the Pod: under its host name, without uid and version, which would refer to
+ * `item` with its Pod reference as it appears on the host: under its host name, without uid and version, which would refer to
  * nothing there. A Pod without a host name loses its reference.
  */
 export function toHostTarget<Item extends Pointing>(item: Item, translator: Translator): Item {

@@ -77,7 +77,7 @@ export function placesOf([first]: readonly Segment[]): (path: string) => ValueRo
   return (path) => ({ role: "field", path });
 }
 
-/** Tells whether the value at a concrete path is an element of a list, or inside one. */
+/** Reports whether the value at a concrete path is an element of a list, or inside one. */
 export function isInList(path: string): boolean {
   return parseConcrete(path).some((step) => typeof step === "number");
 }

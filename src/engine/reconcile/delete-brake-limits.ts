@@ -18,7 +18,7 @@ export interface Absences {
 }
 
 /**
- * Tells whether the delete brake must engage: a source that is suddenly empty, another cluster behind the same address or one
+ * Reports whether the delete brake must engage: a source that is suddenly empty, another cluster behind the same address or one
  * that was restored from an old backup would otherwise delete most copies. One kind is enough, because each kind is listed separately.
  *
  * @example

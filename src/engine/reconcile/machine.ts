@@ -138,7 +138,7 @@ export interface ReconcileStrategy<Input, Planned extends PlannedSteps> {
   /** How clients that keep undoing writes are answered; left out, writes are not held back for them. */
   readonly fights?: {
     sourceOf(input: Input): KubeObject | undefined;
-    /** Tells whether an operation brings back a copy that another client deleted. */
+    /** Reports whether an operation brings back a copy that another client deleted. */
     recreates(input: Input, operation: Operation): boolean;
     readonly restorationStopped: string;
     readonly recreationSlowed: string;
@@ -184,7 +184,7 @@ export const UNSEEN_RETRY_MS = 60_000;
 
 const CACHE_CONTRADICTED: Note = {
   code: "CACHE_CONTRADICTED",
-  message: "The lists of an API server lack what it has; the copy is not up to date, and the lists are read again once a minute",
+  message: "The lists of an API server lack objects that it has; the copy is not up to date, and the lists are read again once a minute",
 };
 
 /**
@@ -295,7 +295,7 @@ export function createMachine<Input, Planned extends PlannedSteps>(strategy: Rec
         case "asking": {
           const input = strategy.learn?.(state, response);
           if (input !== undefined) return yield* decide(state, input);
-          assert(response.type === "failed", "an answer is learned, unless it is a failure");
+          assert(response.type === "failed", "an answer is recorded, unless it is a failure");
           return fail(state, response.error);
         }
         case "confirming":

@@ -127,12 +127,12 @@ export function writtenKey(operation: Operation): ObjectKey {
   return operation.action === "delete" ? operation.key : keyOf(operation.object);
 }
 
-/** Tells whether an operation creates the copy. */
+/** Reports whether an operation creates the copy. */
 export function isCopying({ action, side }: Operation): boolean {
   return action === "create" && side === "host";
 }
 
-/** Tells whether an operation only undoes an edit of the copy. */
+/** Reports whether an operation only undoes an edit of the copy. */
 export function isRestoration(operation: Operation): boolean {
   return operation.action === "update" && operation.restores === true;
 }

@@ -29,7 +29,7 @@ export function projectContext({ vcluster, hostObject, virtualObject }: Evaluati
 /**
  * The JSON text of an expression's input; `name` appears in errors.
  *
- * @throws USAGE when it is not JSON data; RangeError when it nests too deep.
+ * @throws USAGE when it is not JSON data; RangeError when it is nested too deeply.
  */
 export function jsonOf(name: "value" | "context", data: unknown): string {
   try {
@@ -89,7 +89,7 @@ export function contextSourceOf({ vcluster, hostObject, virtualObject }: Evaluat
   return { name, namespace, config, hostObject, virtualObject };
 }
 
-/** Tells whether `context` has the same projection as `source`, apart from the path. */
+/** Reports whether `context` has the same projection as `source`, apart from the path. */
 export function hasSource(context: EvaluationContext, source: ContextSource, use: ContextUse): boolean {
   const { vcluster } = context;
   return (

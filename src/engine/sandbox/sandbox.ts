@@ -96,7 +96,7 @@ export interface Sandbox {
    */
   evaluate(expression: Expression, scope: Scope, options?: BudgetOptions): Evaluated;
   /**
-   * Tells whether a compiled expression can see anything of `context.hostObject`: its value is the same for all of them if not.
+   * Reports whether a compiled expression can see anything of `context.hostObject`: its value is the same for all of them if not.
    *
    * @throws USAGE for an expression of another sandbox.
    */
@@ -222,7 +222,7 @@ class QuickJsSandbox implements Sandbox {
 
   #mustBeOwn(expression: Expression): CompiledExpression {
     if (this.#own.has(expression)) return expression as CompiledExpression;
-    throw misuse("Cannot use an expression that this sandbox has not compiled. Give its text to compile first");
+    throw misuse("Cannot use an expression that this sandbox has not compiled. Pass its text to compile first");
   }
 
   #newInstance(): Instance {
@@ -296,7 +296,7 @@ class QuickJsSandbox implements Sandbox {
 
 function mustHaveContext(scope: Scope): void {
   const context: unknown = isRecord(scope) ? scope.context : undefined;
-  if (!isRecord(context)) throw misuse("Cannot evaluate: the scope has no context. Give it as in the documentation of EvaluationContext");
+  if (!isRecord(context)) throw misuse("Cannot evaluate: the scope has no context. Provide it as described for EvaluationContext");
   if (!isRecord(context["vcluster"])) throw misuse("Cannot evaluate: context.vcluster is missing. It has name, namespace and config");
   if (typeof context["path"] !== "string")
     throw misuse("Cannot evaluate: context.path is missing. It is a string, empty where there is no path");

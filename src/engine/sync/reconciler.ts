@@ -98,7 +98,7 @@ const ID_LENGTH = 8;
  * Subscribes to the caches, hands out the keys of their objects, and waits to be called for each. Opens no watch, starts nothing
  * and keeps no timer.
  *
- * @throws API_… if the identity of the tenant cluster cannot be read, or if a cluster does not say what it allows.
+ * @throws API_… if the identity of the tenant cluster cannot be read, or if a cluster does not report what it allows.
  * @example
  * const engine = await createEngine({ config, vcluster, services: "external" });
  * const reconciler = await createReconciler({ engine, tenant, host, enqueue: (key) => queue.add(key) });

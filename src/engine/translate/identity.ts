@@ -42,7 +42,7 @@ export function whose(identity: VClusterIdentity, source: CopySource): Whose {
   return said !== undefined || sameCluster || isInOurPlace(identity, source) ? "ours" : "foreign";
 }
 
-/** Tells whether copies of this virtual cluster can be in the host namespace that the markers name. */
+/** Reports whether copies of this virtual cluster can be in the host namespace that the markers name. */
 function isInOurPlace({ translator }: VClusterIdentity, { namespace, hostNamespace }: CopySource): boolean {
   if (hostNamespace === translator.vcluster.namespace || hostNamespace === translator.hostNamespace(namespace)) return true;
   const targets = translator.targetNamespaces();
@@ -79,7 +79,7 @@ export function ourMarkers(
   return source !== undefined && whose(identity, source) === "ours" ? source : undefined;
 }
 
-/** Tells whether this virtual cluster's syncer wrote a host object. */
+/** Reports whether this virtual cluster's syncer wrote a host object. */
 export function isOurs(identity: VClusterIdentity, object: KubeObject, resource: Pick<ResourceType, "apiVersion" | "kind">): boolean {
   return ourMarkers(identity, object, resource) !== undefined;
 }

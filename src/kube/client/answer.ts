@@ -23,7 +23,7 @@ const EXCERPT_MAX = 200;
  */
 export const ANSWER_DEPTH_MAX = 500;
 
-/** Tells whether the server accepted the request. */
+/** Reports whether the server accepted the request. */
 export function isSuccess(answer: Answer): boolean {
   return answer.status >= 200 && answer.status < 300;
 }

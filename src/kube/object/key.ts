@@ -38,7 +38,7 @@ export function parseKey(text: string): ObjectKey {
 }
 
 /**
- * Tells whether both keys name the same object, if they are of one kind.
+ * Reports whether both keys name the same object, if they are of one kind.
  *
  * @example
  * sameKey({ namespace: "shop", name: "db" }, { namespace: "test", name: "db" }); // false

@@ -142,7 +142,7 @@ function isFieldOperator(operator: string): operator is "In" | "NotIn" | "Exists
 }
 
 /**
- * Tells whether every condition holds for `labels`. NotIn also holds where the label is absent.
+ * Reports whether every condition holds for `labels`. NotIn also holds where the label is absent.
  *
  * @example
  * matchesSelector(parseSelector("tier!=a"), undefined); // true

@@ -11,7 +11,7 @@ export function keySubjectOf({ user = "", team = "", subject = "" }: Pick<KeySpe
   return named.length === 1 ? named[0] : undefined;
 }
 
-/** Tells whether a key belongs to the caller or to one of the caller's teams. */
+/** Reports whether a key belongs to the caller or to one of the caller's teams. */
 export function isKeyOf({ subject, teams }: Caller, spec: Parameters<typeof keySubjectOf>[0]): boolean {
   const owner = keySubjectOf(spec);
   if (owner?.kind === "team") return teams.has(owner.name);

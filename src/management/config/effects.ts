@@ -31,14 +31,14 @@ const BUILDS = shownOnly("the service builds no images", "an image builder");
  */
 export const EFFECTS: Readonly<Record<string, Effect>> = {
   "auth.oidc": acts("users sign in with it"),
-  "auth.oidc.type": shownOnly("it is the name of a picture in a user interface", "a user interface of the platform"),
+  "auth.oidc.type": shownOnly("it names an image in a user interface", "a user interface of the platform"),
   "auth.sourceHostA": acts("users sign in with it"),
   "auth.sourceHostB": acts("users sign in with it"),
   "auth.directoryProviderA": acts("users sign in with it"),
   "auth.directoryProviderB": acts("users sign in with it"),
   "auth.saml": acts("users sign in with it"),
   "auth.clusterManager": acts("users sign in with one of its tokens"),
-  "auth.administrators": acts("members of a provider's group administer"),
+  "auth.administrators": acts("members of a provider's group become administrators"),
   "auth.identityRefreshSeconds": acts("how soon a login follows changes at the provider"),
   "auth.identityStaleSeconds": acts("how long a login is valid while the provider cannot be reached"),
   "auth.password.disabled": acts("no user can sign in with a password"),
@@ -68,7 +68,7 @@ export const EFFECTS: Readonly<Record<string, Effect>> = {
   "audit.maxBackups": acts("how many rotated files are kept"),
   "audit.maxSize": acts("when the file is rotated"),
   "audit.compress": acts("rotated files are compressed"),
-  platformHost: shownOnly("the public address of the service is its flag --public-url", "the service, in place of that flag"),
+  platformHost: shownOnly("the flag --public-url sets the public address of the service", "the service to use it in place of that flag"),
   projectNamespacePrefix: acts("scopes recognize the namespaces of projects by it"),
   devWorkspaceSubDomain: shownOnly("the service runs no workspaces", "a server of workspaces"),
   uiSettings: acts("the sign-in page shows it"),
@@ -84,7 +84,7 @@ export const EFFECTS: Readonly<Record<string, Effect>> = {
     "a cluster to read the token from; mount the Secret, and name its file in tokenFile",
   ),
   costControl: COSTS,
-  platformDB: shownOnly("the service keeps its data where its flags say", "an operator that installs a database"),
+  platformDB: shownOnly("flags determine where the service keeps its data", "an operator that installs a database"),
   imageBuilder: BUILDS,
 };
 

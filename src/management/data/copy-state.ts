@@ -71,7 +71,7 @@ export function lostLog(log: string): EngineError {
 export function lostWrites(database: string, { found, known }: { readonly found: number; readonly known: number }): EngineError {
   const why = `it ends at revision ${found}, and the server that had it open has acknowledged writes up to ${known}: it is an older file, or its log (-wal) is older, cut or damaged`;
   const hint = `${RESTORE} To continue with what is left, start once with --accept-data-loss`;
-  return new EngineError("STORE_FAILED", `Cannot use "${database}": writes are missing in it; ${why}`, { details: { hint } });
+  return new EngineError("STORE_FAILED", `Cannot use "${database}": writes are missing from it; ${why}`, { details: { hint } });
 }
 
 const RESTORE = "Put back what is missing, or restore a backup into a new place and start there.";

@@ -78,7 +78,7 @@ function validate(object: KubeObject, old: KubeObject | undefined): readonly Fie
   ];
 }
 
-/** Tells whether the last digit has no extra bits, so that each value has one spelling. */
+/** Reports whether the last digit has no extra bits, so that each value has one spelling. */
 function isCanonical(value: string): boolean {
   return Buffer.from(value, "base64").toString("base64") === value;
 }

@@ -25,10 +25,12 @@ export function troubled(trouble: Trouble, reason: string): EngineError {
   return error;
 }
 
-/** What a user sees of a failure. Why a provider cannot be used is only in the log, because it names files and errors of the server. */
+/** What a user sees of a failure. The reason why a provider cannot be used appears only in the log, because it names files and errors of the server. */
 export function told(error: EngineError): EngineError {
   const failed = (statusOf(error)?.code ?? 500) >= 500;
   if (!failed) return error;
   const trouble = troubles.get(error);
-  return unavailable(trouble === undefined ? "sign-in does not work at the moment; the server's log says why" : TROUBLES[trouble]);
+  return unavailable(
+    trouble === undefined ? "sign-in does not work at the moment; see the server's log for the reason" : TROUBLES[trouble],
+  );
 }

@@ -217,7 +217,7 @@ function readKeys(text: string): readonly KeptKey[] {
   });
 }
 
-/** Tells whether a key is complete and matches its algorithm: its public part must verify what it signs. */
+/** Reports whether a key is complete and matches its algorithm: its public part must verify what it signs. */
 function isKept(key: unknown): boolean {
   if (!isRecord(key) || !Number.isSafeInteger(key["neededUntil"]) || !isRecord(key["jwk"])) return false;
   const { jwk, algorithm } = key;

@@ -58,7 +58,7 @@ export function readAsserts(list: Node | undefined, { report, field }: { report:
   });
 }
 
-/** Tells whether checking these statements needs {@link AssertSubject.matches}. */
+/** Reports whether checking these statements needs {@link AssertSubject.matches}. */
 export function needsMatcher(asserts: readonly Assert[]): boolean {
   return asserts.some(({ name }) => name === "matchRegex");
 }

@@ -2,7 +2,7 @@ import { EngineError, isEngineError } from "../../base/errors.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 
 /**
- * Tells whether a text has a part that matches a pattern (JavaScript's syntax, flag u).
+ * Reports whether a text has a part that matches a pattern (JavaScript's syntax, flag u).
  *
  * @throws EXPRESSION_FUEL when it takes too many steps, and the other codes of an evaluation.
  */

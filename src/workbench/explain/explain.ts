@@ -81,7 +81,7 @@ function watch(sandbox: Evaluator, text: string, scope: Scope): Watched | undefi
   }
 }
 
-/** Tells whether the original behaves as the watched expression. */
+/** Reports whether the original behaves as the watched expression. */
 function isFaithful(sandbox: Evaluator, text: string, scope: Scope, { outcome }: Trace): boolean {
   try {
     const { value } = sandbox.evaluate(sandbox.compile(text), scope);

@@ -76,7 +76,7 @@ function checkReach({ test, entry, patched }: TestRun): AssertFinding[] {
   const { result, error, references } = test.definition;
   const states = [result, error, references, test.expected, entry, test.asserts[0], test.patches[0]].some((one) => one !== undefined);
   if (states || patched.outcomes.some(({ matches }) => matches > 0)) return [];
-  const message = `The test states nothing, and no patch finds a value${tellOutcomes(patched)}; write result: unchanged if that is meant`;
+  const message = `The test has no assertions, and no patch finds a value${tellOutcomes(patched)}; write result: unchanged if that is meant`;
   return [{ failure: { message, place: test.place } }];
 }
 

@@ -40,7 +40,7 @@ export async function packState(state: PlaygroundState): Promise<Packed> {
 }
 
 /**
- * The state behind a fragment, with or without its `#`. Never throws: whatever is wrong with it is a message for people.
+ * The state behind a fragment, with or without its `#`. Never throws: problems are returned as a message for the user.
  *
  * @example
  * const unpacked = await unpackState(location.hash);

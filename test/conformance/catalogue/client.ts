@@ -23,8 +23,8 @@ export const CLIENT_SECTIONS: readonly CatalogueSection[] = [
     suite: "client",
     group: "get and create",
     cases: {
-      "what is created is read back, with type and with what only the server sets": ["API conventions", "Metadata"],
-      "system fields of the author are overwritten": ["upstream", "`rest.BeforeCreate`, `rest.FillObjectMetaSystemFields`"],
+      "a created object is read back, with its type and the fields that only the server sets": ["API conventions", "Metadata"],
+      "system fields that the author sets are overwritten": ["upstream", "`rest.BeforeCreate`, `rest.FillObjectMetaSystemFields`"],
       "create never overwrites": ["API conventions", "HTTP Status codes, 409 StatusConflict"],
       "a namespace that does not exist accepts no objects": ["Admission controllers", "NamespaceLifecycle"],
       "generateName is completed with five characters chosen by the server": ["ObjectMeta", "generateName"],
@@ -52,7 +52,7 @@ export const CLIENT_SECTIONS: readonly CatalogueSection[] = [
     cases: {
       "it replaces the object and increases its resourceVersion": updates,
       "an object that has changed is API_CONFLICT and stays as it is": consistency,
-      "of many writers from one state exactly one wins": consistency,
+      "of many writers that start from one state, exactly one succeeds": consistency,
       "an object that is gone is API_NOT_FOUND and does not come back": ["API conventions", "HTTP Status codes, 404 StatusNotFound"],
       "Endpoints that are gone, which a PUT could create, do not come back either": ["upstream", "`AllowCreateOnUpdate` of Endpoints"],
       "an object that was recreated under the name is API_CONFLICT": ["API conventions", "Metadata, uid"],
@@ -90,7 +90,7 @@ export const CLIENT_SECTIONS: readonly CatalogueSection[] = [
       "merge patch: a body that is not an object is API_BAD_REQUEST": ["upstream", "`jsonPatcher.applyJSPatch`"],
       "a patch that changes nothing keeps the resourceVersion": ["upstream", "`GuaranteedUpdate`, no write without change"],
       "a patch with an old resourceVersion is API_CONFLICT, with the current one it applies": updates,
-      "patches of several writers at once all arrive": ["API concepts", "Choosing an update mechanism"],
+      "concurrent patches of several writers all take effect": ["API concepts", "Choosing an update mechanism"],
       "an absent object is API_NOT_FOUND": ["API conventions", "HTTP Status codes, 404 StatusNotFound"],
     },
   },
@@ -114,7 +114,7 @@ export const CLIENT_SECTIONS: readonly CatalogueSection[] = [
     suite: "client",
     group: "list",
     cases: {
-      "items come in order, each with its type, at a state that the list names": ["API concepts", "Collections"],
+      "items are in order, each with its type, at a state that the list names": ["API concepts", "Collections"],
       "a list without a namespace covers all of them": ["API concepts", "Resource URIs"],
       "selectors choose by labels of certain values": ["Labels and selectors", "Equality-based requirement"],
       "selectors choose by labels of several values, and not of another": ["Labels and selectors", "Set-based requirement"],
@@ -135,8 +135,8 @@ export const CLIENT_SECTIONS: readonly CatalogueSection[] = [
     group: "watch",
     cases: {
       "events follow the list in order, each with the object at that moment": detection,
-      "an open watch sees later changes, and reports when it is open": detection,
-      "a selector sees objects come and go as their labels change": ["upstream", "`cacheWatcher.convertToWatchEvent`"],
+      "an open watch receives later changes, and reports when it is open": detection,
+      "with a selector, objects come and go as their labels change": ["upstream", "`cacheWatcher.convertToWatchEvent`"],
       "timeoutSeconds ends it without an error": ["Common parameters", "timeoutSeconds"],
     },
   },
@@ -146,7 +146,7 @@ export const CLIENT_SECTIONS: readonly CatalogueSection[] = [
     group: "watch",
     cases: {
       "the signal ends it without an error": ["this client", "watch"],
-      "a signal that was raised before opens nothing": ["this client", "watch"],
+      "a signal that was aborted before opens no watch": ["this client", "watch"],
       "leaving the loop early ends the watch": ["this client", "watch"],
     },
   },

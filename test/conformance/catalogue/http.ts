@@ -59,7 +59,7 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
         "upstream",
         "`EnsureObjectNamespaceMatchesRequestNamespace`",
       ],
-      "a generated name is not longer than names may be": ["upstream", "`names.SimpleNameGenerator`"],
+      "a generated name is no longer than the maximum": ["upstream", "`names.SimpleNameGenerator`"],
     },
   },
   {
@@ -113,7 +113,7 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
     suite: "http",
     group: "writes",
     cases: {
-      "a dry run answers like a real request, and leaves no trace": ["API concepts", "Dry-run"],
+      "a dry run answers like a real request, and stores nothing": ["API concepts", "Dry-run"],
       "unknown fields are dropped with a warning, without one, or refused, as the request asks": [
         "API concepts",
         "Validation for unrecognized or duplicate fields",
@@ -190,7 +190,7 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
     group: "lists",
     cases: {
       "a list has the kind of its items and is never null": ["API concepts", "Collections"],
-      "pages tell how many items are left, unless a selector hides it": ["ListMeta", "remainingItemCount"],
+      "pages report how many items are left, unless there is a selector": ["ListMeta", "remainingItemCount"],
       "an exact state is listed as it was": reads,
       "?resourceVersion=999999999999&resourceVersionMatch=NotOlderThan is 504": ["API concepts", "Unavailable resource versions"],
       "?resourceVersionMatch=Exact is 422": reads,
@@ -206,7 +206,7 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
     subject: "Representations",
     suite: "http",
     group: "lists",
-    cases: { "JSON for people is indented": ["Common parameters", "pretty"] },
+    cases: { "JSON for human readers is indented": ["Common parameters", "pretty"] },
   },
   {
     subject: "Watch",
@@ -257,7 +257,7 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
       "without a manager is 422": ["Server-side apply", "Managers"],
       "of another version is 400": ["API conventions", "Resources, apiVersion"],
       "to another name is 400": ["ObjectMeta", "name"],
-      "of an unknown field, if that is asked for is 400": ["API concepts", "Validation for unrecognized or duplicate fields"],
+      "of an unknown field, if requested, is 400": ["API concepts", "Validation for unrecognized or duplicate fields"],
       "only appliers may use force": ["Common parameters", "force"],
     },
   },
@@ -278,7 +278,7 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
     group: "strategic merge patch",
     cases: {
       "items of a list are merged by key, and deleted ones are removed": ["Strategic merge patch", "List of maps, delete directive"],
-      "an unknown directive is 422, an item without its key too": ["upstream", "`strategicpatch`, `ErrNoMergeKey`"],
+      "an unknown directive is 422, as is an item without its key": ["upstream", "`strategicpatch`, `ErrNoMergeKey`"],
     },
   },
   {
@@ -343,7 +343,7 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
       "a Lease in protobuf is read, as leader elections write it": protobuf,
       "an EndpointSlice in protobuf is read, as slice controllers write it": protobuf,
       "a status in protobuf is read, as load balancers write it": protobuf,
-      "the options of a deletion may be in protobuf, and count": ["DeleteOptions", "preconditions"],
+      "the options of a deletion may be in protobuf, and take effect": ["DeleteOptions", "preconditions"],
     },
   },
   {

@@ -181,7 +181,7 @@ describe("a vault that answers oddly", () => {
     await pass(0.8 * HOUR_MS);
     expect(renewals()).toBeGreaterThan(2);
     expect(renewals()).toBeLessThan(20);
-    expect(told).toEqual([expect.stringContaining("does not say how long the token is valid")]);
+    expect(told).toEqual([expect.stringContaining("does not contain the token's lifetime")]);
     expect(told.join()).not.toMatch(/hidden|hvs/);
     vault.insteadOfToken = undefined;
     await pass(0.15 * HOUR_MS);

@@ -94,7 +94,10 @@ test.each([
 });
 
 test.each([
-  ["{ at: 1s }", "9: error CONFIG_VALUE sequences[0].expect[0]: Nothing is expected here. Say what should hold: tenant, host or quiescent"],
+  [
+    "{ at: 1s }",
+    "9: error CONFIG_VALUE sequences[0].expect[0]: Nothing is expected here. State what should hold: tenant, host or quiescent",
+  ],
   ["{ host: { wep: present } }", '19: error CONFIG_VALUE sequences[0].expect[0].host: Unknown object "wep". Did you mean "web"?'],
   [
     "{ host: { web: there } }",

@@ -18,7 +18,7 @@ export class ProtobufError extends Error {
 
 const MAGIC = Buffer.from("k8s\0");
 
-/** Tells whether objects of a shape can be read. */
+/** Reports whether objects of a shape can be read. */
 export function isReadable({ fields }: ObjectSchema): boolean {
   return Object.values(fields).some(({ number }) => number !== undefined);
 }

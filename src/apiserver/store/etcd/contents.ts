@@ -225,7 +225,7 @@ export async function loadContents({ client, layout, cipher, memory, revision: w
   }
 }
 
-const TOO_LARGE = Symbol("an answer that was given up");
+const TOO_LARGE = Symbol("an abandoned answer");
 
 function ifLarge(error: unknown): typeof TOO_LARGE {
   if (error instanceof EtcdFailure && error.tooLarge) return TOO_LARGE;

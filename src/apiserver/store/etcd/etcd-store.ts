@@ -152,7 +152,7 @@ export async function openEtcdStore(options: EtcdStoreOptions): Promise<EtcdStor
   }
 }
 
-/** Tells whether a store is in etcd, where several processes can share it. */
+/** Reports whether a store is in etcd, where several processes can share it. */
 export function isEtcdStore(store: Store): store is EtcdStore {
   return store instanceof ReplicatedStore;
 }

@@ -40,8 +40,8 @@ interface Watcher {
 }
 
 /**
- * The reading half of a store, in memory: the current objects, a window of history, and watches. It shows what it is given and
- * counts nothing itself; it only ever goes forward.
+ * The reading half of a store, in memory: the current objects, a window of history, and watches. It shows what it is
+ * given, counts nothing itself, and never goes back.
  *
  * An event costs a binary search and one call per watcher of its key's prefixes, whatever the number of other watchers.
  */

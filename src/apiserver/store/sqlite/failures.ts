@@ -63,7 +63,7 @@ export function emptyDatabase(path: string, reason: string): EngineError {
   return fileError(path, { reason, hint: EMPTY_HINT });
 }
 
-/** Tells whether an error is that of {@link emptyDatabase}. */
+/** Reports whether an error is that of {@link emptyDatabase}. */
 export function isEmptyFile(error: unknown): boolean {
   return isEngineError(error) && error.details["hint"] === EMPTY_HINT;
 }
@@ -75,7 +75,7 @@ export function isLockedFile(error: unknown): boolean {
 
 const EMPTY_HINT = "Put it back, together with its -wal file if there was one, or restore a backup";
 
-/** The file contains something that this program never writes; `what` says where. */
+/** The file contains something that this program never writes; `what` describes where. */
 export function damagedFile(path: string, what: string): EngineError {
   return fileError(path, { ...DAMAGED, reason: `${DAMAGED.reason} (${what})` });
 }
@@ -100,7 +100,7 @@ export function openFailure(path: string, error: unknown): EngineError {
   return fileError(path, fault ?? { reason: messageOf(error), hint: "Check the file and the device that it is on" }, error);
 }
 
-/** A file of an open database is no longer where it was, or not as this process left it; `what` says so. */
+/** A file of an open database is no longer where it was, or not as this process left it; `what` describes the change. */
 export function lostFile(path: string, { file, what }: { readonly file: string; readonly what: string }): EngineError {
   const reason = "a file of the database was removed, moved, replaced or changed";
   const hint = "Stop the program. Put back the database and its log (-wal) as they were, or restore a backup, and start again";
@@ -123,7 +123,7 @@ export function writeFailure(path: string, error: unknown): EngineError {
   return new EngineError("STORE_FAILED", `Cannot write to "${path}": ${reason}`, { cause: error, details: { hint, reason, status } });
 }
 
-/** Tells whether the cause is the file itself, so that later writes will fail too. */
+/** Reports whether the cause is the file itself, so that later writes will fail too. */
 export function isLasting(error: unknown): boolean {
   return LASTING.has(resultCode(error));
 }

@@ -48,7 +48,7 @@ const CHARACTERS_PER_COMMIT = 4 * 1024 * 1024;
  * A store that keeps its objects in a SQLite file. Acknowledged writes survive the end of the process and of the
  * machine; history and revisions continue. One process at a time can open the file.
  *
- * Everything is also in memory, and serves reads and watches from there, so they cost what they cost in a memory store. Writes
+ * Everything is also in memory, and serves reads and watches from there, so they cost as much as in a memory store. Writes
  * that begin in one turn of the event loop share a transaction.
  *
  * @throws CONFIG_FILE when the file cannot be used: in use, damaged, foreign, or of a newer program; STORE_FAILED when it holds more

@@ -13,7 +13,7 @@ export type FieldStep = string;
 /** Value that can identify an item of a list. */
 export type Scalar = string | number | boolean;
 
-/** Tells whether a value can identify an item of a list. */
+/** Reports whether a value can identify an item of a list. */
 export function isScalar(value: unknown): value is Scalar {
   return typeof value === "string" || typeof value === "number" || typeof value === "boolean";
 }

@@ -77,7 +77,7 @@ async function createGenerated(
   throw generatedNameTaken(context.definition.type, name);
 }
 
-/** Stores an object that has its name. */
+/** Stores an object whose name is final. */
 export async function createNamed(
   context: ResourceContext,
   object: KubeObject,

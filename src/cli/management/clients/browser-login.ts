@@ -31,7 +31,7 @@ export interface BrowserLogin {
 }
 
 /**
- * Prints the address of the page, and waits for the person. The key passes through no browser.
+ * Prints the address of the page and waits for the sign-in. The browser never receives the key.
  *
  * @throws API_UNAUTHORIZED if the sign-in fails or takes too long; API_UNAVAILABLE when the platform cannot be asked.
  */

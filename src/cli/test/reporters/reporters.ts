@@ -84,7 +84,7 @@ export function createReporting(terminal: Terminal, chosen: readonly ChosenRepor
   };
 }
 
-/** Tells whether a machine-readable report goes to standard output. */
+/** Reports whether a machine-readable report goes to standard output. */
 export function isDocumentPrinted(chosen: readonly ChosenReporter[]): boolean {
   return chosen.some(({ name, file }) => file === undefined && (REPORTERS[name] as Reporter).lines !== true);
 }

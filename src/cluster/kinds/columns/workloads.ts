@@ -77,7 +77,7 @@ export const NETWORK_POLICY_COLUMNS: readonly Column[] = [
   AGE_COLUMN,
 ];
 
-/** A selector of labels as people write it. */
+/** A label selector in its usual text form. */
 export function selectorText(selector: unknown): string {
   const labels = memberAt(selector, "matchLabels");
   const exact = isRecord(labels) ? Object.keys(labels).sort().map((key) => `${key}=${inOneLine(labels[key])}`) : []; // prettier-ignore

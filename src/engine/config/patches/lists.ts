@@ -51,7 +51,7 @@ export function checkBackends(toHost: Node | undefined, { report, settings }: Pa
     endpointSlices: { configured: slices?.kind === "map" },
   });
   if (backends !== "endpoints" && isFalse(refused)) {
-    const message = `Expected slices, since the settings say backends: ${backends}`;
+    const message = `Expected slices, since the settings contain backends: ${backends}`;
     const hint = "Remove enabled: false, or set backends: endpoints";
     report.error({ code: "CONFIG_VALUE", at: startOf(refused!), field: "sync.toHost.endpointSlices.enabled", message, hint });
   }
@@ -103,7 +103,7 @@ function warnOfUnequalLists(toHost: Node | undefined, { backends, report }: { ba
   const other = only === "endpoints" ? "endpointSlices" : "endpoints";
   const section = valueAt(toHost, only)!;
   const at = section.kind === "map" ? keyStartOf(section.entries.get("patches")!) : startOf(section);
-  const message = `Only ${only} has patches of what both kinds have, while ${other} is synced too: host clients of one see different data than those of the other`;
+  const message = `Only ${only} has patches of what both kinds have, while ${other} is synced too: host clients of one get different data from clients of the other`;
   report.warning({ code: "CONFIG_VALUE", at, field: `sync.toHost.${only}.patches`, message, hint: SAME_RULES[other] });
 }
 

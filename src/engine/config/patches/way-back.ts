@@ -43,7 +43,7 @@ function neverComesBack(kind: SyncedKind, [first, second]: readonly string[]): s
     return comesBack ? undefined : `of metadata, only edits of labels and annotations come back`;
   }
   const isBody = first !== undefined && first !== "*";
-  return isBody && !kind.bodyFlows ? `the body of a ${kind.resource.kind} is written by the tenant only` : undefined;
+  return isBody && !kind.bodyFlows ? `only the tenant writes the body of a ${kind.resource.kind}` : undefined;
 }
 
 /** Whether an expression sees nothing that an edit could change. */

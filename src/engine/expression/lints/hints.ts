@@ -37,7 +37,7 @@ const HINTS: Readonly<Partial<Record<Item["type"], string>>> = {
 
 const EMPTY: Advice = { message: "found nothing to evaluate", hint: "Write `value` to keep the value" };
 
-/** Advice for `text`, which is not one expression; undefined when it is not a program either, so that the parser's own words are better. */
+/** Advice for `text`, which is not one expression; undefined when it is not a program either, so that the parser's own message is better. */
 export function adviseOn(text: string): Advice | undefined {
   const items = text.trim() === "" ? [] : parseStatements(text)?.body;
   if (items === undefined) return undefined;

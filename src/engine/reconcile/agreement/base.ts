@@ -94,7 +94,7 @@ export function changedSides(unit: Unit, base: Base): { tenant: boolean; host: b
   return { tenant: digest(unit.id, unit.tenant) !== sides.tenant, host: digest(unit.id, unit.host) !== sides.host };
 }
 
-/** Tells whether the host is unchanged since both sides last agreed. */
+/** Reports whether the host is unchanged since both sides last agreed. */
 export function isAsWritten(base: Base, id: UnitId, host: string): boolean {
   const known = base.get(id);
   return known !== undefined && sidesOf(known).host === digest(id, host);

@@ -46,7 +46,7 @@ interface Remembered extends PatchedBody {
 /** Cached results under one set of rules, oldest first. */
 type Memory = Map<KubeObject, Remembered>;
 
-/** Tells whether an expression toward the host can read anything of the host object. */
+/** Reports whether an expression toward the host can read anything of the host object. */
 export const seesHostObject = remembered(({ engine, patches }: Rules): boolean =>
   patches.some(({ expression }) => expression !== undefined && (engine.readsHostObject?.(expression) ?? true)),
 );

@@ -115,8 +115,8 @@ export function copySourceOf(rules: Rules, { tenant, key, hostKey }: CopyInput):
 }
 
 /**
- * The owners of a copy with `owner` among them: an object of its kind and name was replaced by it, since an object without an owner is
- * collected. Undefined if it is among them already, and if there is none.
+ * The owners of a copy, with `owner` in place of an earlier owner of the same kind and name: a copy whose owners are gone is
+ * garbage-collected. Undefined if `owner` is among them already, or if there is none.
  *
  * @example
  * missingOwner(copy, { apiVersion: "v1", kind: "Service", name: "blue", uid: "new" });

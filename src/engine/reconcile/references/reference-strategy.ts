@@ -86,7 +86,7 @@ export function referenceStrategy(
   };
 }
 
-/** Tells whether an operation brings back a copy that another client has deleted. */
+/** Reports whether an operation brings back a copy that another client has deleted. */
 export function isRecreation({ known }: Pick<ReferenceInput, "known">, { action }: Operation): boolean {
   return action === "create" && known !== undefined;
 }

@@ -141,7 +141,7 @@ export function admitAddresses(
   return { subsets: kept.filter((subset) => subset.addresses !== undefined || subset.notReadyAddresses !== undefined), refused };
 }
 
-/** Tells whether a policy does not affect a list, which most changes of an object leave unchanged. */
+/** Reports whether a policy does not affect a list, which most changes of an object leave unchanged. */
 const passes = remembered((check: AddressCheck) =>
   remembered((subsets: readonly EndpointSubset[]): boolean => {
     const pass = (addresses: readonly EndpointAddress[] = []) => addresses.every(({ ip }) => check(ip) === undefined);

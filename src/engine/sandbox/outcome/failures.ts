@@ -91,24 +91,24 @@ function failureOfStop(text: string, stopped: Stopped, conditions: Conditions): 
     case "fuel":
       return failureOfFuel(text, stopped, conditions);
     case "overhead": {
-      const what = `made the engine search its own tables for more than its ${conditions.fuel} steps pay for (limits.fuel)`;
-      const hint = "Look for a loop that makes a great many values, or for objects with many keys that are large round numbers";
+      const what = `caused more work in the engine's internal tables than its ${conditions.fuel} steps cover (limits.fuel)`;
+      const hint = "Look for a loop that creates very many values, or for objects with many keys that are large round numbers";
       return failure("EXPRESSION_FUEL", text, { what, hint }, { fuel: stopped.fuel, charged, limit: conditions.fuel });
     }
     case "input": {
-      const what = `was not evaluated: bringing in its ${stopped.inputLength} characters of data takes more steps than that much data may (limits.fuel)`;
+      const what = `was not evaluated: reading its ${stopped.inputLength} characters of data takes more steps than are allowed for that amount of data (limits.fuel)`;
       const hint = "Match a smaller value, read single fields of context, or look for maps with many keys that are large round numbers";
       return failure("EXPRESSION_FUEL", text, { what, hint }, { fuel: stopped.fuel, charged, limit: conditions.fuel });
     }
     case "memory": {
       const words = {
         what: `needed more than ${limits.memoryBytes} bytes of memory (limits.memoryBytes)`,
-        hint: "Make fewer or shorter values at a time",
+        hint: "Create fewer or shorter values at a time",
       };
       return failure("EXPRESSION_MEMORY", text, words, { fuel: attempted, charged, limit: limits.memoryBytes });
     }
     case "stack": {
-      const words = { what: "recursed too deep", hint: "The value or the context nests too deeply" };
+      const words = { what: "recursed too deep", hint: "The value or the context is nested too deeply" };
       return failure("EXPRESSION_STACK", text, words, { fuel: attempted, charged, limit: limits.stackBytes });
     }
     case "fault":
@@ -120,7 +120,7 @@ function failureOfFuel(text: string, { fuel, charged }: Stopped, { limits, budge
   const shared = budget !== undefined && given < limits.fuel;
   const limit = shared ? budget.limit : given;
   const what = shared
-    ? `used up the budget of ${limit} steps that it shares, of which ${given} were left`
+    ? `used up its shared budget of ${limit} steps, of which ${given} were left`
     : `took more than ${limit} steps (limits.fuel)`;
   const hint = "Look for an endless loop, a repeated group in a regular expression such as (a+)+, or a very long value";
   return failure("EXPRESSION_FUEL", text, { what, hint }, { fuel, charged, limit });

@@ -38,13 +38,13 @@ export interface MadeWrites extends PlannedSteps {
 export interface MadeSlicesContext {
   /** People hear of edits by Events on it. */
   readonly reader: KubeObject | undefined;
-  /** Tells whether what a live read has found is the copy that was planned from. */
+  /** Reports whether what a live read has found is the copy that was planned from. */
   isStill(found: KubeObject | undefined): boolean;
 }
 
 /**
- * The strategy for the slices that are made of a copy of Endpoints. What is new is written at once. Before anything changes or goes, the copy is
- * read live: only a cache has said what it says, or that it is not there, and another cache tells of the slices.
+ * The strategy for the slices that are made from a copy of Endpoints. New slices are written immediately. Before a slice is changed or deleted, the copy
+ * is read from the API server: until then its content or absence is known only from a cache, and the slices from another one.
  */
 export function madeSlicesStrategy({ reader, isStill }: MadeSlicesContext): ReconcileStrategy<MadeWrites, MadeWrites> {
   return {
@@ -62,8 +62,8 @@ export function madeSlicesStrategy({ reader, isStill }: MadeSlicesContext): Reco
 }
 
 /**
- * The writes that bring what was made to what should be: what is new or changed first, and what it takes the place of once the host shows it,
- * so that no reader ever sees fewer backends.
+ * The writes that bring the slices to their desired state: first the new and changed ones, and, once the host shows them, the removal of those that they
+ * replace, so that readers never see fewer backends.
  */
 export function planMadeSlices({ rules, made, desired, shown, left, confirms }: MadeSlicesInput): MadeWrites {
   const idOf = (slice: EndpointSlice) => formatKey(keyOf(slice));
@@ -85,7 +85,7 @@ export function planMadeSlices({ rules, made, desired, shown, left, confirms }: 
   return { operations: [...written, ...deletions], notes: [], confirms };
 }
 
-/** Tells whether a slice on the host is what should stand there. What excluded keys say is others' business. */
+/** Reports whether a slice on the host is as desired. The values of excluded keys are ignored. */
 export function isAsMade(rules: Rules, there: EndpointSlice, slice: EndpointSlice): boolean {
   if (there.addressType !== slice.addressType || contentOf(there) !== contentOf(slice)) return false;
   const others = keysOfOthers(rules, slice);

@@ -146,7 +146,7 @@ const ACCESS_REVIEWS: ResourceType = {
 /**
  * Checks whether a cluster allows something, by a SelfSubjectAccessReview, which every user may create.
  *
- * @throws API_… when the cluster does not say.
+ * @throws API_… when the cluster does not answer.
  */
 export async function isAllowed(client: Pick<ClusterClient, "create">, permission: Permission): Promise<boolean> {
   const { verb, resource, namespace, name } = permission;

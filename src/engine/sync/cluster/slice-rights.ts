@@ -28,9 +28,9 @@ export interface ReachingEngine extends PermissionOptions {
 }
 
 /**
- * The engine as it works on these clusters: `backends: auto` decides nothing without the permissions on EndpointSlices, without caches of
- * them, which an embedder may not have, or where an API server does not know the kind. Endpoints alone are copied then, and what is missing is
- * reported once.
+ * The engine as it can work on these clusters. `backends: auto` decides nothing if permissions on EndpointSlices are missing, if there are
+ * no caches of them (an embedder may not have any), or if an API server does not know the kind. Then only Endpoints are copied, and what is
+ * missing is reported once.
  *
  * @throws API_… when a cluster does not answer now.
  */
@@ -45,12 +45,12 @@ export async function withinReach<Given extends ReachingEngine>(
   return withoutSlices(engine);
 }
 
-/** Tells whether the source that readers get backends from is decided per Service. */
+/** Reports whether the source that readers get backends from is decided per Service. */
 export function decidesSources({ rules }: Pick<ReachingEngine, "rules">): boolean {
   return rules.some((rule) => rule.decidesBackends === true);
 }
 
-/** The same engine with copies of Endpoints alone. */
+/** The same engine with copies of Endpoints only. */
 export function withoutSlices<Given extends ReachingEngine>(engine: Given): Given {
   const others = engine.rules.filter(({ kind }) => kind.resource !== ENDPOINT_SLICES);
   return { ...engine, backends: "endpoints", rules: others.map(({ decidesBackends: _decides, ...rest }) => rest) };
@@ -104,7 +104,7 @@ function hasSource(access: ClusterCaches): boolean {
 }
 
 /**
- * Tells whether both clusters allow what `backends: auto` does with EndpointSlices. Some of the permissions are not enough: slices that can be made
+ * Reports whether both clusters allow what `backends: auto` does with EndpointSlices. Some of the permissions are not enough: slices that can be made
  * but not updated would go stale. Missing permissions are reported once. A cluster that does not answer is assumed to allow everything; the
  * probes report it.
  *

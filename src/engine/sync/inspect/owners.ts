@@ -8,7 +8,7 @@ export interface CopyOwner {
   readonly namespace: string | undefined;
   /** uid of its tenant cluster; undefined for copies that do not say it. */
   readonly clusterUid: string | undefined;
-  /** Tells whether it is our virtual cluster, by its namespace; of several tenant clusters of it, at most one is the present one. */
+  /** Reports whether it is our virtual cluster, by its namespace; of several tenant clusters of it, at most one is the present one. */
   readonly isOurs: boolean;
   readonly copies: readonly MarkedCopy[];
 }

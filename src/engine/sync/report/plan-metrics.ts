@@ -26,7 +26,7 @@ export function countPlan(metrics: Metrics, type: ResourceType, { state, outcome
 const labelsByType = new WeakMap<ResourceType, Partial<Record<PlanState, MetricLabels>>>();
 
 /**
- * Counts the notes on a fully processed object, refusals of an API server included.
+ * Counts the notes on a fully processed object, including refusals of an API server.
  *
  * @example
  * const metrics = createMetrics();

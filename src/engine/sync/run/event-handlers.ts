@@ -24,7 +24,7 @@ export interface EventHandlers {
   readonly slices: ServiceSlices | undefined;
   /** Index of backend sources; undefined unless these are decided per Service. */
   readonly backends: BackendsIndex | undefined;
-  /** Tells whether an object of the tenant translates to this host key. */
+  /** Reports whether an object of the tenant translates to this host key. */
   isClaimed(rules: Rules, hostKey: ObjectKey): boolean;
   close(): void;
 }

@@ -242,7 +242,7 @@ function kept(labels: Map<string, MetricLabels>, id: string, make: () => MetricL
   return known;
 }
 
-/** Tells whether an answer is complete or an open stream. */
+/** Reports whether an answer is complete or an open stream. */
 export function isAnswer(result: Stream | Answer): result is Answer {
   return "text" in result && typeof result.text === "string";
 }

@@ -41,7 +41,7 @@ export function parseCidr(text: string): Cidr | undefined {
   return networkOf(address, length).bits === address.bits ? { address, length, last } : undefined;
 }
 
-/** Tells whether `address` is in `cidr`. Families never mix. */
+/** Reports whether `address` is in `cidr`. Families never mix. */
 export function cidrContains(cidr: Cidr, address: IpAddress): boolean {
   return cidr.address.family === address.family && cidr.address.bits <= address.bits && address.bits <= cidr.last;
 }
@@ -148,7 +148,7 @@ const EMBEDDINGS: readonly Embedding[] = [
 ];
 
 /**
- * The IPv4 addresses that traffic to an IPv6 address may end at, because a translator or a tunnel unwraps it; none for others. Where
+ * The IPv4 addresses that traffic to an IPv6 address may reach, because a translator or a tunnel unwraps it; none for others. Where
  * an address can be read in several ways, all of them.
  *
  * @example

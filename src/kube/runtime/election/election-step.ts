@@ -159,15 +159,15 @@ export function handedRecord({ leaseTransitions, leaseDurationSeconds }: LeaseRe
 }
 
 /**
- * How long a leader that was asked for its Lease waits for its work to end before it hands it over, in milliseconds: as long as between
- * the deadline of a leader that cannot renew and the end of its Lease. Work that is still in progress then is fenced off in the same way.
+ * How long a leader waits for its work to end before it hands over a requested Lease, in milliseconds: the
+ * time between the renew deadline and the end of the Lease. Work that is still in progress then is fenced off in the same way.
  */
 export function handoverMs({ leaseDurationSeconds, renewDeadlineSeconds }: ElectionTimes): number {
   return (leaseDurationSeconds - renewDeadlineSeconds) * 1000;
 }
 
 /**
- * The fault of these times, by client-go's checks; undefined if they are valid.
+ * Why these times are invalid by client-go's checks; undefined if they are valid.
  *
  * @example
  * electionTimesProblem({ leaseDurationSeconds: 10, renewDeadlineSeconds: 10, retryPeriodSeconds: 2 });

@@ -297,7 +297,7 @@ class Candidate implements LeaderElection {
     const { client, lease: key } = this.#options;
     const present = this.#present!;
     this.#observe(await client.update(LEASES, writeLease(readLease(present), { key, present, notes })));
-    this.#logger.info("Asked for the lease: its holder cannot see its clusters", {
+    this.#logger.info("Requested the lease: its holder cannot reach its clusters", {
       lease: formatKey(key),
       holder: this.holder,
       since: notes.blindSince,

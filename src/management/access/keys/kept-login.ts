@@ -26,7 +26,7 @@ export function connectorDataOf(login: KeptLogin): string {
   return JSON.stringify(login);
 }
 
-/** The record of its sign-in that a key keeps; undefined when no provider was involved, or an earlier version made the key. */
+/** A key's record of its sign-in; undefined when no provider was involved, or an earlier version made the key. */
 export function keptLogin(key: KubeObject): KeptLogin | undefined {
   const found = known.get(key);
   if (found !== undefined) return found.login;

@@ -52,7 +52,7 @@ function ttlOf({ ttl = 0, type }: KeySpec, { loginAccessKeyTTLSeconds }: Lifetim
   return ttl === 0 && type === LOGIN_KEY ? loginAccessKeyTTLSeconds : ttl;
 }
 
-/** Tells whether a key may last longer after a change than before. */
+/** Reports whether a key may last longer after a change than before. */
 export function lengthens(before: KeySpec, after: KeySpec, limits: LifetimeLimits): boolean {
   const [ttlBefore, ttlAfter] = [ttlOf(before, limits), ttlOf(after, limits)];
   if (ttlBefore === 0) return false;

@@ -83,7 +83,7 @@ function strangeChain({ user, object, old }: PermittedWrite, { objects, lives }:
   return undefined;
 }
 
-/** Tells whether a key was made, directly or through others, with another key; also when the two end independently. */
+/** Reports whether a key was made, directly or through others, with another key; also when the two end independently. */
 function wasMadeWith(key: KubeObject, other: KubeObject, objects: Pick<ManagedObjects, "get">): boolean {
   for (let link: KubeObject | undefined = key; link !== undefined;) {
     const { maker } = originOf(link);

@@ -32,19 +32,19 @@ export function everyVerbOf({ kind }: Pick<KubeObject, "kind">): readonly string
   return kind === TEAMS.kind ? [...OBJECT_VERBS, ...TEAM_VERBS] : OBJECT_VERBS;
 }
 
-/** Tells whether a caller owns an object, as a user or through a team. */
+/** Reports whether a caller owns an object, as a user or through a team. */
 export function owns({ subject, teams }: Caller, object: KubeObject): boolean {
   const { user, team } = specOf<OwnedSpec>(object).owner ?? {};
   return (isUserName(user) && subject?.kind === "user" && subject.name === user) || (team !== undefined && team !== "" && teams.has(team));
 }
 
-/** Tells whether an owner is a user. To open an object to everyone, use a rule, not an owner. */
+/** Reports whether an owner is a user. To open an object to everyone, use a rule, not an owner. */
 export function isUserName(name: string | undefined): name is string {
   return name !== undefined && name !== "" && name !== EVERYBODY;
 }
 
 /**
- * Tells whether an object's owner or rules allow a caller to use it. Owners may do everything except `bind` and `makeowner`,
+ * Reports whether an object's owner or rules allow a caller to use it. Owners may do everything except `bind` and `makeowner`,
  * which give away more than the object; parts of it need a rule, which owners may write.
  *
  * @example
@@ -57,7 +57,7 @@ export function objectAllows(object: KubeObject, caller: Caller, { verb, subreso
   );
 }
 
-/** Tells whether a rule applies to a caller. */
+/** Reports whether a rule applies to a caller. */
 export function ruleIsFor({ users = [], teams = [] }: AccessRule, { subject, groups, teams: own }: Caller): boolean {
   if (teams.some((team) => own.has(team))) return true;
   if (users.includes(EVERYBODY) && groups.includes(EVERYBODYS_GROUP)) return true;

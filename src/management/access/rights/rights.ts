@@ -40,15 +40,15 @@ export interface Rights extends Authorizer {
   callerOf(user: UserInfo): Caller;
   /** Which objects of a kind a user's lists and watches show; undefined for all. */
   visible(user: UserInfo, definition: Pick<ResourceDefinition, "type">): ((object: KubeObject) => boolean) | undefined;
-  /** Tells whether a caller may read an object in this state, by any verb; the scopes of their key count. */
+  /** Reports whether a caller may read an object in this state, by any verb; the scopes of their key count. */
   mayRead(user: UserInfo, type: ResourceType, object: KubeObject): boolean;
-  /** Tells whether the rules of a team give a caller a verb on it: `bind` and `makeowner`. Administrators have every verb in their scopes. */
+  /** Reports whether the rules of a team give a caller a verb on it: `bind` and `makeowner`. Administrators have every verb in their scopes. */
   teamAllows(team: string, user: UserInfo, verb: string): boolean;
-  /** Tells whether the scopes of a user's key allow a request, regardless of the user's rights. */
+  /** Reports whether the scopes of a user's key allow a request, regardless of the user's rights. */
   inScope(user: UserInfo, attributes: Attributes): boolean;
-  /** Tells whether a scope, or the lack of one, allows no more than the scopes of a user's key. */
+  /** Reports whether a scope, or the lack of one, allows no more than the scopes of a user's key. */
   coversScope(user: UserInfo, scope: AccessScope | undefined): boolean;
-  /** Tells whether a caller may make further objects of a kind in a namespace. */
+  /** Reports whether a caller may make further objects of a kind in a namespace. */
   mayCreate(caller: Caller, type: ResourceType, namespace: string): boolean;
 }
 

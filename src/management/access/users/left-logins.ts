@@ -19,7 +19,7 @@ export interface KeylessLogin extends KubeObject {
   readonly said: Said;
 }
 
-/** Tells whether a login has lost its key. */
+/** Reports whether a login has lost its key. */
 export function isKeyless(login: KubeObject): login is KeylessLogin {
   return login["said"] !== undefined;
 }

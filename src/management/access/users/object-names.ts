@@ -3,7 +3,7 @@ import { dnsSubdomain } from "../../../apiserver/types/objects/names.ts";
 
 const NAME_LENGTH_MAX = 63;
 
-/** Tells whether a text is a valid object name. */
+/** Reports whether a text is a valid object name. */
 export function isName(text: string): boolean {
   return text.length <= NAME_LENGTH_MAX && dnsSubdomain(text).length === 0;
 }

@@ -76,7 +76,7 @@ function whole(said: Said | undefined, before: readonly Said[]): Said | undefine
 
 const REBOUND = "the user has been given to another identity in the meantime";
 
-/** Tells whether a sign-in belongs to the user or may become the user's: a new User, or one that waits for its first sign-in. */
+/** Reports whether a sign-in belongs to the user or may become the user's: a new User, or one that waits for its first sign-in. */
 function mayBind(spec: UserSpec, old: KubeObject | undefined, { subject }: Said): boolean {
   if (subjectsOf(spec).includes(subject)) return true;
   return old === undefined || ((spec.subject ?? "") === "" && subject.startsWith(`${spec.connector ?? ""}/`));

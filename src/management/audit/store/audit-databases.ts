@@ -64,7 +64,7 @@ export function createAuditDatabases({ chance, openDatabase = openNamed, metrics
 
 async function openNamed(text: string, options: DatabaseOptions): Promise<AuditDatabase> {
   const endpoint = dataStoreEndpoint(text);
-  if (endpoint === undefined) throw new Error("audit.dataStoreEndpoint names no database that is known");
+  if (endpoint === undefined) throw new Error("audit.dataStoreEndpoint names no supported database");
   const open = endpoint.kind === "sqlite" ? openSqliteLines(endpoint.path, options) : openMysqlLines(endpoint, options);
   return openAuditDatabase(await open);
 }

@@ -24,15 +24,15 @@ const PROGRAM = new URL(`./sqlite-thread${extname(import.meta.url)}`, import.met
 const left = new Set<SqliteThread>();
 
 /**
- * A SQLite file, created with its folder if necessary. Only its owner may read it. For one process. A thread of its own works on it. After
- * a failure it has to be opened again, and once the file is not the one at `path` any more: SQLite would go on writing to a file that
- * nothing can find.
+ * A SQLite file, created with its folder if necessary. Only its owner may read it. For one process; a separate thread works on it. It
+ * must be opened again after a failure, and once the file at `path` is a different one: SQLite would keep writing to a file that
+ * no longer has a name.
  *
  * @throws the error of the system or SQLite.
  */
 export async function openSqliteLines(path: string, { signal, clock = systemClock }: DatabaseOptions = {}): Promise<Sql> {
   if ([...left].some((thread) => thread.path === path))
-    throw new Error("its file has not answered, and an earlier attempt still waits for it");
+    throw new Error("its file has not answered, and an earlier attempt is still waiting for it");
   const thread = new SqliteThread(path, signal);
   const limits = { clock, what: "the database file", cut: () => thread.end(new Error("the database file takes too long")) };
   await within(OPEN_MS, thread.answer(), limits);

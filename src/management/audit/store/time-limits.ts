@@ -19,7 +19,7 @@ export interface Limited {
   readonly cut: () => void;
 }
 
-/** Waits for work that is cut when it takes longer. */
+/** Waits for work, which is aborted if it takes longer. */
 export async function within<Result>(ms: number, work: Promise<Result>, { clock, what, cut }: Limited): Promise<Result> {
   let late = false;
   const timer = clock.schedule(ms, () => {

@@ -4,7 +4,7 @@
  * @module
  */
 
-/** Tells whether a character, by its code point, is in the set. */
+/** Reports whether a character, by its code point, is in the set. */
 export type Characters = (point: number) => boolean;
 
 /** The characters from `first` to `last`. */

@@ -148,7 +148,7 @@ function checkAdministrators(auth: Spot): void {
     demandConnector(connector, ids);
     const name = writtenText(group) ?? "";
     if (name === "" || !withIds.has(writtenText(connector) ?? "") || GROUP_ID.test(name)) continue;
-    const message = "Expected the id of a group: names of directoryProviderB are not unique, and people can create groups";
+    const message = "Expected the id of a group: names of directoryProviderB are not unique, and users can create groups";
     refuseAt(group, { message, hint: "Write the object id, such as 00000000-0000-4000-8000-0000006f7073" });
   }
 }

@@ -68,10 +68,10 @@ export const AUDIT = {
   fields: {
     enabled: flag("Write audit lines. Needs path."),
     disableAgentSyncBack: flag("Agents do not send their audit lines."),
-    level: countField("How much is written, from 0 (nothing) to 4 (everything). Not together with policy."),
+    level: countField("How much is written, from 0 (nothing) to 4 (everything). Cannot be combined with policy."),
     policy: {
       type: "object",
-      description: "Which lines are written for which requests. Not together with level.",
+      description: "Which lines are written for which requests. Cannot be combined with level.",
       fields: {
         rules: {
           type: "list",

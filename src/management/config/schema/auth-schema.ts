@@ -51,7 +51,7 @@ export const AUTH = {
       description: "Sign-in by a cluster management product.",
       fields: {
         host: formField("hostOrWeb", "Host name."),
-        bearerToken: formField("secret", "API key, as name of the token and password."),
+        bearerToken: formField("secret", "API key: name of the token and password."),
         insecure: flag("Do not check the TLS certificate."),
       },
     },
@@ -84,7 +84,7 @@ export const AUTH = {
         fields: {
           connector: { ...textField("Id of the connector, or name of the section."), required: true, minLength: 1 },
           group: {
-            ...textField("The group as the provider names it, without prefix; of directoryProviderB its id."),
+            ...textField("The group as the provider names it, without prefix; for directoryProviderB, its id."),
             required: true,
             minLength: 1,
           },

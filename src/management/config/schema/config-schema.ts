@@ -144,7 +144,7 @@ const VAULT = {
         token: formField("secret", "A token."),
         tokenFile: formField(
           "path",
-          "Path of a file with the token, in place of token; it is read again when it changes, as mounted Secrets do.",
+          "Path of a file with the token, used instead of token. The file is read again when it changes, as mounted Secrets do.",
         ),
         tokenSecretRef: {
           type: "object",

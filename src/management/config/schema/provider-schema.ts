@@ -44,7 +44,7 @@ export const OIDC = {
       ...formList("scope", "Requested scopes. An empty list means the default."),
       default: ["email", "profile"],
     },
-    getUserInfo: flag("Ask the UserInfo endpoint for claims too."),
+    getUserInfo: flag("Also read claims from the UserInfo endpoint."),
     groupsPrefix: formField("line", "Prefix of each group."),
     type: formField("line", "Type that is shown in the user interface; display only."),
     resource: formField("web", "Value of the parameter `resource` of token requests."),
@@ -76,7 +76,7 @@ export const SOURCE_HOST_A = {
       },
     },
     hostName: formField("host", "Host name of an enterprise edition."),
-    rootCA: formField("path", "Root certificate of an enterprise edition that signs its own."),
+    rootCA: formField("path", "Root certificate of an enterprise edition with its own authority."),
   },
 } as const satisfies ObjectSchema;
 

@@ -60,7 +60,7 @@ function saidInBrowser(error: openid.AuthorizationResponseError): EngineError {
   // The number by which the directory of accounts documents its errors.
   const number = /\bAADSTS\d{3,10}\b/.exec(description)?.[0];
   const code = `${error.error.slice(0, REASON_LENGTH_MAX)}${number === undefined ? "" : ` (${number})`}`;
-  if (error.error === "access_denied") return forbiddenPath(`you or your organisation refused at the provider: ${code}`);
+  if (error.error === "access_denied") return forbiddenPath(`you or your organisation declined the request at the provider: ${code}`);
   if (OF_CONSENT.includes(error.error) || number === "AADSTS65001")
     return forbiddenPath(`your administrator must first allow this application at the provider: ${code}`);
   return unauthorized(`the provider's answer was not accepted: ${code}`);

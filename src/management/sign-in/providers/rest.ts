@@ -58,7 +58,7 @@ export interface Rest {
 
 const refusedTokens = new WeakSet<object>();
 
-/** Tells whether a request failed because its token was refused. */
+/** Reports whether a request failed because its token was refused. */
 export function isTokenRefused(error: unknown): boolean {
   return typeof error === "object" && error !== null && refusedTokens.has(error);
 }
@@ -97,7 +97,7 @@ export function createRest({ fetch, headers, timeoutSeconds, totalSeconds, pages
         answers.push(answer);
         url = next(answer, url);
         if (url !== undefined && (!URL.canParse(url) || new URL(url).origin !== new URL(first).origin))
-          throw unavailable(`the next page of ${placeIn(first)} is elsewhere`);
+          throw unavailable(`the next page of ${placeIn(first)} is at another address`);
       }
       return answers;
     },

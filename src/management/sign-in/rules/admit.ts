@@ -50,7 +50,7 @@ export const PROVIDER_KINDS = Object.keys(RULES) as readonly ProviderKind[];
 
 /**
  * Decides whether a user may sign in by a provider's data, and who they are then. Groups and user names that have permissions merely by
- * their name (`system:`, `platform:`) come from no provider.
+ * their name (`system:`, `platform:`) are never accepted from a provider.
  *
  * @example
  * const provider = { kind: "sourceHostB", connector: "code", settings: { groups: ["acme"] } } as const;

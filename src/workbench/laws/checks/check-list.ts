@@ -113,7 +113,7 @@ class ListCheck {
     this.#seen = objects.map((object) => this.#partOf(object));
   }
 
-  /** Tells whether the patches could interact. */
+  /** Reports whether the patches could interact. */
   get mayDiffer(): boolean {
     return this.#patches.length > 1 && this.#findings.length > 0;
   }

@@ -16,7 +16,7 @@ export function triedFields({ fields }: ObjectSchema): [string, Schema][] {
   return Object.entries(fields).filter(([, schema]) => isKnown(schema));
 }
 
-/** Tells whether every value to try has a field. */
+/** Reports whether every value to try has a field. */
 export function isAlwaysTried({ required, typical }: Schema): boolean {
   return required === true || typical === true;
 }
@@ -54,7 +54,7 @@ export function formatOf({ format = "text" }: Pick<StringSchema, "format"> = {})
   return FORMATS[format];
 }
 
-/** Tells whether a value is one to try. */
+/** Reports whether a value is one to try. */
 export function accepts(schema: Schema, value: unknown): boolean {
   switch (schema.type) {
     case "any":

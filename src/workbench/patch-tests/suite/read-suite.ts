@@ -126,7 +126,7 @@ function objectOf(node: Node, { report, field, wanted }: { report: Report; field
 /** An object by name, or written down. */
 function namedObject(node: Node, field: string, { report, objects, definition }: Reading): JsonObject | undefined {
   const name = textOf(node);
-  if (name === undefined) return objectOf(node, { report, field, wanted: "a name of objects, or an object" });
+  if (name === undefined) return objectOf(node, { report, field, wanted: "a name in objects, or an object" });
   const names = Object.keys(definition.objects ?? {});
   // An existing file that could not be read is already reported.
   if (names.includes(name)) return objects.get(name);
@@ -300,7 +300,7 @@ function readCases({ node, definition, field }: TestSource, report: Report): Tes
     if (!item.entries.has("in"))
       report.error({ code: "CONFIG_REQUIRED", at: startOf(item), field: at, message: 'Missing required field "in"' });
     if (hasOut === hasError) {
-      const message = hasOut ? "Found out and error in one case" : "The case states nothing";
+      const message = hasOut ? "Found out and error in one case" : "The case has neither out nor error";
       report.error({ code: "CONFIG_VALUE", at: startOf(item), field: at, message, hint: "Write either out or error" });
     }
     checkCode(valueAt(item, "error"), fieldPath(at, "error"), report);

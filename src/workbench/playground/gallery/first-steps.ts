@@ -3,7 +3,7 @@ import type { Example } from "./example.ts";
 
 const group = "First steps";
 
-/** What patches are for, one idea at a time. The first is what the page opens with. */
+/** Uses of patches, one idea at a time. The page opens with the first. */
 export const FIRST_STEPS: readonly Example[] = [
   {
     name: "demo",
@@ -21,7 +21,7 @@ export const FIRST_STEPS: readonly Example[] = [
               enabled: true
             endpoints:
               patches:
-                # A prefix on the way to the host, taken off again on the way back.
+                # A prefix on the way to the host, removed on the way back.
                 - path: metadata.annotations["example.com/team"]
                   expression: '"blue-" + value'
                   reverseExpression: 'value.replace(/^blue-/, "")'
@@ -29,7 +29,7 @@ export const FIRST_STEPS: readonly Example[] = [
                 - path: metadata.annotations["example.com/banner"]
                   expression: btoa(value)
                   reverseExpression: atob(value)
-                # The tenant writes its own DNS name, the host needs the host's.
+                # The tenant writes its own DNS name; the host needs the host's.
                 - path: metadata.annotations["example.com/upstream"]
                   expression: virtualToHostDNS(value)
                 # One evaluation per address.

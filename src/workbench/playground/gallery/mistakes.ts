@@ -16,7 +16,7 @@ const TENANT = yamlText(`
       ports: [{ name: http, port: 8080 }]
 `);
 
-/** What mistakes look like before they reach a cluster. */
+/** Mistakes, as they show up before they reach a cluster. */
 export const MISTAKES: readonly Example[] = [
   {
     name: "oscillating-pair",

@@ -16,7 +16,7 @@ const RECIPES: readonly Recipe[] = [
   {
     name: "prefix",
     title: "A prefix, both ways",
-    about: "The pair that most patches use: put on, and taken off again.",
+    about: "The pair that most patches use: a prefix is added, and removed again.",
     patches: `
       - path: metadata.labels.app
         expression: '"blue-" + value'

@@ -29,7 +29,7 @@ export function readExpectation(reading: Reading, at: At, data: ExpectationData)
   if (data.quiescent !== undefined)
     statements.push({ kind: "quiescent", wanted: data.quiescent, place: startOf(member(at, "quiescent").node) });
   if (statements.length === 0 && reading.report.problems.length === before)
-    refuse(reading, at, "Nothing is expected here", "Say what should hold: tenant, host or quiescent");
+    refuse(reading, at, "Nothing is expected here", "State what should hold: tenant, host or quiescent");
   const atMs = data.at === undefined ? Infinity : parseDuration(data.at);
   for (const statement of statements) {
     if (statement.kind === "writes" && statement.limit.sinceMs > atMs)

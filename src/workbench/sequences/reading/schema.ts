@@ -59,34 +59,34 @@ const TENANT_ACTION = {
 const HOST_ACTION = {
   type: "object",
   description: "One action in the host cluster.",
-  fields: actions("the copy of this object, or the object itself if the sequence applies it to the host,"),
+  fields: actions("the copy of this object (the object itself if the sequence applies it to the host)"),
 } as const satisfies ObjectSchema;
 
 const FAULT = {
   type: "object",
-  description: "Something breaks: exactly one thing, from this moment on.",
+  description: "One fault, from this time on.",
   fields: {
     watchExpired: cluster("The watches of this cluster end with 410 Gone; the syncer lists everything again."),
     watchCut: cluster("The watches of this cluster send nothing for a while, and then everything. Needs for."),
     lostEvent: cluster("The next event of this cluster never arrives."),
     lateList: cluster(
-      "The syncer lists this cluster again, and is shown the state of `behind` changes ago, but nothing older than what it has seen.",
+      "The syncer lists this cluster again and receives the state of `behind` changes ago, but nothing older than what it has received before.",
     ),
-    emptyList: cluster("The syncer lists this cluster again and is shown nothing; after a while it lists it once more. Needs for."),
+    emptyList: cluster("The syncer lists this cluster again and receives an empty list; after a while it lists it once more. Needs for."),
     down: cluster("This cluster answers nothing and sends no events for a while. Needs for."),
     crash: syncer("The process ends at once. It starts again at once, or after `for`."),
     stall: syncer("The process pauses for a while. Needs for."),
     lostRequest: cluster("The next write to this cluster never arrives there."),
-    lostAnswer: cluster("The next write to this cluster happens, and the syncer never learns of it."),
-    lateWrite: cluster("The syncer gives up on the next write to this cluster, but it still happens, later. Needs for."),
+    lostAnswer: cluster("The next write to this cluster succeeds, but the syncer never receives the answer."),
+    lateWrite: cluster("The syncer gives up on the next write to this cluster, but the write still takes effect later. Needs for."),
     answered: count(
-      "This status answers the next request instead of a cluster: 403, 409, 422, 429 or 503; 409 and 422 the next write.",
+      "The next request is answered with this status instead of reaching the cluster: 403, 409, 422, 429 or 503. For 409 and 422, it is the next write.",
       400,
     ),
     rival: named("Another client writes the copy of this object just before the syncer's next write to it."),
     on: cluster("With answered: the cluster that it concerns. Default host."),
     for: duration("How long."),
-    times: count("For how many requests in a row. Default 1.", 1),
+    times: count("Number of consecutive requests. Default 1.", 1),
     behind: count(
       "With lateList and crash: how many changes of each kind are not in the list yet; their events come 1 ms later. Default 1, with crash 0.",
       1,
@@ -106,9 +106,9 @@ const RELOAD = {
 
 const EVENT = {
   type: "object",
-  description: "One thing that happens: exactly one of tenant, host, fault and reload.",
+  description: "One event: exactly one of tenant, host, fault and reload.",
   fields: {
-    at: at("When, from the start of the syncer. Events of the same time happen in order, with nothing in between."),
+    at: at("Time since the start of the syncer. Events with the same time happen in order, with nothing in between."),
     tenant: TENANT_ACTION,
     host: HOST_ACTION,
     fault: FAULT,
@@ -136,7 +136,7 @@ const REASONS = {
 /** Expectation of one object; `present` and `absent` alone are texts. */
 export const OBJECT_EXPECTATION = {
   type: "object",
-  description: "What is expected of one object.",
+  description: "Expectations of one object.",
   fields: {
     is: { type: "literals", values: ["present", "absent"], description: "Whether it exists." },
     asserts: { ...ASSERTS, description: "As `asserts` of a test, about the object as it is at that time." },
@@ -155,7 +155,7 @@ const { $schema: _dialect, ...OBJECT_JSON_SCHEMA } = toJsonSchema(OBJECT_EXPECTA
 /** The fixed fields of one cluster; every other field is the name of an object. */
 export const SIDE_EXPECTATION = {
   type: "object",
-  description: "What is expected of one cluster. Other fields are names of objects: present, absent, or what is expected of each.",
+  description: "Expectations of one cluster. Other fields are names of objects: present, absent, or the expectations of each.",
   open: true,
   fields: {
     writes: { ...WRITES, description: "All writes of the syncer to this cluster that changed something, Events aside." },
@@ -166,14 +166,14 @@ export const SIDE_EXPECTATION = {
 
 const EXPECTATION = {
   type: "object",
-  description: "What holds at one time.",
+  description: "Expectations at one time.",
   fields: {
-    at: duration("When; what happens at that time has already happened. If omitted: when everything is at rest."),
+    at: duration("Time of the check, after the events of that time. If omitted: once everything is at rest."),
     tenant: SIDE_EXPECTATION,
     host: SIDE_EXPECTATION,
     quiescent: {
       type: "boolean",
-      description: "Whether everything is at rest: nothing is under way, and nothing is waiting to be done later.",
+      description: "Whether everything is at rest: nothing is in progress, and nothing is scheduled for later.",
     },
   },
 } as const satisfies ObjectSchema;
@@ -185,17 +185,17 @@ export const SEQUENCE = {
   type: "object",
   description: "A story in virtual time: what happens, and what is expected.",
   fields: {
-    it: { ...named("What the sequence shows: its title in reports."), required: true },
-    skip: { type: "string", minLength: 1, description: "Why the sequence is not run." },
+    it: { ...named("Title of the sequence in reports."), required: true },
+    skip: { type: "string", minLength: 1, description: "Reason for skipping the sequence." },
     given: {
       type: "object",
-      description: "What is there before the syncer starts.",
+      description: "The objects that exist before the syncer starts.",
       fields: {
         tenant: { ...NAMES, description: "Objects of the tenant cluster." },
         host: { ...NAMES, description: "Objects of the host cluster." },
       },
     },
-    seed: count("Decides how long each request and each event takes, up to 50 ms. Default 0: every one takes 1 ms.", 0),
+    seed: count("Determines how long each request and each event takes, up to 50 ms. Default 0: every one takes 1 ms.", 0),
     runs: { ...count("How many seeds are tried, in order, starting with `seed`. Default 1.", 1), maximum: 10_000 },
     events: { type: "list", description: "What happens.", default: [], items: EVENT },
     expect: { type: "list", description: "What is expected.", required: true, minItems: 1, items: EXPECTATION },

@@ -91,7 +91,7 @@ export function decidesBackends(world: World): boolean {
   return world.generation.rules.some((rules) => rules.decidesBackends === true);
 }
 
-/** Tells whether marks name this virtual cluster: its name, and its namespace if they say one. */
+/** Reports whether marks name this virtual cluster: its name, and its namespace if they contain one. */
 export function namesUs(world: World, { vcluster, vclusterNamespace }: Marks): boolean {
   const { name, namespace } = translatorOf(world).vcluster;
   return vcluster === name && (vclusterNamespace ?? namespace) === namespace;

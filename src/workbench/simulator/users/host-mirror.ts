@@ -29,7 +29,7 @@ function wantedOf(endpoints: Endpoints): KubeObject[] {
   }));
 }
 
-/** Tells whether the mirror has made a slice. */
+/** Reports whether the mirror has made a slice. */
 export function isMirrors({ metadata }: KubeObject): boolean {
   return metadata.labels?.["endpointslice.kubernetes.io/managed-by"] === MANAGER && /-m[0-9]+$/.test(metadata.name ?? "");
 }

@@ -159,7 +159,7 @@ test("a statement that does not end is left, and the file is opened again once i
     "Error: the database file takes too long",
   ]);
   expect([sql.usable(), clock.pending]).toEqual([false, 0]);
-  await expect(openSqliteLines(path)).rejects.toThrow("its file has not answered, and an earlier attempt still waits for it");
+  await expect(openSqliteLines(path)).rejects.toThrow("its file has not answered, and an earlier attempt is still waiting for it");
   await sql.close();
   await vi.waitFor(async () => (await openSqliteLines(path)).close(), WAIT);
 });

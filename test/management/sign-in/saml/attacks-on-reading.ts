@@ -117,10 +117,10 @@ export const ATTACKS_ON_READING: readonly SamlAttack[] = [
   row("68", "an end too few", "not well formed", (request) => answerTo(request).replace("</samlp:Response>", "")),
   row("68", "an end of another", "not well formed", (request) => answerTo(request).replace("</samlp:Response>", "</samlp:Reply>")),
   row("68", "nothing", "not well formed", () => " "),
-  row("68", "an attribute twice", "an attribute twice", (request) =>
+  row("68", "a duplicate attribute", "a duplicate attribute", (request) =>
     answerTo(request).replace(' Version="2.0"', ' Version="2.0" Version="2.0"'),
   ),
-  row("68", "an attribute twice by two prefixes", "an attribute twice", () => '<a xmlns:x="urn:x" xmlns:y="urn:x" x:b="1" y:b="2"/>'),
+  row("68", "an attribute twice by two prefixes", "a duplicate attribute", () => '<a xmlns:x="urn:x" xmlns:y="urn:x" x:b="1" y:b="2"/>'),
   ...both("71", "status AuthnFailed", "the provider did not sign you in: Responder, AuthnFailed", (text) =>
     text.replace(STATUS, status(code("Responder", code("AuthnFailed")))),
   ),

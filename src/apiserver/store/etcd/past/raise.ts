@@ -61,7 +61,7 @@ export async function raiseAbove(known: number, { client, layout, processId, log
   };
   let revision = await put(layout.fence);
   if (known - revision > RAISE_MAX) {
-    logger.warn("etcd counts from far below the revisions seen before: restart clients that were disconnected in the meantime", {
+    logger.warn("etcd's revisions are far below those seen before: restart clients that were disconnected in the meantime", {
       known,
       revision,
     });

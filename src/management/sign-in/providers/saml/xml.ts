@@ -139,7 +139,7 @@ class XmlReader {
     const written = new Map<string, string>();
     for (let found = this.#take(ATTRIBUTE); found !== undefined; found = this.#take(ATTRIBUTE)) {
       this.#count();
-      if (written.has(found[1]!)) throw unproven("the document has an attribute twice");
+      if (written.has(found[1]!)) throw unproven("the document has a duplicate attribute");
       written.set(found[1]!, expanded((found[2] ?? found[3])!.replace(/[\n\t]/g, " ")));
     }
     const end = this.#take(START_END);
@@ -202,7 +202,7 @@ function attributesOf(written: ReadonlyMap<string, string>, scope: Scope): reado
     if (qualified === "xmlns" || qualified.startsWith("xmlns:")) continue;
     const { name, namespace } = resolved(qualified, scope, false);
     const whole = `${namespace} ${name}`;
-    if (seen.has(whole)) throw unproven("the document has an attribute twice");
+    if (seen.has(whole)) throw unproven("the document has a duplicate attribute");
     seen.add(whole);
     attributes.push({ name, namespace, value });
   }
@@ -237,7 +237,7 @@ export function plainTextOf(element: XmlElement): string {
   return element.children.join("");
 }
 
-/** An element, and all elements below it, in their order. Each costs the same, however deep it is. */
+/** An element, and all elements below it, in their order. Each costs the same, regardless of its depth. */
 export function* elementsBelow(element: XmlElement): Generator<XmlElement> {
   const waiting = [element];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {

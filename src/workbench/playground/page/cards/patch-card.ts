@@ -29,7 +29,7 @@ export function patchKey({ list, patch }: Pick<ShownPatch, "list" | "patch">): s
   return `${list}-${patch}`;
 }
 
-/** One patch in the results: what it did in each direction, how its pair fares, and why it failed. */
+/** One patch in the results: what it did in each direction, the verdict on its pair, and why it failed. */
 export function createPatchCard(patch: ShownPatch, open: boolean, actions: PatchActions): HTMLLIElement {
   const key = patchKey(patch);
   const { pair } = patch;

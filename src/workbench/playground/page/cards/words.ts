@@ -26,7 +26,7 @@ const OUTCOMES: Readonly<Record<OutcomeKind, Word>> = {
   noMatch: { text: "No match", tone: "warning", icon: "noMatch", meaning: "The object has nothing at its path." },
   noExpression: { text: "Nothing this way", tone: "quiet", icon: "noExpression", meaning: "It has no expression for this direction." },
   error: { text: "Error", tone: "error", icon: "error", meaning: "Failed. Other patches and objects are unaffected." },
-  denied: { text: "Denied", tone: "denied", icon: "denied", meaning: "What came out is not allowed, so it is not written." },
+  denied: { text: "Denied", tone: "denied", icon: "denied", meaning: "The result is not allowed, so it is not written." },
 };
 
 const VERDICTS: Readonly<Record<PairVerdict, Word>> = {

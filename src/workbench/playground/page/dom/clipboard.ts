@@ -1,8 +1,8 @@
 import { h } from "./h.ts";
 
 /**
- * Copies a text. Where the browser keeps its clipboard from the page (a page that was opened from a file, for example), by the older
- * way of a selected text.
+ * Copies a text. Where the browser denies the page its clipboard (for a page opened from a file, for example), falls back to the
+ * older way of selecting a text.
  *
  * @returns whether it was copied
  */

@@ -28,7 +28,7 @@ export function createStrip({ label, tone, close, onClose }: StripOptions, ...ch
   return element;
 }
 
-/** What the page is for, for people who see it for the first time. */
+/** An introduction to the page for new users. */
 export function createWelcome(onClose: () => void): HTMLElement {
   return createStrip(
     { label: "How it works", tone: "quiet", close: "Got it", onClose },

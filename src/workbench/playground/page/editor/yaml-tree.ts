@@ -16,7 +16,7 @@ export function documentsIn(text: string): (SyntaxNode | undefined)[] {
   return yamlLanguage.parser.parse(text).topNode.getChildren("Document").map(valueIn);
 }
 
-/** The values of a list, in block or flow style; undefined when the node is none. */
+/** The values of a list, in block or flow style; undefined when the node is not a list. */
 export function items(node: SyntaxNode): SyntaxNode[] | undefined {
   if (!node.name.endsWith("Sequence")) return undefined;
   return node.getChildren("Item").flatMap((item) => valueIn(item) ?? []);

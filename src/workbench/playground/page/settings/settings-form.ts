@@ -36,7 +36,7 @@ export function createSettingsForm({ vcluster, change }: SettingsFormOptions): S
   const unreadable = h(
     "p",
     { class: "settings-unreadable", hidden: true },
-    "The text below cannot be read, so its fields are disabled. The results say what is wrong with it.",
+    "The text below cannot be read, so its fields are disabled. The results show what is wrong with it.",
   );
   const fields = new Map<SettingField, ShownField>();
   const groups = FIELD_GROUPS.map(({ title, fields: members }) => {

@@ -27,7 +27,7 @@ export interface Takeaway {
   copyModule(): void;
 }
 
-const NOTHING_YET = "There is nothing to copy yet: the results say why";
+const NOTHING_YET = "There is nothing to copy yet: the results show why";
 const UNSAFE = "Not copied: the texts contain control characters, which a terminal would act on";
 
 /** The actions behind the page's menu. */
@@ -38,7 +38,7 @@ export function createTakeaway({ texts, answer, announcer }: TakeawayOptions): T
     history.replaceState(null, "", `#${packed.fragment}`);
     const size = countOf(location.href.length, "character");
     const copied = await copyText(location.href);
-    announcer.toast(copied ? `Link copied: ${size}, everything is in it` : "The link is in the address bar now");
+    announcer.toast(copied ? `Link copied: ${size}, with all texts in it` : "The link is in the address bar now");
   }
 
   async function copy(text: string | undefined, done: string, nothing = NOTHING_YET): Promise<void> {
