@@ -18,7 +18,7 @@ export function conformancePage(): string {
   return `${GENERATED}
 # API conformance
 
-An embedded cluster takes the place of a Kubernetes API server, so it must behave like one. Two suites say what that means, in
+An embedded cluster takes the place of a Kubernetes API server, so it must behave like one. Two suites define this in
 ${countOf(CATALOGUE.filter(isApiBehaviour))} behaviours of the API, each with the place where Kubernetes defines it:
 
 ${table(["Suite", "Looks at", "Run against an embedded cluster by"], suiteRows())}
@@ -100,7 +100,7 @@ const OPAQUE_DIFFERENCES: string[][] = [
   ],
   ["spellings", "Stores one spelling of quantities and times", "Stores what was written"],
   ["addresses of Pods", "Keeps `podIP` and `podIPs` consistent", "Stores each as it is written; Endpoints follow `podIP`"],
-  ["schemas, and `explain`", "Describe every field", "Describe metadata, and say what spec and status are for"],
+  ["schemas, and `explain`", "Describe every field", "Describe metadata, and state what spec and status are for"],
   [
     "strategic merge patches",
     "Are in the schemas",

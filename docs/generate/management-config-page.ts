@@ -90,7 +90,7 @@ ${effectsTable()}
 - \`storageClass\`: null means the default of the cluster; an empty string or \`-\` means no dynamic provisioning. \`status\` leaves out null.
 - \`vault.address\` is the variable \`${VAULT_ADDRESS_VARIABLE}\` of the service when it is left out.
 - Addresses, paths, hosts, domains, email addresses, colours, times and amounts must have a certain form, which the tables below
-  describe. Pictures and links of \`uiSettings\` and \`apps\` must be addresses or paths, so that none of them can be a script.
+  describe. Images and links of \`uiSettings\` and \`apps\` must be addresses or paths, so that none of them can be a script.
 - \`vault.syncInterval\` is from ${SYNC_INTERVAL_MIN_MS / 1_000}s to ${SYNC_INTERVAL_MAX_MS / 3_600_000}h.
 - Deprecated sections, settings that are only shown, and settings that others override cause warnings.
 

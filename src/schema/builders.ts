@@ -57,7 +57,7 @@ export function wholeNumber(minimum: number, maximum: number): NumberSchema {
   return { type: "integer", description, bits: 32, minimum, maximum };
 }
 
-/** A list of values of one shape. Appliers replace it as a whole, unless `merge` says how they merge it. */
+/** A list of values of one shape. Appliers replace it as a whole, unless `merge` defines how they merge it. */
 export function listOf(items: Schema, merge?: ListSchema["merge"]): ListSchema {
   return { type: "list", description, items, ...(merge && { merge }) };
 }

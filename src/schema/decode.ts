@@ -216,7 +216,7 @@ function typeHint(schema: Schema, node: Node): string {
   if (isAbsent(node))
     return schema.refuseNull !== true ? "" : schema.type === "object" ? "Write {}" : "Write it in quotes if it is meant as text";
   if (schema.type === "string" || schema.type === "literals") return "Write the value in quotes";
-  if (schema.type === "list") return "Write each item on a line of its own after a dash";
+  if (schema.type === "list") return "Write each item on a separate line after a dash";
   const text = textOf(node)?.toLowerCase() ?? "";
   if (schema.type === "boolean" && Object.hasOwn(OLD_BOOLEANS, text)) return `Write ${OLD_BOOLEANS[text]}`;
   if (schema.type === "boolean" && /^(true|false)$/.test(text)) return `Write ${text} without quotes`;

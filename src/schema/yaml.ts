@@ -61,7 +61,7 @@ function readSource(source: Source, { report, aliasedValuesMax = ALIASED_VALUES_
   const events = parseEvents(source.text, { maxDepth: PARSER_DEPTH_MAX });
   const documents = splitDocuments(events).filter((document) => !isEmpty(document));
   if (documents.length > 1)
-    throw new YamlRefusal(offsetOf(documents[1]!), "Found a second document in the file", "Give each document a file of its own");
+    throw new YamlRefusal(offsetOf(documents[1]!), "Found a second document in the file", "Put each document into a separate file");
   const document = documents[0];
   if (document === undefined) return { kind: "map", source, start: 0, entries: new Map() };
   return buildDocument(document, { source, report, aliasedValuesMax });
@@ -113,7 +113,7 @@ function syntaxHint(source: Source, offset: number): string {
   if (/^ *\t/.test(line)) return "Indent with spaces";
   const value = /^[ -]*[\w"'/.-]+:[ \t]+(.*)$/.exec(line)?.[1];
   if (value === undefined) return "";
-  if (/^["'[{*&@`%!|>]|: | #/.test(value)) return "Quote the whole value with '…', or write it on lines of its own below a |";
+  if (/^["'[{*&@`%!|>]|: | #/.test(value)) return "Quote the whole value with '…', or write it on separate lines below a |";
   return "";
 }
 

@@ -111,7 +111,7 @@ describe("a folder", () => {
 
   test("says that the encryption key lies beside the data, unless it is kept elsewhere", async () => {
     const beside = await begin(["--data", newPath("data")]);
-    expect(beside.terminal.stderr).toContain("The encryption key is kept beside the data");
+    expect(beside.terminal.stderr).toContain("The encryption key is stored with the data");
     const keyFile = newFile("encryption", `${Buffer.from(systemChance.bytes(32)).toString("base64")}\n`);
     const elsewhere = await begin(["--data", newPath("data"), "--encryption-key-file", keyFile]);
     expect(elsewhere.terminal.stderr).toBe("");

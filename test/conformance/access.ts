@@ -132,7 +132,7 @@ export function accessCases(setting: () => RawSetting): void {
       expect(codes).toEqual([404, 403, 403, 200, 403]);
     });
 
-    test("patching is a verb of its own, and applying what is absent is creating it", async () => {
+    test("patching is a separate verb, and applying an absent object is creating it", async () => {
       const { raw, path } = setting();
       const { send } = await give("patcher", [rule("patch", "configmaps")]);
       const apply = (name: string, by: Person["send"]) =>

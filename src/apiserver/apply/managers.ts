@@ -113,7 +113,7 @@ function isManagerName(value: unknown): boolean {
   return typeof value === "string" && value.length <= MANAGER_LENGTH_MAX && isPrintable(value);
 }
 
-/** Reports whether a text has no control or formatting characters. */
+/** Reports whether a string has no control or formatting characters. */
 export function isPrintable(text: string): boolean {
   return !/[\p{C}\u2028\u2029]/u.test(text);
 }

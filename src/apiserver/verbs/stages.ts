@@ -85,7 +85,7 @@ function validationErrors({ type, strategy }: ResourceDefinition, object: KubeOb
   ];
 }
 
-/** Converts an object to the kind's canonical form, in which equal objects have equal texts. */
+/** Converts an object to the kind's canonical form, in which equal objects have equal JSON text. */
 export function seal({ shape, type }: ResourceDefinition, object: KubeObject): KubeObject {
   const sealed = decodeObject(shape, object, {
     root: type.kind,

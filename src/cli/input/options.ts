@@ -67,7 +67,7 @@ export function parseUrl(text: string): string {
 /**
  * Networks of proxies, separated by commas.
  *
- * @throws InvalidArgumentError for a text that is neither an IP address nor a network.
+ * @throws InvalidArgumentError for a value that is neither an IP address nor a network.
  */
 export function parseNetworks(text: string): readonly string[] {
   const networks = text.split(",").map((network) => network.trim());

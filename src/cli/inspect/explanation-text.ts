@@ -12,7 +12,7 @@ const STATES: Readonly<Record<ObjectExplanation["state"], string>> = {
 };
 
 /**
- * An explanation for people: the objects on both sides, the decisions, and the outcome of each patch.
+ * An explanation for human readers: the objects on both sides, the decisions, and the outcome of each patch.
  *
  * @example
  * describeExplanation(explanation); // "Endpoints shop/web\n  tenant    version 12, uid …\n…"

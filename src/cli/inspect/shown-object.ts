@@ -17,7 +17,7 @@ export interface ShownChange {
   readonly name: string;
   readonly before: KubeObject | undefined;
   readonly after: KubeObject | undefined;
-  /** Reports whether a text is a resourceVersion that is not yet known. */
+  /** Reports whether a string is a resourceVersion that is not yet known. */
   readonly madeUp: (text: string) => boolean;
 }
 

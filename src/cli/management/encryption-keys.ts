@@ -32,7 +32,7 @@ const KEY_FILE = "encryption.key";
 /**
  * The cipher of the keys that are given, or of the one beside the data.
  *
- * @throws CONFIG_FILE when there is none; CONFIG_VALUE for a text that is not a key.
+ * @throws CONFIG_FILE when there is none; CONFIG_VALUE for a value that is not a key.
  */
 export async function readCipher({ file, folder, terminal }: EncryptionKeyOptions): Promise<PlatformCipher> {
   const given = file === undefined ? terminal.env[ENCRYPTION_KEY_VARIABLE] : await terminal.read(file);

@@ -38,7 +38,7 @@ function pathBeside(kubeconfig: string): string {
 }
 
 /**
- * The sign beside a kubeconfig, for any etcd: a different spelling may mean the same etcd. Undefined when no server has run there.
+ * The sign next to a kubeconfig, for any etcd: a different spelling may mean the same etcd. Undefined when no server has run there.
  *
  * @throws CONFIG_FILE when the file cannot be read.
  */

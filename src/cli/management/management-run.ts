@@ -335,7 +335,7 @@ interface Told {
 /** The key is shown once: it cannot be read later. */
 async function tellWhere(terminal: Terminal, { management, kubeconfig, folder, adminKeyFile }: Told): Promise<void> {
   const { url, adminKey, adminKeyEnd } = management;
-  if (folder?.keyIsBeside) terminal.err("The encryption key is kept beside the data. Keep it elsewhere with --encryption-key-file");
+  if (folder?.keyIsBeside) terminal.err("The encryption key is stored with the data. Keep it elsewhere with --encryption-key-file");
   terminal.out(`The management API serves ${url}/kubernetes/management\n`);
   if (adminKey === undefined) return terminal.out("The administrator's key has not changed since the first start\n");
   const where = adminKeyFile === undefined ? `, shown once: ${adminKey}` : ` is the one in ${adminKeyFile}`;

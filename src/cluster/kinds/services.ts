@@ -156,7 +156,7 @@ function withoutOldNodePort(port: ServicePort, old: ServiceSpec): ServicePort {
   return rest;
 }
 
-/** Reports whether a Service has no address of its own. */
+/** Reports whether a Service has no cluster IP. */
 export function isHeadless(spec: ServiceSpec): boolean {
   return spec.clusterIP === HEADLESS;
 }

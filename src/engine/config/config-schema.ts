@@ -33,7 +33,7 @@ export type DecodedSection = Infer<ReturnType<typeof sectionSchema>>;
 
 const NAMESPACES = {
   type: "object",
-  description: "Tenant namespaces that have a host namespace of their own, in which objects keep their names.",
+  description: "Tenant namespaces that have their own host namespace, in which objects keep their names.",
   default: {},
   fields: {
     enabled: enabled(false, "Whether namespaces are mapped. Needs mappings."),

@@ -25,7 +25,7 @@ export const MIRROR = "endpointslicemirroring-controller.k8s.io";
 const CONTROLLERS: readonly string[] = ["endpointslice-controller.k8s.io", MIRROR];
 
 /**
- * The manager of our own slices: no controller of Kubernetes knows it, so none of them changes the copies.
+ * The manager of our own slices: no controller of Kubernetes recognizes it, so none of them changes the copies.
  *
  * @example
  * sliceManager("sync.platform/"); // "endpoint-sync.sync.platform"

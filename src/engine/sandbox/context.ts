@@ -16,7 +16,7 @@ export interface EvaluationContext {
 /**
  * The parts of `context` that `reads` names, but for the path, as JSON text.
  *
- * An expression that was checked cannot tell the result from the whole: parts that it does not name are not there.
+ * A checked expression cannot distinguish the result from the whole context: only parts that it does not name are left out.
  */
 export function projectContext({ vcluster, hostObject, virtualObject }: EvaluationContext, reads: Reads): string {
   const whole = { vcluster, hostObject, virtualObject };

@@ -60,7 +60,7 @@ export const OBJECT_META = named("ObjectMeta", "Metadata that every object has: 
     "Seconds that the object may take to terminate after its deletion was requested.",
   ],
   labels: [11, LABEL_MAP, "Key-value pairs by which objects are selected and grouped."],
-  annotations: [12, textsBy("annotationKey", "annotation"), "Key-value pairs for tools and people; selectors do not use them."],
+  annotations: [12, textsBy("annotationKey", "annotation"), "Key-value pairs for tools and users; selectors do not use them."],
   ownerReferences: [13, untried(listOf(OWNER_REFERENCE, { as: "map", keys: ["uid"] })), "The owners of the object."],
   finalizers: [
     14,

@@ -20,7 +20,7 @@ export interface LeaseClientOptions {
 }
 
 /**
- * Leases in our own store, beside the objects that clients see. A call that takes too long fails; its write may still happen
+ * Leases in our own store, separate from the objects that clients see. A call that takes too long fails; its write may still happen
  * afterwards, and the next call finds out by a conflict.
  */
 export function createLeaseClient({ store, clock, timeoutMs }: LeaseClientOptions): LeaseClient {

@@ -31,7 +31,7 @@ export const ACCESS_SECTIONS: readonly CatalogueSection[] = [
       "a role allows its verbs on its resources in its namespace, and no more": ["RBAC", "Role and ClusterRole"],
       "a role ends with its binding": ["RBAC", "RoleBinding and ClusterRoleBinding"],
       "names narrow a role, including for lists that select them": ["RBAC", "Referring to resources"],
-      "patching is a verb of its own, and applying what is absent is creating it": ["API concepts", "Updates to existing resources"],
+      "patching is a separate verb, and applying an absent object is creating it": ["API concepts", "Updates to existing resources"],
       "users cannot write rules that they do not have, unless they may escalate": ["RBAC", "Restrictions on role creation or update"],
       "users cannot grant a role that they do not have, unless they may bind it": [
         "RBAC",

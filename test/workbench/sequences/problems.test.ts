@@ -146,7 +146,7 @@ test.each([
   ],
   [
     "sequences: [{ it: x, given: { tenant: [web], host: [web] }, expect: [{ quiescent: true }] }]",
-    '17:19: error CONFIG_VALUE sequences[0].it: The object "web" is applied to both clusters. Give each an object of its own',
+    '17:19: error CONFIG_VALUE sequences[0].it: The object "web" is applied to both clusters. Use a separate object for each',
   ],
 ])("of a sequence: %s", (text, problem) => {
   expect(read(`${text}\n`).problems).toEqual([`web.patch-test.yaml:${problem}`]);

@@ -88,7 +88,7 @@ export function mediaTypeOf(request: IncomingMessage): string | undefined {
 }
 
 /**
- * The data of an object's body; JSON unless the type says YAML, or protobuf where the shape has numbers. Undefined when the
+ * The data of an object's body; JSON unless the type is YAML, or protobuf if the shape has numbers. Undefined when the
  * body is empty.
  *
  * @throws API_BAD_REQUEST when it does not parse, API_ERROR (415) when its type is unknown.

@@ -35,7 +35,7 @@ const SQLITE_FAULTS: ReadonlyMap<number, Fault> = new Map([
     IOERR,
     {
       reason: "the system cannot read or write it",
-      hint: "Check the device. If it has a log beside it (-wal), copy both to a writable location",
+      hint: "Check the device. If there is a log (-wal) next to it, copy both to a writable location",
     },
   ],
   [CORRUPT, DAMAGED],

@@ -33,7 +33,7 @@ export interface BrowserLogin {
 /**
  * Prints the address of the page and waits for the sign-in. The browser never receives the key.
  *
- * @throws API_UNAUTHORIZED if the sign-in fails or takes too long; API_UNAVAILABLE when the platform cannot be asked.
+ * @throws API_UNAUTHORIZED if the sign-in fails or takes too long; API_UNAVAILABLE when the platform cannot be reached.
  */
 export async function signInByBrowser(terminal: Pick<Terminal, "err" | "stopSignal">, login: BrowserLogin): Promise<LoginKey> {
   const { server, fetch, connector, timeout, opens } = login;
@@ -80,7 +80,7 @@ export function platformAddress(text: string): string {
 /**
  * Refuses a misspelled connector, which would otherwise show up only in the browser.
  *
- * @throws USAGE when the platform has no such connector; API_UNAVAILABLE when it cannot be asked.
+ * @throws USAGE when the platform has no such connector; API_UNAVAILABLE when it cannot be reached.
  */
 export async function demandConnector(fetch: ProviderFetch, server: string, connector: string | undefined): Promise<void> {
   const { connectors } = await ask(fetch, `${server}/auth/connectors`, { method: "GET", headers: {} });

@@ -47,7 +47,7 @@ export interface SecretSyncFlags extends SecretFlags {
 const ACCESS_KEY_VARIABLE = "ENDPOINT_SYNC_ACCESS_KEY";
 
 /**
- * `secret get`: one value as it is, or all as lines `key: value`; a value that is not a text of one line is `key (base64): value`.
+ * `secret get`: one value as it is, or all as lines `key: value`; a value that is not a single line of text is `key (base64): value`.
  *
  * @throws API_NOT_FOUND when there is no such SharedSecret, or it has no value under the key; `API_…` as the platform answers.
  */

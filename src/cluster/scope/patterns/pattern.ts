@@ -22,7 +22,7 @@ export function these(...names: readonly string[]): Pattern {
   return { these: new Set(names) };
 }
 
-/** Reports whether a text is in the set. */
+/** Reports whether a string is in the set. */
 export function matches(pattern: Pattern, text: string): boolean {
   if ("all" in pattern) return true;
   return "these" in pattern ? pattern.these.has(text) : text.length > pattern.below.length && text.startsWith(pattern.below);

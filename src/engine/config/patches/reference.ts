@@ -18,7 +18,7 @@ const PATHS = ["namePath", "namespacePath", "kindPath", "apiVersionPath"] as con
  * Checks the `reference` of a patch beyond its shape.
  *
  * Reported: PATH_SYNTAX and PATH_UNSUPPORTED of its relative paths. Warnings: CONFIG_VALUE for paths that cannot find anything,
- * REFERENCE_KIND for a kind that is not configured. `isSelector`: labels stands beside the reference.
+ * REFERENCE_KIND for a kind that is not configured. `isSelector`: the patch has labels next to its reference.
  */
 export function checkReference(node: Node | undefined, options: { field: string; rules: PatchRules; isSelector: boolean }): void {
   if (node?.kind !== "map") return;

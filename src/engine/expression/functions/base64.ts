@@ -19,7 +19,7 @@ for (const [value, digit] of DIGITS.entries()) VALUES[digit] = value;
 for (const blank of "\t\n\f\r ") VALUES[blank.charCodeAt(0)] = BLANK;
 
 /**
- * The base64 of a text, as ASCII; undefined when a unit is above U+00FF.
+ * The base64 of a string, as ASCII; undefined when a unit is above U+00FF.
  *
  * @example
  * encodeBase64(Uint8Array.of(0xff)); // the bytes of "/w=="

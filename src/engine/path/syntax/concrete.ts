@@ -8,7 +8,7 @@ import { openScanner, syntaxError } from "./scan.ts";
 import type { PathStep } from "./segment.ts";
 
 /**
- * The steps of a concrete path: numbers select list elements, texts object members. `$` is the whole object, no steps.
+ * The steps of a concrete path: numbers select list elements, strings object members. `$` is the whole object, no steps.
  *
  * @throws PATH_SYNTAX when the text does not parse, holds a wildcard or counts from the end.
  * @throws PATH_UNSUPPORTED when it uses an operator of another path language.

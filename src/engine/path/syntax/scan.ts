@@ -81,7 +81,7 @@ export function cite(text: string): string {
 }
 
 /**
- * Refuses a text over {@link PATH_LENGTH_MAX}.
+ * Refuses a string over {@link PATH_LENGTH_MAX}.
  *
  * @throws PATH_SYNTAX when the text is longer.
  */

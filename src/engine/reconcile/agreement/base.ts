@@ -80,7 +80,7 @@ export function pairOf(tenant: string, host: string): string {
   return tenant === host ? tenant : `${tenant}.${host}`;
 }
 
-/** The two digests of a text. */
+/** The two digests in a string. */
 export function sidesOf(pair: string): { readonly tenant: string; readonly host: string } {
   const [tenant = ABSENT, host = tenant] = pair.split(".");
   return { tenant, host };

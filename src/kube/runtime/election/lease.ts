@@ -69,7 +69,7 @@ export interface LeaseChange {
 }
 
 /**
- * The Lease with this record and these notes. All five fields are written, zeros and empty texts too, as client-go's lease lock writes
+ * The Lease with this record and these notes. All five fields are written, including zeros and empty strings, as client-go's lease lock writes
  * them; labels and annotations that others gave the Lease stay.
  *
  * @example

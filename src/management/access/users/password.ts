@@ -23,7 +23,7 @@ function partsOf(digest: string): { readonly salt: Buffer; readonly known: Buffe
   return { salt: Buffer.from(salt, "base64url"), known: Buffer.from(hash, "base64url") };
 }
 
-/** Reports whether a text is a digest, or looks like one. */
+/** Reports whether a string is a digest, or looks like one. */
 export function isPasswordDigest(text: string): boolean {
   return text.startsWith(PREFIX);
 }

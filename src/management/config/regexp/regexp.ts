@@ -18,7 +18,7 @@ export type RegexpResult =
   | { readonly ok: false; readonly message: string; readonly offset: number };
 
 /**
- * Compiles an expression in RE2's syntax. `matches` tells whether it matches anywhere in a text, in at most a
+ * Compiles an expression in RE2's syntax. `matches` reports whether it matches anywhere in a text, in at most a
  * thousand steps per character.
  *
  * @example

@@ -42,7 +42,7 @@ export function notAccepted(error: unknown): EngineError {
 /** The provider no longer knows the user or the login. */
 const OF_END: readonly string[] = ["invalid_grant", "access_denied", "bad_refresh_token", ...OF_CONSENT];
 
-/** The error for a refresh token that failed: the login ends only if the provider says so itself. */
+/** The error for a refresh token that failed: the login ends only if the provider itself reports that. */
 export function notRefreshed(error: unknown): EngineError {
   const reached = reachability(error);
   if (reached !== undefined) return reached;

@@ -49,7 +49,7 @@ export function allValues(schema: Schema): readonly unknown[] | undefined {
   return schema.type === "literals" ? schema.values : undefined;
 }
 
-/** The rules of texts of a schema. */
+/** The rules for the strings of a schema. */
 export function formatOf({ format = "text" }: Pick<StringSchema, "format"> = {}): FormatRules {
   return FORMATS[format];
 }

@@ -290,7 +290,7 @@ function readCases({ node, definition, field }: TestSource, report: Report): Tes
   const [cases, path] = [node.entries.get("cases"), node.entries.get("path")];
   const refuse = (at: Position, message: string, hint = "") => report.error({ code: "CONFIG_VALUE", at, field, message, hint });
   if (cases !== undefined && path === undefined) refuse(keyStartOf(cases), "Found cases without path", "Write where their values are put");
-  if (cases === undefined && path !== undefined) refuse(keyStartOf(path), "Found path without cases", "An assert has a path of its own");
+  if (cases === undefined && path !== undefined) refuse(keyStartOf(path), "Found path without cases", "An assert has its own path");
   const items = list?.kind === "list" ? list.items : [];
   return items.flatMap((item, index) => {
     const at = indexPath(fieldPath(field, "cases"), index);
@@ -314,7 +314,7 @@ async function readExpected({ node, field }: TestSource, { files, report }: Read
   const place = keyStartOf(entry);
   const inner = fieldPath(field, "expected");
   if (node.entries.has("cases")) {
-    const hint = "Write a test of its own";
+    const hint = "Write a separate test";
     report.error({ code: "CONFIG_VALUE", at: place, field: inner, message: "One expected object does not fit several cases", hint });
   }
   const name = textOf(entry.value);

@@ -170,7 +170,7 @@ export const FIRST_STEPS: readonly Example[] = [
   {
     name: "endpoint-slices",
     title: "EndpointSlices",
-    about: "Slices have patches of their own; their addresses are strings in a list, and their Service is renamed automatically.",
+    about: "Slices have their own patches; their addresses are strings in a list, and their Service is renamed automatically.",
     group,
     state: {
       vcluster: BLUE,

@@ -42,7 +42,7 @@ const RECIPES: readonly Recipe[] = [
   {
     name: "other-part",
     title: "A value that depends on another",
-    about: "An expression sees the whole tenant object as context.virtualObject.",
+    about: "An expression can read the whole tenant object as context.virtualObject.",
     patches: `
       - path: metadata.annotations.weight
         expression: 'context.virtualObject.metadata.labels?.tier === "front" ? value : "0"'

@@ -75,7 +75,7 @@ function checkHomes(reading: Reading, at: At, { given, events }: Sequence): void
   const tenant = applied("tenant");
   for (const name of applied("host")) {
     if (tenant.has(name))
-      refuse(reading, member(at, "it"), `The object ${JSON.stringify(name)} is applied to both clusters`, "Give each an object of its own");
+      refuse(reading, member(at, "it"), `The object ${JSON.stringify(name)} is applied to both clusters`, "Use a separate object for each");
   }
 }
 

@@ -74,7 +74,7 @@ const FAULT = {
     ),
     emptyList: cluster("The syncer lists this cluster again and receives an empty list; after a while it lists it once more. Needs for."),
     down: cluster("This cluster answers nothing and sends no events for a while. Needs for."),
-    crash: syncer("The process ends at once. It starts again at once, or after `for`."),
+    crash: syncer("The process ends immediately. It starts again immediately, or after `for`."),
     stall: syncer("The process pauses for a while. Needs for."),
     lostRequest: cluster("The next write to this cluster never arrives there."),
     lostAnswer: cluster("The next write to this cluster succeeds, but the syncer never receives the answer."),

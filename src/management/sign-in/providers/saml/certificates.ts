@@ -19,7 +19,7 @@ const PEM = /-----BEGIN CERTIFICATE-----([A-Za-z0-9+/=\s]+)-----END CERTIFICATE-
 /**
  * The certificates in `data`, one after another in PEM, or one in DER. They are the signers themselves: no chain is followed from them.
  *
- * @throws API_UNAVAILABLE when there is none, something else is beside them, or a key is not RSA of 2,048 bits or more.
+ * @throws API_UNAVAILABLE when there is none, there is something else besides them, or a key is not RSA of 2,048 bits or more.
  */
 export function pinnedCertificates(setting: string, data: Buffer): readonly PinnedCertificate[] {
   const text = data.toString("latin1");

@@ -166,7 +166,7 @@ function expanded(text: string): string {
     const code = decimal === undefined ? Number.parseInt(hexadecimal ?? "", 16) : Number(decimal);
     const character = code >= 0 && code <= 0x10ffff ? String.fromCodePoint(code) : "";
     if (character === "" || NO_CHARACTER.test(character))
-      throw unproven("the document has an entity of its own, or a character that is not allowed in XML");
+      throw unproven("the document has a custom entity, or a character that is not allowed in XML");
     return character;
   });
 }

@@ -124,7 +124,7 @@ function inExpression(state: PlaygroundState, { typed, list, path }: Cursor, ask
   };
 }
 
-/** Reports whether a text of JavaScript ends within a string. */
+/** Reports whether a string of JavaScript ends within a string. */
 function isInString(text: string): boolean {
   let quote = "";
   for (let at = 0; at < text.length; at += 1) {

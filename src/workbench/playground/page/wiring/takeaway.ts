@@ -54,7 +54,7 @@ export function createTakeaway({ texts, answer, announcer }: TakeawayOptions): T
 
   return {
     share: () => void share(),
-    copyTest: () => void copy(ofAnswer(testFileOf), "Test file copied. Its first line says how to run it."),
+    copyTest: () => void copy(ofAnswer(testFileOf), "Test file copied. Its first line shows how to run it."),
     copyCommands: () => void copy(commandLineOf(texts.state()), "Commands copied. They write the files and render them.", UNSAFE),
     copyModule: () => void copy(ofAnswer(typeScriptOf), "TypeScript copied."),
   };
