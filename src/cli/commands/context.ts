@@ -36,7 +36,7 @@ export function defineContext(command: Command, context: CommandContext): void {
   );
   addContextFlags(set.argument("<name>", "name of the context")).action((name: string, flags: ClusterFlags) => save(context, name, flags));
   define("use", "make a context the current one", "endpoint-sync context use blue")
-    .argument("[name]", "name of the context (default: none is current)")
+    .argument("[name]", "name of the context (default: no context)")
     .action((name?: string) => use(context, name));
   define("remove", "remove a context", "endpoint-sync context remove blue")
     .argument("<name>", "name of the context")

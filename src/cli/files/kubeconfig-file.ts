@@ -11,8 +11,8 @@ export interface KubeconfigFile {
 }
 
 /**
- * Refuses a file that holds anything other than an earlier kubeconfig of the same name: `--kubeconfig ~/.kube/config` must not cost
- * users the access to their clusters.
+ * Refuses a file that holds anything other than an earlier kubeconfig of the same name: `--kubeconfig ~/.kube/config` must not
+ * cost users access to their clusters.
  *
  * @throws CONFIG_FILE when the file holds something else, or cannot be read.
  */

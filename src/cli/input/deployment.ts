@@ -30,7 +30,7 @@ export interface StartedFlags {
   readonly adoptCluster?: string;
 }
 
-/** With a Deployment, variables, contexts and defaults are ignored: only it and the command line count. */
+/** With a Deployment, variables, contexts and defaults are ignored: only it and the command line are used. */
 export function dropUnsaid(command: Command): void {
   if (command.getOptionValue("fromDeployment") === undefined) return;
   const kept = ["fromDeployment", "hostKubeconfig", "hostContext"];

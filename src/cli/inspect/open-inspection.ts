@@ -34,7 +34,7 @@ export interface InspectionFlags extends ClusterFlags, StartedFlags {
 /** Time between two looks of a command that waits, in milliseconds. */
 const AGAIN_AFTER_MS = 500;
 
-/** Which clusters, which configuration, and what `run` would be started with. */
+/** The options for the clusters, the configuration, and how `run` would be started. */
 export function addInspectionFlags(command: Command): Command {
   return addOptionalClusterFlags(command)
     .hook("preAction", (_program, action) => dropUnsaid(action))

@@ -191,7 +191,7 @@ class RunningWatch {
       if (this.#unknown.has(side)) continue;
       this.#unknown.add(side);
       const hint = `Grant permission to list endpointslices of API group discovery.k8s.io on the ${side}`;
-      logger.warn("Whether readers on the host see all backends is not known", {
+      logger.warn("Cannot determine whether readers on the host see all backends", {
         cluster: side,
         code: error.code,
         error: error.message,

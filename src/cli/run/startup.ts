@@ -40,7 +40,7 @@ export interface StartupOptions {
 }
 
 /**
- * Waits until both clusters answer and can be read, and checks that they are two; a host namespace that is missing
+ * Waits until both clusters answer and can be read, and checks that they are different clusters; a host namespace that is missing
  * is only reported, since it can be created later. Resolves early when `stop` aborts.
  *
  * @throws API_UNAUTHORIZED, API_FORBIDDEN and others when a cluster refuses; API_UNAVAILABLE when its certificate cannot be trusted.

@@ -117,7 +117,7 @@ export function withPlatformTokens(own: Tokens, platform: Pick<Tokens, "identify
   };
 }
 
-/** Ends watches with the token that opened them, as an answer to a new request would: 401. */
+/** Ends watches with the token that opened them, with the answer that a new request would get: 401. */
 export function endWithTokens(platform: Pick<PlatformTokens, "endOf">, clock: Clock): OnWatch {
   return (_user, end, caller) => {
     const at = platform.endOf(caller);

@@ -41,7 +41,7 @@ function withoutTarget<Item extends Pointing>({ targetRef: _targetRef, ...item }
 }
 
 /**
- * The way back. Pod references come back through the tenant's own ones, `known`; if the tenant has no such reference, there is no
+ * The reverse direction. Pod references are translated back through the tenant's own references, `known`; if the tenant has no such reference, there is no
  * tenant name, and the result is undefined.
  */
 export function tenantTargets<Item extends Pointing>(known: readonly Pointing[], translator: Translator): (item: Item) => Item | undefined {

@@ -98,7 +98,7 @@ export interface ReconcileState<Input = PlanInput, Planned extends PlannedSteps 
   readonly planned: Planned;
   /** Refusal of an operation, without which all was planned again. */
   readonly refused?: Refused;
-  /** The operation that is under way. */
+  /** The operation in progress. */
   readonly index: number;
   /** The input as the operations so far have changed it. */
   readonly written: Input;
@@ -313,12 +313,12 @@ export function createMachine<Input, Planned extends PlannedSteps>(strategy: Rec
   };
 }
 
-/** The operation that is under way. */
+/** The operation in progress. */
 export function operationOf({ planned, index }: ReconcileState<unknown, PlannedSteps>): Operation {
   return planned.operations[index]!;
 }
 
-/** How long the plan waits because its object is written too often; a plan that has begun is finished. */
+/** How long the plan waits because its object is written too often; a plan in progress is completed. */
 export function slowedMs({
   start: { writeWaitMs = 0, flowWaitMs = 0 },
   planned: { operations },

@@ -28,7 +28,7 @@ export function explainFailure({ message }: Extract<Arrival, { kind: "failed" }>
   return `${message}. ${contained}.`;
 }
 
-/** A result of another type than the value that it replaces. */
+/** A result whose type differs from that of the value that it replaces. */
 export function explainType(before: unknown, after: unknown): string {
   return `The value was ${typeInWords(before)} and becomes ${typeInWords(after)}, which the API server may refuse together with the whole object.`;
 }
@@ -53,7 +53,7 @@ export function explainEdit(edit: unknown, back: Arrival): string {
   return `An edit on the host to ${shown(edit)} does not flow back: ${why}. The syncer undoes it.`;
 }
 
-/** A patch that looks at the host object and returns something else once its own result is there. */
+/** A patch that reads the host object and returns a different value once its own result is there. */
 export function explainSecondWrite(): string {
   return "expression reads its own result in context.hostObject and changes it again: the host object is written twice.";
 }

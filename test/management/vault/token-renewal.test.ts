@@ -97,7 +97,7 @@ describe("a token that can be renewed", () => {
     expect(told).toEqual(["The vault's token cannot be renewed for now; retrying: the vault is sealed or in maintenance: Sealed"]);
     vault.sealed = false;
     await pass(0.1 * HOUR_MS);
-    expect([renewals(), told.at(-1)]).toEqual([1, "The vault answers about its token again"]);
+    expect([renewals(), told.at(-1)]).toEqual([1, "Requests about the vault's token succeed again"]);
     await pass(2 * HOUR_MS);
     expect(await condition()).toContain("True Copied");
   });

@@ -38,7 +38,7 @@ export async function update(context: ResourceContext, key: ObjectKey, body: unk
   return change(context, key, { desired: () => desired, triesMax: Infinity }, options);
 }
 
-/** `metadata.managedFields` as a body has it: an empty list there has a meaning, but does not survive decoding. */
+/** `metadata.managedFields` of a body: an empty list has a meaning there, but does not survive decoding. */
 export function requestedManagers(body: unknown): unknown {
   const metadata = isRecord(body) ? body["metadata"] : undefined;
   return isRecord(metadata) && Object.hasOwn(metadata, "managedFields") ? metadata["managedFields"] : undefined;

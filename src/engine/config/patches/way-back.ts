@@ -40,7 +40,7 @@ const CONSTANT = "expression gives the same result for every value, so no edit c
 function neverComesBack(kind: SyncedKind, [first, second]: readonly string[]): string | undefined {
   if (first === "metadata") {
     const comesBack = second === undefined || ["labels", "annotations", "*"].includes(second);
-    return comesBack ? undefined : `of metadata, only edits of labels and annotations come back`;
+    return comesBack ? undefined : `only edits of labels and annotations in metadata come back`;
   }
   const isBody = first !== undefined && first !== "*";
   return isBody && !kind.bodyFlows ? `only the tenant writes the body of a ${kind.resource.kind}` : undefined;

@@ -152,7 +152,7 @@ export function warnOfUnused(node: AnyNode): LintFinding[] {
   return unused.flatMap((part) => {
     const name = calledMethod(part)?.name;
     if (name === undefined || !PURE.has(name)) return [];
-    const message = `what ${name}() returns is not used, and it changes nothing`;
+    const message = `the result of ${name}() is not used, and it changes nothing`;
     return [{ message, offset: part.start, hint: "Return it, or assign it to what it should replace" }];
   });
 }

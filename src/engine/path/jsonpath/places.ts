@@ -15,7 +15,7 @@ export interface JsonPathNode {
   readonly below: Map<PathStep, JsonPathNode>;
 }
 
-/** Nothing found yet. */
+/** Starts without places. */
 export function noPlaces(): JsonPathNode {
   return { found: false, below: new Map() };
 }

@@ -43,7 +43,7 @@ export function take(scanner: Scanner, sticky: RegExp): string {
   return taken;
 }
 
-/** Skips the white space that may stand inside brackets. */
+/** Skips the white space that is allowed inside brackets. */
 export function skipSpace(scanner: Scanner): void {
   take(scanner, /[ \t\n\r]*/y);
 }

@@ -27,7 +27,7 @@ export type Base = ReadonlyMap<UnitId, string>;
 export const ABSENT = "-";
 const DIGEST_LENGTH = 10;
 
-/** Reads the base of a host object; `undefined` if it has none that is readable. */
+/** Reads the base of a host object; `undefined` if it has no readable one. */
 export function readBase(prefix: string, host: KubeObject): Base | undefined {
   const text = host.metadata.annotations?.[`${prefix}base`];
   if (text === undefined) return undefined;

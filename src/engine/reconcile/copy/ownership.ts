@@ -56,7 +56,7 @@ function isControllers({ metadata: { labels = {}, annotations = {} } }: KubeObje
 
 /**
  * Reports whether the host's controller has put its own labels and subsets into our copy, while the host Service had a selector, if
- * only for a moment. These are no edits: synced back they would empty the tenant's object.
+ * only for a moment. These are not edits: synced back, they would empty the tenant's object.
  */
 export function isRewritten({ kind, settings }: Rules, host: KubeObject): boolean {
   const labelled = Object.hasOwn(host.metadata.labels ?? {}, MANAGED_BY_CONTROLLER) && settings.excluded(MANAGED_BY_CONTROLLER);

@@ -118,7 +118,7 @@ async function hasSliceRights({ needed, tenant, host, logger }: SliceRightsOptio
         return { permission, allowed: await isAllowed(permission.side === "tenant" ? tenant.writer : host.writer, permission) };
       } catch (error) {
         if (isEngineError(error, "API_UNAVAILABLE", "API_TOO_MANY_REQUESTS")) throw error;
-        logger.debug("Whether slices may be written is not known", { error: messageOf(error) });
+        logger.debug("Cannot determine whether slices may be written", { error: messageOf(error) });
         return { permission, allowed: true };
       }
     }),

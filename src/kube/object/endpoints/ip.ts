@@ -25,7 +25,7 @@ export function parseIp(text: string): IpAddress | undefined {
 }
 
 /**
- * Reads `address/length`; bits behind the length must be zero.
+ * Reads `address/length`; bits beyond the length must be zero.
  *
  * @example
  * cidrContains(parseCidr("10.0.0.0/8")!, parseIp("10.1.2.3")!); // true

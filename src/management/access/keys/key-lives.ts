@@ -23,7 +23,7 @@ export const REFUSALS = {
   deleted: "access key was deleted. Please log in again",
   user: "the user of the access key was deleted",
   password: "the password has changed since the login. Please log in again",
-  connector: "the connector of the login is no longer set up, or points elsewhere now. Please log in again",
+  connector: "the connector of the login is no longer set up, or now points elsewhere. Please log in again",
   member: "the person who created the access key has left its team",
   holder: "the person who gave the access key its value has left. Give it another value",
   maker: "the access key with which this one was created is no longer accepted",

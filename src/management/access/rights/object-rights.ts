@@ -27,7 +27,7 @@ export interface AccessQuestion {
   readonly subresource?: string;
 }
 
-/** The verbs that "every verb" stands for. Making further objects is not among them. */
+/** The verbs that "every verb" stands for. Creating further objects is not included. */
 export function everyVerbOf({ kind }: Pick<KubeObject, "kind">): readonly string[] {
   return kind === TEAMS.kind ? [...OBJECT_VERBS, ...TEAM_VERBS] : OBJECT_VERBS;
 }

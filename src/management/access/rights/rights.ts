@@ -70,7 +70,7 @@ const BY_GROUP: AccessDecision = { allowed: false, reason: "administrators by a 
 const OUT_OF_SCOPE: AccessDecision = { allowed: false, reason: "the scope of the access key does not allow it" };
 
 /**
- * Rights by owners, access rules and membership. Answers apply only to this moment.
+ * Rights by owners, access rules and membership. A decision applies only at that moment.
  *
  * @example
  * const rights = createRights({ objects, membership: createMembership(objects) });

@@ -63,7 +63,7 @@ export function lastSaid(user: KubeObject, subject: string): Said | undefined {
 }
 
 /**
- * The logins without a key that brought groups which their User still has.
+ * The logins without a key whose groups their User still has.
  *
  * @param isSignedIn Whether an identity has a login with a key.
  */

@@ -255,7 +255,7 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
     if (await formerUsers.has(name)) return "a User who was deleted had it";
     if (owns) return undefined;
     if (names.has("user", name)) return "rules, owners or teams name it";
-    return connectors.plainNamesAreOwned() ? "another connector gives plain names" : undefined;
+    return connectors.plainNamesAreOwned() ? "another connector owns plain names" : undefined;
   }
 
   async #makeUser(name: string, identity: Identity): Promise<Person> {

@@ -27,7 +27,7 @@ export interface AuditDatabases {
   configure(endpoint: string | undefined, ttlHours: number): Promise<void>;
 }
 
-/** Has no database until one is configured. */
+/** Starts without a database, until one is configured. */
 export function createAuditDatabases({ chance, openDatabase = openNamed, metrics, ...rest }: AuditDatabasesOptions): AuditDatabases {
   const options = { ...rest, metrics };
   const writer = chance.uuid();

@@ -25,7 +25,7 @@ const EXISTS = 1062;
 const REFUSALS: readonly unknown[] = [1048, 1264, 1265, 1292, 1366, 1406, 4025, 3819];
 
 /**
- * A database of MySQL or MariaDB. The client is loaded on first use. A connection that fails, or answers late, is cut.
+ * A database of MySQL or MariaDB. The client is loaded on first use. A connection that fails, or answers late, is closed.
  *
  * @throws the error of the network or the server.
  */
