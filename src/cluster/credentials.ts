@@ -22,7 +22,7 @@ const TOKEN_BYTES = 32;
 const DAY_MS = 86_400_000;
 
 /**
- * New credentials: an authority of the cluster's own, a certificate for loopback, valid for a year, and a token.
+ * New credentials: a separate authority for the cluster, a certificate for loopback, valid for a year, and a token.
  *
  * @example
  * const credentials = createClusterCredentials({ name: "demo", clock: systemClock, chance: systemChance });

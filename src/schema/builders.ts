@@ -27,7 +27,7 @@ export const anything: AnySchema = { type: "any", description };
 /** True or false. */
 export const bool: BooleanSchema = { type: "boolean", description };
 
-/** A string of one form. */
+/** A string in one format. */
 export function textAs(format: TextFormat = "text"): StringSchema {
   return { type: "string", description, format };
 }
@@ -47,7 +47,7 @@ export const intOrText: EitherSchema = either(int32, text);
 /** Labels, annotations and the like. */
 export const textMap: MapSchema = mapOf(text);
 
-/** One of a few words. */
+/** One of a few fixed strings. */
 export function oneOf(...values: readonly string[]): LiteralsSchema {
   return { type: "literals", description, values };
 }
@@ -67,7 +67,7 @@ export function mapOf(values: Schema): MapSchema {
   return { type: "map", description, values };
 }
 
-/** A map whose keys and values are strings, each of one form. */
+/** A map whose keys and values are strings, each in one format. */
 export function textsBy(keys: TextFormat, values: TextFormat): MapSchema {
   return { type: "map", description, keys: textAs(keys), values: textAs(values) };
 }
@@ -78,7 +78,7 @@ export function either(...options: readonly Schema[]): EitherSchema {
 }
 
 /**
- * An object that is stored as it comes.
+ * An object that is stored as received.
  *
  * @example
  * kindShape({ spec: always(opaque({ containers: { as: "map", keys: ["name"] } })) });
@@ -144,7 +144,7 @@ function isNumbered(entry: Exclude<Entry, Schema>): entry is readonly [number, S
 }
 
 /**
- * An object with a name of its own in published schemas.
+ * An object with a name in published schemas.
  *
  * @example
  * named("EndpointAddress", "An address of a Service.", { ip: [1, mandatory(text), "The IP address."], hostname: [3, text, "Its DNS name."] });

@@ -124,8 +124,8 @@ export function mergeNodes(earlier: Node, later: Node): Node {
 }
 
 /**
- * The place of a character of a scalar's value, given by line and column (from 1) within the value. Exact where the value
- * stands in the file as it is: plain, quoted on one line, or a literal block; otherwise the scalar's own start.
+ * The place of a character of a scalar's value, given by line and column (from 1) within the value. Exact if the value
+ * appears literally in the file: plain, quoted on one line, or a literal block; otherwise the scalar's own start.
  */
 export function positionInside(node: ScalarNode, place: { line: number; column: number }): Position {
   const offset = offsetInside(node, place);

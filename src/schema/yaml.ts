@@ -32,7 +32,7 @@ export interface YamlOptions {
  * Parses one YAML document. An empty text, or one of comments only, is an empty map.
  *
  * Problems go to the report with code CONFIG_SYNTAX: bad syntax, duplicate keys, tags other than those of JSON data,
- * several documents, `.nan` and `.inf`, and whatever exceeds a limit. Duplicate keys and tags do not end the reading, so that all
+ * several documents, `.nan` and `.inf`, and anything that exceeds a limit. Duplicate keys and tags do not end the reading, so that all
  * of them are found at once; a problem that stops reading makes the result `undefined`.
  *
  * @example

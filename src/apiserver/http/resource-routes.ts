@@ -65,7 +65,7 @@ export function isWatch({ method, query }: Pick<Exchange, "method" | "query">, t
   return method === "GET" && target.subresource === undefined && (target.watch || readFlag(query, "watch") === true);
 }
 
-/** The verbs over HTTP: maps method and path to a call of the registry, and its result to an answer. */
+/** The verbs over HTTP: maps method and path to a call of the registry, and the result to an answer. */
 export function createResourceRoutes(options: ResourceRoutesOptions): ResourceRoutes {
   const routes = new Routes(options);
   return (exchange, target) => routes.answer(exchange, target);

@@ -2,7 +2,7 @@ import { mkdir, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 
 /**
- * Makes a folder that only its owner can read, and those above it, unless they exist. Node's own option (`recursive`) never returns where
+ * Creates a folder that only its owner can read, and its missing parents. Node's own option (`recursive`) never returns where
  * the system creates no folders, such as below `/proc`.
  *
  * @throws the system's error.

@@ -110,13 +110,13 @@ export async function readStored(
   return stored;
 }
 
-/** Where the objects of a resource are in the store; it ends in a slash. A namespace narrows it. */
+/** The place of a resource's objects in the store; it ends in a slash. A namespace narrows it. */
 export function storePrefix(type: ResourceType, namespace = ""): string {
   const collection = `/${groupOf(type) || "core"}/${type.plural}/`;
   return type.namespaced && namespace !== "" ? `${collection}${namespace}/` : collection;
 }
 
-/** Where one object is in the store. */
+/** The place of one object in the store. */
 export function storeKey(type: ResourceType, { namespace, name }: ObjectKey): string {
   return `${storePrefix(type, namespace)}${name}`;
 }

@@ -67,7 +67,7 @@ export function withoutAnswer(object: KubeObject): KubeObject {
 }
 
 /**
- * Errors for which a creation of `body` would be refused, judged only by the body: nothing is allocated, looked up or stored. Unknown
+ * Errors for which the creation of `body` would be refused, based only on the body: nothing is allocated, looked up or stored. Unknown
  * fields are dropped, as the verb drops them.
  *
  * @throws API_BAD_REQUEST when the body is not an object of the kind.

@@ -37,7 +37,7 @@ export function definePlayground(command: Command, { terminal }: CommandContext)
 /**
  * Serves the page until a stop signal.
  *
- * @throws USAGE when the page was not built, or a port that was asked for is taken.
+ * @throws USAGE when the page was not built, or a requested port is in use.
  */
 export async function servePlayground(terminal: Terminal, { page = PAGE, port, usualPort = PORT }: PlaygroundOptions): Promise<void> {
   const text = await readPage(page);

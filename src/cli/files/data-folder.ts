@@ -31,8 +31,8 @@ export interface DataFolder {
 }
 
 /**
- * Opens a folder, which is created if it does not exist: `cluster.db` holds the objects, `credentials.json` what clients trust
- * and present. No other process can open it in the meantime.
+ * Opens a folder, which is created if it does not exist: `cluster.db` holds the objects, `credentials.json` the credentials that
+ * clients trust and present. No other process can open it in the meantime.
  *
  * @throws CONFIG_FILE when the folder or a file in it cannot be used.
  */

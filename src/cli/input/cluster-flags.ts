@@ -73,7 +73,7 @@ function clusterOptions(): readonly Option[] {
 }
 
 /**
- * Loads both kubeconfigs, and checks both before it fails.
+ * Loads both kubeconfigs, and reports the errors of both.
  *
  * @throws AggregateError of USAGE and those of `loadKubeConfig`, each naming its side and file.
  */

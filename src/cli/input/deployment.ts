@@ -56,7 +56,7 @@ export async function completeFlags<Flags extends ClusterFlags>(given: Flags, { 
   throw new EngineError("USAGE", `required option '--${missing} <${missing === "config" ? "file" : missing}>' not specified`);
 }
 
-/** A terminal that reads these texts in place of the files with these names. */
+/** A terminal that returns these texts for the files with these names. */
 export function readingAlso(terminal: Terminal, texts: ReadonlyMap<string, string> = new Map()): Terminal {
   const read = async (path: string) => texts.get(path) ?? terminal.read(path);
   return Object.create(terminal, { read: { value: read } }) as Terminal;

@@ -140,7 +140,7 @@ export function reachCluster({
   };
 }
 
-/** Runs a command whose exit code 1 means findings, so that a failure must have another one. */
+/** Runs a command whose exit code 1 means findings, so that failures need a different one. */
 export async function failingWith({ terminal, exit }: CommandContext, code: number, work: () => Promise<void>): Promise<void> {
   try {
     await work();

@@ -22,7 +22,7 @@ export interface ShownChange {
 }
 
 /**
- * How an object changes, as a unified diff of YAML. Of Secrets it shows keys, and which values change, but no value.
+ * The changes of an object as a unified diff of YAML. For Secrets, it shows keys and which values change, but no values.
  *
  * @example
  * diffOfChange({ name: "host Endpoints vc-blue/db", before, after, madeUp: () => false });

@@ -8,7 +8,7 @@ import { tellWarning } from "../output/messages.ts";
 import type { Terminal } from "../process/terminal.ts";
 import type { Inspection } from "./inspection.ts";
 
-/** Inspects what readers on the host see of all Services, or of these; unknowns are reported. */
+/** Inspects what readers on the host see of all Services, or of the given ones; anything unknown is reported. */
 export async function inspectVisibility(
   terminal: Terminal,
   { rules, tenant, host, tenantReads, hostReads, engine, clock, fallback }: Inspection,

@@ -104,7 +104,7 @@ async function demandLog(folder: string): Promise<void> {
   if (kept?.open === true && timesOf(path)?.hasLog === false) throw lostLog(`${path}-wal`);
 }
 
-/** Opens data that may have a log beside it. Closing it merges the log into it and removes the log, so a missing log is no error after that. */
+/** Opens data that may have a log next to it. Closing it merges the log into it and removes the log, so a missing log is not an error after that. */
 export async function openRecovering<S extends Store>(folder: string, open: () => S): Promise<S> {
   const store = open();
   try {

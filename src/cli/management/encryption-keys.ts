@@ -30,7 +30,7 @@ export const DATABASE_FILE = "management.db";
 const KEY_FILE = "encryption.key";
 
 /**
- * The cipher of the keys that are given, or of the one beside the data.
+ * The cipher for the given keys, or for the one stored with the data.
  *
  * @throws CONFIG_FILE when there is none; CONFIG_VALUE for a value that is not a key.
  */
@@ -43,7 +43,7 @@ export async function readCipher({ file, folder, terminal }: EncryptionKeyOption
 }
 
 /**
- * The same, except that for new data a key is created beside it.
+ * The same, but creates a key next to new data.
  *
  * @throws as {@link readCipher}.
  */
@@ -74,7 +74,7 @@ async function readIfThere(path: string): Promise<string | undefined> {
   }
 }
 
-/** Reports whether there is something at a path. */
+/** Reports whether a path exists. */
 export async function exists(path: string): Promise<boolean> {
   return access(path).then(
     () => true,

@@ -58,7 +58,7 @@ const DAYS_LEFT_MIN = 30;
  * certificate and port, and `encryption.key` when no key is given. No other process can open it in the meantime.
  *
  * @throws CONFIG_FILE when the folder or a file in it cannot be used, such as data that was written with another key, or without any
- *   key beside it; CONFIG_VALUE for a value that is not a key; STORE_FAILED for a backup, a copy that is not whole, or data that is gone.
+ *   key beside it; CONFIG_VALUE for a value that is not a key; STORE_FAILED for a backup, an incomplete copy, or missing data.
  */
 export async function openManagementFolder(options: ManagementFolderOptions): Promise<ManagementFolder> {
   const { path, name, acceptDataLoss = false } = options;

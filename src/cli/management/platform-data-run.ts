@@ -55,7 +55,7 @@ export async function backUp(context: CommandContext, folder: string, flags: Pla
   await tellFindings(context, { data: folder, ...(flags.output && { output: flags.output }) }, { cipher });
 }
 
-/** Copies a backup to where servers start with it. @throws errors of the backup, the target and the keys. */
+/** Copies a backup to a place from which servers can start. @throws errors of the backup, the target and the keys. */
 export async function restore(context: CommandContext, folder: string, flags: RestoreFlags): Promise<void> {
   const cipher = await cipherOf(context, flags, flags.data);
   const source = await readSource(context, { data: folder }, cipher);
@@ -68,8 +68,8 @@ export async function restore(context: CommandContext, folder: string, flags: Re
 }
 
 /**
- * Checks a backup, or the data of a server, which may be running. The exit code is 1 if there are faults; a folder that is not a backup counts as a
- * fault.
+ * Checks a backup, or the data of a server, which may be running. The exit code is 1 if there are problems; a folder that is not a backup counts as
+ * a problem.
  */
 export async function checkData(context: CommandContext, backup: string | undefined, flags: PlatformDataFlags): Promise<void> {
   if (backup !== undefined && (namesEtcd(flags) || flags.data !== undefined)) {

@@ -28,7 +28,7 @@ export interface StoreFlags {
   readonly maxHistory?: number;
 }
 
-/** How much memory the options allow a store. */
+/** The memory limits of a store according to the options. */
 export function memoryOf({ maxStored, maxHistory }: Pick<StoreFlags, "maxStored" | "maxHistory">): StoreMemory {
   return {
     ...(maxStored !== undefined && { objectBytes: maxStored * MIB }),

@@ -29,8 +29,8 @@ export const LEAN = {
 } as const;
 
 /**
- * Starts the program again with room for short-lived objects bounded, if its command is one that runs for long. Does not return in
- * that case; returns if the process was already started this way, has settings of its own for that room, or cannot be replaced.
+ * Restarts the program with limited space for short-lived objects, if its command is a long-running one. Does not return in
+ * that case; returns if the process was already started this way, has its own settings for that space, or cannot be replaced.
  */
 export function startLean(started: StartedProcess): void {
   const { argv, execArgv, env, execPath, execve, send } = started;

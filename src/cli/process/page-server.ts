@@ -10,7 +10,7 @@ export interface PageServer {
 }
 
 /**
- * Serves one HTML page on loopback, with the policy that the page states itself.
+ * Serves one HTML page on loopback, with the policy that the page itself contains.
  *
  * @param page the text of the page, which names its Content-Security-Policy in a `meta` element.
  * @param options `port`: default a free one.

@@ -58,7 +58,7 @@ export interface BackendWatch {
   stop(): Promise<void>;
 }
 
-/** Warns of Services whose backends are invisible on the host, once while it lasts, in the log, as a gauge and as Events. Never fails. */
+/** Warns about Services whose backends are invisible on the host, once per occurrence, in the log, as a gauge and as Events. Never fails. */
 export function watchBackends(loaded: WatchedConfiguration, options: BackendWatchOptions): BackendWatch {
   const watch = new RunningWatch(loaded, options);
   const work = watch.run();

@@ -25,7 +25,7 @@ export interface ReloadOptions {
 }
 
 /**
- * Reads the configuration again when the text of a file has changed and is the same for a whole interval, and at SIGHUP at once. Errors are logged
+ * Reads the configuration again when the text of a file has changed and then stayed the same for a whole interval, and immediately at SIGHUP. Errors are logged
  * and counted, once per text, and the old one stays in effect. Returns a function that stops it.
  */
 export function watchConfiguration(options: ReloadOptions): () => Promise<void> {

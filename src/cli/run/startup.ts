@@ -171,7 +171,7 @@ function isCertificateFault({ cause }: EngineError): boolean {
   return cause instanceof Error && CERTIFICATE_FAULTS.has(String((cause as { code?: unknown }).code));
 }
 
-/** A failure of an API server with the name of its cluster; other failures unchanged. */
+/** An API server's failure with the name of its cluster added; other failures are unchanged. */
 export function withCluster({ side, server }: Pick<FollowedCluster, "side" | "server">, error: unknown): unknown {
   if (!isEngineError(error) || !error.code.startsWith("API_")) return error;
   const fault = isCertificateFault(error) && { hint: certificateHint(side, error) };

@@ -31,8 +31,8 @@ export async function checkConfigurationLaws(
 }
 
 /**
- * Problems of the configuration in a report: a pair that oscillates is an error, one that drifts a warning, and so are lists
- * whose patches do that only together. `texts` are the files by name, in the order in which later ones win.
+ * Problems of the configuration in a report: a pair that oscillates is an error, and one that drifts a warning; the same applies
+ * to lists whose patches do that only together. `texts` are the files by name, in the order in which later ones win.
  */
 export function lawProblems(laws: LawReport, texts: readonly { readonly file: string; readonly text: string }[]): readonly Problem[] {
   const report = new Report();
@@ -76,7 +76,7 @@ export function idleAcceptanceProblems(
   return report.problems;
 }
 
-/** One patch a line with its verdict, and further notes below. */
+/** One line per patch with its verdict, and further notes below. */
 export function formatLawReport({ pairs, lists, seed }: LawReport): string {
   const lines = pairs.flatMap((pair) => [
     `${pair.list}.patches[${pair.patch}] ${pair.path}: ${pair.verdict}, ${meaningOf(pair.verdict)}${evidenceOf(pair)}${pair.cutShort ? " (as far as the fuel went)" : ""}`,

@@ -59,7 +59,7 @@ export function* simpleRules(rule: PolicyRule): Generator<PolicyRule> {
   }
 }
 
-/** How many {@link simpleRules} there are, without making them. */
+/** The number of {@link simpleRules}, without creating them. */
 export function simpleRuleCount(rule: PolicyRule): number {
   const { verbs, apiGroups = NOTHING, resources = NOTHING, resourceNames = NOTHING, nonResourceURLs = NOTHING } = rule;
   return verbs.length * (nonResourceURLs.length + apiGroups.length * resources.length * Math.max(1, resourceNames.length));

@@ -27,7 +27,7 @@ const HEADER_MEMBERS: readonly string[] = ["alg", "kid", "typ"];
 /**
  * Parses a token of three parts without verifying it.
  *
- * @throws API_UNAUTHORIZED for a text that is longer than {@link TOKEN_LENGTH_MAX}, is no such token, has a duplicate member, is
+ * @throws API_UNAUTHORIZED for a string that is longer than {@link TOKEN_LENGTH_MAX}, is no such token, has a duplicate member, is
  * nested too deeply, requests another algorithm, or has anything in its header other than `alg`, `kid` and `typ`.
  */
 export function openToken(token: string): TokenParts {

@@ -64,7 +64,7 @@ export interface ReadKindsOptions {
 }
 
 /**
- * Which kinds are read, in the order in which plans are made: slices come before the Endpoints whose mirror they replace. Several sections and
+ * The kinds that are read, in the order of planning: slices come before the Endpoints whose mirror they replace. Several sections and
  * the setting decide together about Services and their backends; every other kind is read if its section enables it.
  */
 export function readKinds({ kinds, backends, config, services }: ReadKindsOptions): readonly ReadKind[] {

@@ -110,7 +110,7 @@ export type MakePlan = (state: PlanState, parts?: Partial<Plan>) => Plan;
 /** The input of a plan for an object that is to be copied. */
 export type CopyInput = ToHostInput & PlanInput & { readonly tenant: KubeObject; readonly hostKey: ObjectKey };
 
-/** Deletes the host object as it was seen. */
+/** Deletes the host object in the state that was read. */
 export function deletion(host: KubeObject, reason: string, confirm: Confirm): Operation {
   const { uid, resourceVersion, name = "", namespace = "" } = host.metadata;
   const preconditions = { ...(uid !== undefined && { uid }), ...(resourceVersion !== undefined && { resourceVersion }) };

@@ -14,7 +14,7 @@ export interface EvaluationContext {
 }
 
 /**
- * The parts of `context` that `reads` names, but for the path, as JSON text.
+ * The parts of `context` that `reads` names, except the path, as JSON text.
  *
  * A checked expression cannot distinguish the result from the whole context: only parts that it does not name are left out.
  */

@@ -80,7 +80,7 @@ export interface Reconciler {
    *
    * @throws CLUSTER_IDENTITY when the host's copies belong to another tenant cluster, or both clusters are swapped; then nothing is written.
    * @throws CONFIG_VALUE when Endpoints are not used, and the host still has slices of copies of them.
-   * @throws API_… when a cluster cannot answer now.
+   * @throws API_… when a cluster cannot answer.
    */
   reconcile(key: string): Promise<Reconciled>;
   /** Status of every object that was looked at. */

@@ -37,7 +37,7 @@ export function isSyncerKey(key: string): boolean {
 /** Every syncer of this family writes this annotation below its prefix. */
 const NAME_KEY = /^([^/]+\/)object-name$/;
 
-/** Reports whether an object carries markers of any syncer, whatever their content. */
+/** Reports whether an object carries markers of any syncer, regardless of their content. */
 export function isMarkedBySyncer({ metadata: { annotations = {} } }: KubeObject): boolean {
   return Object.keys(annotations).some((key) => NAME_KEY.test(key));
 }

@@ -31,7 +31,7 @@ export function isSuccess(answer: Answer): boolean {
 /**
  * The JSON object of an answer.
  *
- * @throws API_UNAVAILABLE when the answer is something else: a truncated one, a proxy's login page, or data that is nested too deep.
+ * @throws API_UNAVAILABLE when the answer is something else: a truncated one, a proxy's login page, or data that is nested too deeply.
  */
 export function parseAnswer(answer: Answer): Record<string, unknown> {
   const body = parse(answer.text);
@@ -97,7 +97,7 @@ export function statusInAnswer(answer: Answer): Status | undefined {
 
 /**
  * The error of an unsuccessful answer: the server's own Status, or one made from the HTTP status and the beginning of the
- * text, as load balancers and proxies answer in HTML. Retry-After of the header becomes `details.retryAfterSeconds`. `now` is the
+ * text, because load balancers and proxies answer in HTML. Retry-After of the header becomes `details.retryAfterSeconds`. `now` is the
  * wall time in milliseconds since 1970.
  *
  * @example

@@ -112,7 +112,7 @@ function kindOf(error: unknown): FailureKind {
 }
 
 /**
- * The delay that the API server asked for, in milliseconds; 0 when it asked for none.
+ * The delay that the API server requested, in milliseconds; 0 if it requested none.
  *
  * @example
  * retryAfterMs(new EngineError("API_TOO_MANY_REQUESTS", "Slow down", { details: { retryAfterSeconds: 2 } })); // 2000

@@ -30,14 +30,14 @@ export interface KeySubject {
   readonly name: string;
 }
 
-/** The group that stands for one user, team or subject. */
+/** The group that represents one user, team or subject. */
 export function groupOfSubject({ kind, name }: KeySubject): string {
   return `platform:${kind}:${name}`;
 }
 
 const SUBJECT_GROUP = /^platform:(user|team|subject):/;
 
-/** Reports whether a group stands for a user, team or subject. Such groups follow from the key's owner and from team membership. */
+/** Reports whether a group represents a user, team or subject. Such groups follow from the key's owner and from team membership. */
 export function standsForSubject(group: string): boolean {
   return SUBJECT_GROUP.test(group);
 }

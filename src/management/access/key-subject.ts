@@ -1,7 +1,7 @@
 import type { KeySpec } from "../kinds/owned-access-key.ts";
 import type { Caller, KeySubject } from "./caller.ts";
 
-/** What a key stands for: its user, team or subject; undefined when it names none of them, or more than one. */
+/** The identity that a key represents: its user, team or subject; undefined when it names none of them, or more than one. */
 export function keySubjectOf({ user = "", team = "", subject = "" }: Pick<KeySpec, "user" | "team" | "subject">): KeySubject | undefined {
   const named = [
     { kind: "user", name: user },

@@ -42,7 +42,7 @@ const KNOWN: readonly string[] = [...FILTERS, "code", "since", "until", "limit",
 const NEWEST: AuditPlace = { at: Number.MAX_SAFE_INTEGER, writer: "~", seq: Number.MAX_SAFE_INTEGER };
 
 /**
- * Answers pages of events. A page may have fewer events than asked for, or none, while more follow: `metadata.continue` indicates this.
+ * Answers pages of events. A page may have fewer events than requested, or none, even though more follow: `metadata.continue` indicates this.
  *
  * @throws API_BAD_REQUEST for an invalid query, API_UNAVAILABLE without a database or when it fails.
  */

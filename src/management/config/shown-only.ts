@@ -21,8 +21,8 @@ export interface ShownOnly {
 export const SHOWN_ONLY_MAX = 200;
 
 /**
- * The settings that are only shown, named by the outermost section in which nothing has an effect. A value that is its default, or
- * empty, does not count as set. Wrong types are skipped. At most {@link SHOWN_ONLY_MAX}.
+ * The settings that are only shown, named by the outermost section in which nothing has an effect. A default or empty
+ * value does not count as set. Wrong types are skipped. At most {@link SHOWN_ONLY_MAX}.
  *
  * @example
  * shownOnlyIn({ apps: { noDefault: true } }).map(({ field }) => field); // ["apps"]

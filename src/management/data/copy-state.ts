@@ -60,7 +60,7 @@ export function lostData(place: string, sign: string): EngineError {
   return new EngineError("STORE_FAILED", `Cannot start: there is no data in ${place}, but ${sign}`, { details: { hint } });
 }
 
-/** The error for a lost log, with what was written last. */
+/** The error for a lost log, which contained the latest writes. */
 export function lostLog(log: string): EngineError {
   const why = "the server that had the data open did not close it, and its last writes are in that file";
   const hint = `${RESTORE} To continue with what is left, start once with --accept-data-loss; nothing is lost if another program has opened the database since`;

@@ -74,7 +74,7 @@ export const OWNER_FIELDS = {
 
 /**
  * The base strategy of every stored kind of the management API: a generation that counts changes of the spec, a status
- * that is written only at its own path, and a deletion that takes as long as requested.
+ * that is written only at its own path, and a deletion with the requested grace period.
  */
 export const USUAL_STRATEGY = {
   nameRule: dnsSubdomain,

@@ -24,7 +24,7 @@ export function conditionsOf(object: KubeObject): readonly Condition[] {
   return (object["status"] as { readonly conditions?: readonly Condition[] } | undefined)?.conditions ?? [];
 }
 
-/** Whether the object has been a copy so far. */
+/** Whether the object is already a copy. */
 export function hasVaultCondition(object: KubeObject): boolean {
   return conditionsOf(object).some(({ type }) => type === VAULT_CONDITION);
 }

@@ -30,7 +30,7 @@ const LOOK_MIN_MS = 1_000;
 const LOOK_MAX_MS = 86_400_000;
 
 /**
- * Reads the answer to a look-up or a renewal. Errors quote nothing of it.
+ * Reads the answer to a look-up or a renewal. Errors never quote it.
  *
  * @example
  * readTokenAnswer({ status: 200, retryAfter: undefined, text: '{"data":{"ttl":60,"renewable":true}}' }); // { seconds: 60, renewable: true }

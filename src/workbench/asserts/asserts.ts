@@ -131,7 +131,7 @@ export interface AssertFinding {
   readonly at?: string;
 }
 
-/** Checks one statement; undefined when it holds. A regular expression that takes too many steps does not. */
+/** Checks one statement; undefined when it holds. A regular expression that takes too many steps counts as a failure. */
 export function checkAssert(assert: Assert, subject: AssertSubject): TestFailure | undefined {
   return findFailure(assert, subject)?.failure;
 }

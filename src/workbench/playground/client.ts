@@ -45,7 +45,7 @@ export const PAIRS_TOO_LONG = "Trying the pairs with many values took too long a
 const PAIRS_AFTER_MS = 300;
 
 /**
- * A client with workers of its own, the first of which starts at once.
+ * A client with its own workers, the first of which starts immediately.
  *
  * @example
  * const client = createClient({ start: () => new Worker(url), clock: systemClock, onAnswer: show, onPairs: showPairs, onFailure: tell });

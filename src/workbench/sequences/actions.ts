@@ -19,7 +19,7 @@ export async function act(world: SequenceWorld, places: ObjectPlaces, action: Ac
   }
 }
 
-/** Creates an object before anything happens. */
+/** Creates an object before the sequence starts. */
 export async function give(
   world: SequenceWorld,
   places: ObjectPlaces,

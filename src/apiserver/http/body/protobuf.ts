@@ -24,10 +24,10 @@ export function isReadable({ fields }: ObjectSchema): boolean {
 }
 
 /**
- * The object behind a body: the magic bytes, then an envelope of its type and its own bytes. Fields without a number are
- * skipped, except in opaque parts, where a field with content that cannot be read is refused.
+ * The object behind a body: the magic bytes, then an envelope of its type and its own bytes. Fields without a number
+ * are skipped, except in opaque parts, where a field with unreadable content is refused.
  *
- * @throws ProtobufError when the bytes are something else.
+ * @throws ProtobufError for any other bytes.
  * @example
  * readProtobuf(shape, bytes); // { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } }
  */

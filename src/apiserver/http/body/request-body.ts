@@ -110,7 +110,7 @@ export interface BodyForm {
 /** How objects may be written in requests and answers. */
 const MEDIA_TYPES: readonly string[] = ["application/json", "application/yaml"];
 
-/** @throws API_BAD_REQUEST when the text is not JSON or nested too deep. */
+/** @throws API_BAD_REQUEST when the text is not JSON or is nested too deeply. */
 export function parseJsonBody(text: string): unknown {
   try {
     return checkedDepth(JSON.parse(text));
@@ -140,7 +140,7 @@ function parseProtobuf(bytes: Buffer, shape: ObjectSchema): unknown {
  * Data of a YAML text, or of a JSON text, which is also YAML but parses faster as JSON.
  *
  * @param valuesMax Maximum number of values after expanding aliases.
- * @throws API_BAD_REQUEST when the text is neither, is nested too deep, or its aliases expand to more than that.
+ * @throws API_BAD_REQUEST when the text is neither, is nested too deeply, or its aliases expand to more than that.
  */
 export function parseYaml(text: string, valuesMax: number): unknown {
   if (text.startsWith("{")) return parseJsonBody(text);

@@ -121,7 +121,7 @@ export interface ReadValue {
 }
 
 /**
- * An object as it was written.
+ * A stored object, decrypted and parsed.
  *
  * @throws STORE_FAILED when it cannot be decrypted with the available keys, or is not an object.
  */
@@ -182,7 +182,7 @@ export interface LoadOptions {
 }
 
 /**
- * Reads everything below the prefix, page after page, at one revision.
+ * Reads everything below the prefix, page by page, at one revision.
  *
  * @throws EtcdFailure, or STORE_FAILED when something there is not as it was written, or does not fit into memory.
  */

@@ -51,7 +51,7 @@ export function readContents(database: DatabaseSync, source: ContentsSource): St
 /**
  * The revision of the last write.
  *
- * @throws CONFIG_FILE when a row has a later one: readers of its revision would take it for another state.
+ * @throws CONFIG_FILE when a row has a later one: readers of its revision would mistake it for another state.
  */
 export function readLastRevision(database: DatabaseSync, path: string): number {
   const sql = "SELECT value AS last, (SELECT max(revision) FROM objects) AS newest FROM meta WHERE name = 'revision'";

@@ -80,7 +80,7 @@ export function openSqliteStore({
   }
 }
 
-/** A store on an open journal, which it closes in the end. */
+/** A store on an open journal, which it closes when it is closed itself. */
 export function createJournaledStore(journal: Journal, options: JournaledStoreOptions = {}): Store & Resealable {
   return new JournaledStore(journal, options);
 }

@@ -179,8 +179,8 @@ export function leavesOf(set: FieldSet): readonly (readonly FieldStep[])[] {
 
 /**
  * Reads FieldsV1 of a client into the canonical spelling of the set; undefined if it is invalid, for example if it has one
- * item in two spellings. Steps of a kind that is
- * not known are left out: later versions may have some.
+ * item in two spellings. Steps of unknown
+ * kinds are left out: later versions may have more kinds.
  *
  * @example
  * decodeFieldsV1({ "f:a": { ".": {} }, "x:y": {} }); // { "f:a": {} }

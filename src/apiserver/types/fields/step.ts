@@ -76,7 +76,7 @@ function parsed(json: string): unknown {
 }
 
 /**
- * A path as messages name it.
+ * A path in the form that messages show.
  *
  * @example
  * formatPath(["f:spec", "f:ports", 'k:{"port":80,"protocol":"TCP"}', "f:name"]); // '.spec.ports[port=80,protocol="TCP"].name'

@@ -99,7 +99,7 @@ export function itemStep({ merge }: ListSchema, item: unknown): FieldStep | unde
   return keyStep(keys);
 }
 
-/** Items by identity. Of several that are the same the first counts; those without identity are not in it. */
+/** Items by identity. If several have the same identity, the first counts; those without identity are left out. */
 export function itemsByStep(list: ListSchema, items: readonly unknown[]): ReadonlyMap<FieldStep, unknown> {
   const found = new Map<FieldStep, unknown>();
   for (const item of items) {

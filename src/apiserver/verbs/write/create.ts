@@ -46,7 +46,7 @@ function wellFormed(managedFields: unknown): unknown {
   return parseManagers(managedFields).errors.length === 0 ? managedFields : undefined;
 }
 
-/** The new object with the fields that only the server sets, whatever the author wrote. */
+/** The new object with the fields that only the server sets, overwriting the author's values. */
 export function newObject({ clock, chance, definition }: ResourceContext, given: KubeObject, namespace: string): KubeObject {
   return withMetadata(given, {
     namespace: definition.type.namespaced ? namespace : undefined,

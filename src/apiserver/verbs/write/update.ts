@@ -159,7 +159,7 @@ function checkPreconditions({ definition: { type, strategy } }: ResourceContext,
   if (resourceVersion !== old.metadata.resourceVersion) throw conflict(type, name, MODIFIED);
 }
 
-/** The fields that the author may change, on top of those that the author may not. */
+/** The fields that the author may change, merged over those that the author may not. */
 export function merged(definition: ResourceDefinition, desired: KubeObject, old: KubeObject, { subresource }: UpdateOptions): KubeObject {
   const { newGeneration, subresources = {} } = definition.strategy;
   const write = subresource !== undefined && Object.hasOwn(subresources, subresource) ? subresources[subresource] : undefined;

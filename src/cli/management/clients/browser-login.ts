@@ -66,7 +66,7 @@ const AGAIN = { details: { hint: "Run the command again to sign in" } };
 /**
  * The address of a platform without the path of its API. A key must not be readable in transit.
  *
- * @throws USAGE for a server by plain HTTP elsewhere than on this machine.
+ * @throws USAGE for a server over plain HTTP on another machine.
  * @example
  * platformAddress("https://platform.example/kubernetes/management"); // "https://platform.example"
  */
@@ -78,7 +78,7 @@ export function platformAddress(text: string): string {
 }
 
 /**
- * Refuses a misspelled connector, which would otherwise show up only in the browser.
+ * Refuses a misspelled connector, which the user would otherwise notice only in the browser.
  *
  * @throws USAGE when the platform has no such connector; API_UNAVAILABLE when it cannot be reached.
  */

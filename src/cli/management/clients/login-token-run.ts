@@ -23,7 +23,7 @@ const LEFT_MIN_MS = 60_000;
 /**
  * Prints the key as an ExecCredential; on a screen, only its expiry, since kubectl reads it from a pipe.
  *
- * @throws USAGE for a server by plain HTTP elsewhere than on this machine, a connector that the platform does not have, or a server
+ * @throws USAGE for a server over plain HTTP on another machine, a connector that the platform does not have, or a server
  * other than that of the kubeconfig's cluster; API_UNAUTHORIZED when no key works and no user is present to sign in, or the sign-in fails;
  * API_UNAVAILABLE when the platform cannot be reached; CONFIG_FILE when the key cannot be kept.
  */

@@ -29,7 +29,7 @@ const ALIASES: ReadonlyMap<string, ControllerName> = new Map([
 const EVERY = "*";
 
 /**
- * The controller with this name, which may be one of the older names.
+ * The controller with this name, which may be an older name.
  *
  * @throws USAGE when there is none, with the nearest name as hint.
  */
@@ -43,7 +43,7 @@ export function controllerNamed(text: string): ControllerName {
 
 /**
  * Which controllers a list selects, read as kube-controller-manager reads its `--controllers`: `*` is all of them, a name is one
- * of them, and a name with the prefix `-` is excluded; the first item about a controller counts. An empty list selects none.
+ * of them, and a name with the prefix `-` is excluded; the first item that concerns a controller applies. An empty list selects none.
  *
  * @throws USAGE for an unknown name, and for a list that only excludes, with which kube-controller-manager would run no controller at all.
  * @example

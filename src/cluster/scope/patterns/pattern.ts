@@ -28,7 +28,7 @@ export function matches(pattern: Pattern, text: string): boolean {
   return "these" in pattern ? pattern.these.has(text) : text.length > pattern.below.length && text.startsWith(pattern.below);
 }
 
-/** Reports whether every text of `inner` is in `outer`. */
+/** Reports whether every string of `inner` is in `outer`. */
 export function covers(outer: Pattern, inner: Pattern): boolean {
   if ("all" in outer || outer === inner) return true;
   if ("all" in inner) return false;
@@ -36,7 +36,7 @@ export function covers(outer: Pattern, inner: Pattern): boolean {
   return "below" in outer && inner.below.startsWith(outer.below);
 }
 
-/** Reports whether some text is in both. */
+/** Reports whether any string is in both. */
 export function meet(left: Pattern, right: Pattern): boolean {
   if ("all" in left || "all" in right) return true;
   if ("these" in left) return [...left.these].some((text) => matches(right, text));

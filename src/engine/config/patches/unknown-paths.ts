@@ -12,7 +12,7 @@ interface Misfit {
   readonly hint: string;
 }
 
-/** Warns of a path that finds nothing in any object of the kind: patches with such paths are skipped silently. */
+/** Warns about a path that finds nothing in any object of the kind: patches with such paths are skipped silently. */
 export function warnOfUnknownField(path: Path, at: { kind: SyncedKind; node: Node; field: string; report: Report }): void {
   const { kind, node, field, report } = at;
   const misfit = misfitOf(path.segments, kind);

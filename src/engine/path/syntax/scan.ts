@@ -97,7 +97,7 @@ export function checkLength(scanner: Scanner): void {
 const SIMPLE_ESCAPES: Readonly<Record<string, string>> = { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t", "/": "/", "\\": "\\" };
 
 /**
- * Reads a quoted name, the opening quote (`"` or `'`) being next. The escapes are those of RFC 9535; unlike there, a lone
+ * Reads a quoted name at its opening quote (`"` or `'`). The escapes are those of RFC 9535; unlike there, a lone
  * surrogate is allowed, because a key of a document may hold one and its concrete path must parse.
  *
  * @throws PATH_SYNTAX when the quote is not closed, or an escape is none of these.

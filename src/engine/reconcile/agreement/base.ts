@@ -64,7 +64,7 @@ export function entryLength(id: UnitId, isSame: boolean): number {
 /** Quotes, colon and comma. */
 const ENTRY_MARKS = 4;
 
-/** The base of a part that looks like this on both sides; `undefined` when the host has none, because there is nothing to remember. */
+/** The base of a part with these values on both sides; `undefined` when the host has none, because there is nothing to remember. */
 export function agreement(id: UnitId, tenant: string | undefined, host: string | undefined): string | undefined {
   return host === undefined ? undefined : digestPair(id, tenant, host);
 }
@@ -86,7 +86,7 @@ export function sidesOf(pair: string): { readonly tenant: string; readonly host:
   return { tenant, host };
 }
 
-/** Which sides of a part differ from the base. A part that is not in the base was absent on the host. */
+/** The sides of a part that differ from the base. A part that is not in the base was absent on the host. */
 export function changedSides(unit: Unit, base: Base): { tenant: boolean; host: boolean } {
   const known = base.get(unit.id);
   if (known === undefined) return { tenant: unit.desired !== undefined, host: unit.host !== undefined };

@@ -6,7 +6,7 @@ import type { Rules } from "../rules/rules.ts";
 
 /**
  * Reports whether a plan has nothing more to do or to report once its one write is stored as `stored`, so that planning again is
- * unnecessary. False if a second plan might have another result: changes by an API server or a webhook, and what
+ * unnecessary. False if a second plan might have a different result: changes by an API server or a webhook, and what
  * expressions derive from the host object.
  */
 export function isStoredAsPlanned(rules: Rules, { state, operations, notes }: Plan, stored: KubeObject): boolean {

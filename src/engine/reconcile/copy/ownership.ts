@@ -30,7 +30,7 @@ export function withMarkerLabels({ translator }: Rules, host: KubeObject, { name
   return { ...host, metadata: { ...host.metadata, labels: { ...host.metadata.labels, ...markers } } };
 }
 
-/** Reports whether the body on the host is as it was written. */
+/** Reports whether the body on the host is unchanged since it was written. */
 export function bodyIsAsWritten(rules: Rules, host: KubeObject, tenant: KubeObject): boolean {
   const base = readBase(rules.translator.markerPrefix, host);
   const body: Unit = {
@@ -42,7 +42,7 @@ export function bodyIsAsWritten(rules: Rules, host: KubeObject, tenant: KubeObje
   return base !== undefined && !changedSides(body, base).host;
 }
 
-/** Reports whether `host` is Endpoints that the host's controller left behind, beside the selector-less host Service of a tenant Service. */
+/** Reports whether `host` is Endpoints that the host's controller left behind for the host Service, now without a selector, of a tenant Service. */
 export function mayTakeOver(rules: Rules, { key, tenantService, hostService }: PlanInput, host: KubeObject): boolean {
   if (rules.kind.resource !== ENDPOINTS || tenantService === undefined || hostService === undefined) return false;
   if (readMarkers(rules.translator.markerPrefix, host) !== undefined) return false;

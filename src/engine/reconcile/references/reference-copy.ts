@@ -166,12 +166,12 @@ function isLiveCopy(rules: ReferenceRules, input: ReferenceInput, object: KubeOb
   return object !== undefined && !object.metadata.deletionTimestamp && isReferenceCopy(rules, input, object);
 }
 
-/** Where the source is. */
+/** The cluster and key of the source. */
 export function sourceSide({ kind }: Pick<ReferenceInput, "kind">): "tenant" | "host" {
   return kind.direction === "toHost" ? "tenant" : "host";
 }
 
-/** Where the copy belongs. */
+/** The cluster and key of the copy. */
 export function targetSide({ kind }: Pick<ReferenceInput, "kind">): "tenant" | "host" {
   return kind.direction === "toHost" ? "host" : "tenant";
 }

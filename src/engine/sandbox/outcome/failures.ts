@@ -44,13 +44,13 @@ function priceOf(outcome: Failed): ErrorDetails {
   return { charged: outcome.charged, ...("contextCharged" in outcome && { contextCharged: outcome.contextCharged }) };
 }
 
-/** The error for a text that the engine does not compile. */
+/** The error for source text that the engine does not compile. */
 export function compileFailure(text: string, what: string, place: TextPosition = { line: 1, column: 1 }): EngineError {
   const message = `Cannot compile expression ${quote(text)}: ${what}${showPlace(text, place)}`;
   return new EngineError("EXPRESSION_SYNTAX", message, { details: { ...place, text, excerpt: excerptOf(text, place) } });
 }
 
-/** The error for a text whose compilation exceeds the rest of a budget. */
+/** The error for source text whose compilation exceeds the rest of a budget. */
 export function compileBudgetFailure(text: string, budget: FuelBudget, fuel: number): EngineError {
   const { limit } = budget;
   const what = `needs more than what is left of the ${limit} steps for compiling all expressions of a configuration`;

@@ -28,11 +28,11 @@ export interface ReachingEngine extends PermissionOptions {
 }
 
 /**
- * The engine as it can work on these clusters. `backends: auto` decides nothing if permissions on EndpointSlices are missing, if there are
- * no caches of them (an embedder may not have any), or if an API server does not know the kind. Then only Endpoints are copied, and what is
+ * The engine as it can work on these clusters. `backends: auto` decides nothing if permissions on EndpointSlices are missing, if there
+ * are no caches of them (an embedder may not have any), or if an API server does not have the kind. Then only Endpoints are copied, and what is
  * missing is reported once.
  *
- * @throws API_… when a cluster does not answer now.
+ * @throws API_… when a cluster does not answer.
  */
 export async function withinReach<Given extends ReachingEngine>(
   engine: Given,
@@ -68,7 +68,7 @@ function hasSliceCaches({ tenant, host, logger }: Omit<SliceRightsOptions, "need
  * An API server older than Kubernetes 1.21 answers 404, also to a user who may do everything: the first list would never be complete. Other
  * errors are left to the caches.
  *
- * @throws API_UNAVAILABLE, API_TOO_MANY_REQUESTS when a cluster does not answer now.
+ * @throws API_UNAVAILABLE, API_TOO_MANY_REQUESTS when a cluster does not answer.
  */
 async function servesSlices({ needed, logger, ...clusters }: SliceRightsOptions): Promise<boolean> {
   const lists = requiredPermissions(needed).filter(({ resource, verb }) => resource === ENDPOINT_SLICES && verb === "list");
@@ -108,7 +108,7 @@ function hasSource(access: ClusterCaches): boolean {
  * but not updated would go stale. Missing permissions are reported once. A cluster that does not answer is assumed to allow everything; the
  * probes report it.
  *
- * @throws API_UNAVAILABLE, API_TOO_MANY_REQUESTS when a cluster does not answer now.
+ * @throws API_UNAVAILABLE, API_TOO_MANY_REQUESTS when a cluster does not answer.
  */
 async function hasSliceRights({ needed, tenant, host, logger }: SliceRightsOptions): Promise<boolean> {
   const asked = requiredPermissions(needed).filter(isForSlices);

@@ -14,7 +14,7 @@ export interface CopyOwner {
 }
 
 /**
- * Copies grouped by their virtual cluster, without asking any tenant cluster. Copies of earlier versions do not name the
+ * Copies grouped by their virtual cluster, without contacting any tenant cluster. Copies of earlier versions do not name the
  * namespace of their virtual cluster: those of one tenant cluster belong together, and one of them names it or is in it.
  *
  * @example

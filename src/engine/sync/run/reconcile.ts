@@ -76,7 +76,7 @@ export interface ReconcileOptions<Input, Planned extends PlannedSteps> {
 
 /**
  * Begins a reconcile: the step machine, with a record of its requests and answers. Every write is passed to the embedder, recorded in
- * the state of its object, counted and logged. Stops as the machine does.
+ * the state of its object, counted and logged. Stops when the machine stops.
  */
 export function* beginReconcile<Input, Planned extends PlannedSteps>(
   options: ReconcileOptions<Input, Planned>,

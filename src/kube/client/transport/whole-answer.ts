@@ -2,8 +2,8 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { Dispatcher } from "undici";
 
 /**
- * Ends a request before its answer, by its timeout or by its caller. An AbortController does the same for every call at
- * several times the cost.
+ * Ends a request before its answer, at its timeout or on its caller's behalf. An AbortController per call does the same
+ * at several times the cost.
  */
 export class RequestEnd {
   #reason: Error | undefined;

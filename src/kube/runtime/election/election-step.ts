@@ -136,7 +136,7 @@ function recordOf({ identity, wallMs, times }: ElectionState, { transitions, acq
 }
 
 /**
- * The record of a Lease that its holder gives back: free at once, for client-go's candidates too.
+ * The record of a Lease that its holder releases: free immediately, for client-go's candidates too.
  *
  * @example
  * releaseRecord(readLease(lease), clock.now()).holderIdentity; // ""
@@ -147,8 +147,8 @@ export function releaseRecord({ leaseTransitions }: LeaseRecord, wallMs: number)
 }
 
 /**
- * The record of a Lease that its holder hands to the candidate that asked for it, which leads as soon as it has renewed it. If it never
- * does, the Lease expires like any other.
+ * The record of a Lease that its holder hands to the candidate that requested it. The candidate leads as soon as it has renewed the Lease. If it
+ * never does, the Lease expires like any other.
  *
  * @example
  * handedRecord(readLease(lease), "syncer-1_77ab…", clock.now()).leaseTransitions; // one more

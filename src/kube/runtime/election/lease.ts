@@ -92,7 +92,7 @@ function noted(metadata: KubeObject["metadata"], { blindSince, askedBy }: LeaseN
 }
 
 /**
- * Wall time as a Lease holds it, with microseconds.
+ * Wall time in the format of a Lease, with microseconds.
  *
  * @example
  * leaseTime(0); // "1970-01-01T00:00:00.000000Z"

@@ -77,8 +77,8 @@ export interface Replacement {
 /**
  * The last observed objects of one kind. Changes are reported as keys; readers look up the new state.
  *
- * Guarantee: within one history of the cluster no object goes back to an older resourceVersion, and a life (uid) that ended
- * does not return, in whatever order events arrive and however often.
+ * Guarantee: within one history of the cluster no object goes back to an older resourceVersion, and a life (uid) that
+ * ended does not return, regardless of the order and repetition of events.
  */
 export class ObjectCache {
   #objects = new KeyMap<KubeObject>();

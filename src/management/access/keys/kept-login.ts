@@ -46,7 +46,7 @@ function parsed(text: string): KeptLogin | undefined {
   }
 }
 
-/** What a key keeps of a login besides the identity: its provider and the tokens. Those of OpenID Connect have separate fields. */
+/** The data of a login that a key keeps in addition to the identity: its provider and the tokens. Those of OpenID Connect have separate fields. */
 export function keptOf(
   { place, issuer, administrators, endsAtMs }: Identity,
   tokens: ProviderTokens,

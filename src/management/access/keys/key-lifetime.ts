@@ -22,9 +22,9 @@ export interface LifetimeLimits {
 const LATEST_MS = 8.64e15;
 
 /**
- * When a key expires, in milliseconds since 1970; Infinity when it does not. A key of a sign-in expires at the latest when its provider
- * specified. The platform's limit counts from the creation of the root of its chain, whatever the key's own settings, and however often it is
- * used.
+ * When a key expires, in milliseconds since 1970; Infinity when it does not. A key of a sign-in expires no later than its
+ * provider specified. The platform's limit counts from the creation of the root of its chain, regardless of the key's own settings
+ * and use.
  *
  * @param lastActivityMs When the key was last used, in milliseconds since 1970; undefined when it never was.
  */

@@ -58,7 +58,7 @@ export function isOfSignIn(key: KubeObject): boolean {
   return specOf<KeySpec>(key).type === LOGIN_KEY && originOf(key).maker === undefined;
 }
 
-/** Reports whether a change of a key gives any access. Changed texts, and disabling the key, do not. */
+/** Reports whether a change of a key grants any access. Changing its name or description, or disabling it, does not. */
 export function grants(before: KeySpec, after: KeySpec, keepsValue: boolean): boolean {
   const rest = ({ displayName: _name, description: _text, disabled: _disabled, key: _key, ...others }: KeySpec) => others;
   return !keepsValue || (before.disabled === true && after.disabled !== true) || !jsonEqual(rest(before), rest(after));

@@ -27,7 +27,7 @@ export interface AccessQuestion {
   readonly subresource?: string;
 }
 
-/** The verbs that "every verb" stands for. Creating further objects is not included. */
+/** The verbs that "every verb" includes. Creating further objects is not included. */
 export function everyVerbOf({ kind }: Pick<KubeObject, "kind">): readonly string[] {
   return kind === TEAMS.kind ? [...OBJECT_VERBS, ...TEAM_VERBS] : OBJECT_VERBS;
 }
@@ -45,7 +45,7 @@ export function isUserName(name: string | undefined): name is string {
 
 /**
  * Reports whether an object's owner or rules allow a caller to use it. Owners may do everything except `bind` and `makeowner`,
- * which give away more than the object; parts of it need a rule, which owners may write.
+ * which grant more than access to the object; subresources need a rule, which owners may write.
  *
  * @example
  * objectAllows(secret, jane, { verb: "get" });
@@ -74,7 +74,7 @@ function ruleHasPart({ subresources = [] }: AccessRule, subresource: string): bo
   return subresource === "" || subresources.includes(subresource);
 }
 
-/** The verbs that a rule gives, with "every verb" expanded. */
+/** The verbs that a rule grants, with "every verb" expanded. */
 export function verbsOf({ verbs = [] }: AccessRule, object: Pick<KubeObject, "kind">): readonly string[] {
   const all = verbs.some((verb) => EVERY_VERB.includes(verb)) ? everyVerbOf(object) : [];
   const listed = verbs.filter((verb) => !EVERY_VERB.includes(verb));

@@ -19,8 +19,8 @@ const STAND_IN_BYTES = 16;
 
 /**
  * SharedSecrets as each user may see them: all data to a caller who may read them. A caller who may only write them, because of a
- * rule without `get` and `list` or by a scope, gets the metadata. Their patches see the names of the data with a random text in place of each
- * value, so that they can neither copy nor test one; values that they do not change stay.
+ * rule without `get` and `list` or by a scope, gets the metadata. Their patches apply to the names of the data with a random string for
+ * each value, so that they can neither copy nor test one; values that they do not change stay.
  *
  * @example
  * const definition = withSecretView(sharedSecrets, { rights, chance });

@@ -30,7 +30,7 @@ interface LoginParts {
   readonly oidcLogin?: KeySpec["oidcLogin"];
 }
 
-/** What remains of a login when its key is deleted. `endMs`: when the key expires by itself, in milliseconds since 1970, or Infinity. */
+/** What remains of a login when its key is deleted. `endMs`: when the key would expire, in milliseconds since 1970, or Infinity. */
 export function leftLogin({ identity = {}, oidcLogin }: LoginParts, endMs: number): LeftLogin {
   const { userId, username, connector, connectorData, identityRefresh } = identity;
   const kept = Object.entries({ userId, username, connector, connectorData, identityRefresh }).filter(([, value]) => value !== undefined);

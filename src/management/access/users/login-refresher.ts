@@ -91,9 +91,9 @@ const UNFOLLOWED = "the login has ended, and no key depends on it";
 
 /**
  * Asks providers again about users who use a key: groups are updated, and users who lost their membership lose the key of their login.
- * A login whose key is gone is checked like others, since keys that were created with it remain valid; if its provider cannot be asked, its
- * groups last as long as the key would have.
- * There is one request at a time for each connector. A login that fails is skipped for a while and does not delay others; so is a
+ * A login whose key is gone is checked like others, since keys that were created with it remain valid; if its provider cannot be asked,
+ * its groups last as long as the key
+ * would have. Each connector has one request at a time. A login that fails is skipped for a while and does not delay others; so is a
  * provider after several failures.
  */
 export function startLoginRefresher(options: LoginRefresherOptions): LoginRefresher {

@@ -63,8 +63,8 @@ const TRIES_MAX = 5;
  * Turns an identity that a provider vouches for into a user of the platform with a key: a User at the first sign-in, Teams for groups
  * that have none, and a key of type Login. Source: specification 2, `status.auth`.
  *
- * The connector and its id of the user identify a person, whatever the names are. A newcomer gets a User that an administrator bound to
- * the connector, or the user name as the provider gives it, or that with a digest if the name is taken: see decision 80.
+ * The connector and its id of the user identify a person, regardless of names. A newcomer gets a User that an administrator bound to
+ * the connector, or the user name from the provider, or that name with a digest if it is taken: see decision 80.
  */
 export function createSignInService(options: SignInServiceOptions): SignInPorts & Pick<RefreshedLogins, "refreshLogin"> {
   return new SignInService(options);

@@ -17,7 +17,7 @@ export function anyOf(sets: readonly Characters[]): Characters {
   return (point) => sets.some((set) => set(point));
 }
 
-/** All other characters. */
+/** All characters that are not in the set. */
 export function complement(set: Characters): Characters {
   return (point) => !set(point);
 }

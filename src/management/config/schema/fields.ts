@@ -16,7 +16,7 @@ export const flag = (description: string) => ({ type: "boolean", default: false,
 export const texts = (description: string) =>
   ({ type: "list", items: textField("One of them."), description }) as const satisfies ListSchema;
 
-/** A whole number from 0 on, without a default. */
+/** A whole number, 0 or greater, without a default. */
 export const countField = (description: string, maximum = Number.MAX_SAFE_INTEGER) =>
   ({ type: "integer", minimum: 0, maximum, description }) as const satisfies NumberSchema;
 

@@ -17,7 +17,7 @@ export interface TunnelOptions {
 }
 
 /**
- * A TLS connection to a server by way of a proxy (CONNECT), which sees the server's name and port and nothing else. The proxy resolves the name.
+ * A TLS connection to a server through a proxy (CONNECT), which sees only the server's name and port. The proxy resolves the name.
  *
  * @throws Error when the proxy cannot be reached or refuses, or the server's certificate does not match. It names the proxy without its password.
  * @example

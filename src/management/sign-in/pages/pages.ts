@@ -60,7 +60,7 @@ export interface PagesOptions {
   readonly ui: () => UiSettings;
 }
 
-/** Makes the pages in the style of the settings. */
+/** Creates the pages in the style of the settings. */
 export function createPages({ baseUrl, ui }: PagesOptions): Pages {
   const at = (path: string) => `${new URL(baseUrl()).pathname.replace(/\/$/, "")}${path}`;
 

@@ -18,7 +18,7 @@ export interface DirectoryProviderBProfile {
 
 /**
  * Admits users of a directory with tenants. The account is of the kind or tenant that is set. If groups are set, the user is in at least
- * one, and a whitelist drops all others. Groups that are not for security are ignored if the settings ask for security groups only.
+ * one, and a whitelist drops all others. Groups that are not for security are ignored if the settings request only security groups.
  * Source: specification 2, directoryProviderB.
  *
  * @example

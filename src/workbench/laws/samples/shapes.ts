@@ -27,7 +27,7 @@ function isKnown(schema: Schema): boolean {
   return schema.type === "map" ? isKnown(schema.values) : schema.type !== "any";
 }
 
-/** The schema of the values that a path selects; undefined if the kind has no such field, or nothing is known of it. */
+/** The schema of the values that a path selects; undefined if the kind has no such field, or nothing is known about it. */
 export function schemaAt(schema: Schema | undefined, segments: readonly Segment[]): Schema | undefined {
   if (schema === undefined || !isKnown(schema)) return undefined;
   const [segment, ...deeper] = segments;

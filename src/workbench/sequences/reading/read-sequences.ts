@@ -79,7 +79,7 @@ function checkHomes(reading: Reading, at: At, { given, events }: Sequence): void
   }
 }
 
-/** Warns of events after the last expectation, which have no effect on the result. */
+/** Warns about events after the last expectation, which have no effect on the result. */
 function checkWatched({ report }: Reading, { events, expectations }: Sequence): void {
   const last = Math.max(...expectations.map(({ atMs = Infinity }) => atMs));
   for (const { atMs, place } of events) {

@@ -136,7 +136,7 @@ const wait: Act = {
   },
 };
 
-/** What was made from Endpoints is handed back to the host's mirror if nothing is decided any more: one check, and all deletes that follow from it. */
+/** What was made from Endpoints is handed back to the host's mirror once nothing is decided any longer: one check, and all deletes that follow from it. */
 export const handBack: Act = {
   name: "what was made is handed back",
   kind: "move",

@@ -11,7 +11,7 @@ import { isCopy, ownMarks } from "./marks.ts";
 
 /**
  * S3: no copy is deleted while its source exists, unless the contract requires that there be no copy. The reason must have been
- * true at some moment since the reconcile began; a reason that only a late cache still showed does not count.
+ * true at some moment since the reconcile began; a reason that only a stale cache still showed does not count.
  */
 export function liveSource(world: World): Oracle {
   return {

@@ -86,7 +86,7 @@ export function mirroredFrom(world: World, object: KubeObject): Marks | undefine
   return isMirrors && marks?.kind === "v1/Endpoints" && namesUs(world, marks) && marks.host === host ? marks : undefined;
 }
 
-/** Whether slices come from the syncer or a mirror is decided Service by Service. */
+/** Reports whether the origin of slices, syncer or mirror, is decided per Service. */
 export function decidesBackends(world: World): boolean {
   return world.generation.rules.some((rules) => rules.decidesBackends === true);
 }
@@ -97,7 +97,7 @@ export function namesUs(world: World, { vcluster, vclusterNamespace }: Marks): b
   return vcluster === name && (vclusterNamespace ?? namespace) === namespace;
 }
 
-/** Our own marks and the labels by which others recognise a copy. */
+/** Our own marks, and the labels by which others recognize a copy. */
 export function isCopy(world: World, object: KubeObject): Marks | undefined {
   return isMarked(world, object) ? ownMarks(world, object) : undefined;
 }
@@ -121,7 +121,7 @@ export function prefixOf(world: World): string {
 }
 
 /**
- * The tenant object whose copy an object is, according to the marks of the syncer whose copies are adopted, with its uid; undefined if
+ * The tenant object that an object is a copy of, according to the marks of the syncer whose copies are adopted, with its uid; undefined if
  * none are adopted, or it has no such marks. Users write either all of them or none.
  */
 export function adoptableSource(world: World, { metadata: { annotations = {} } }: KubeObject): { source: string; uid: string } | undefined {

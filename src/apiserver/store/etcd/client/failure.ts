@@ -33,7 +33,7 @@ export interface EtcdFailureOptions {
   readonly cause?: unknown;
 }
 
-/** A request that failed. It stays in this folder: {@link storeError} turns it into the error that others see. */
+/** A request that failed. It stays in this folder: {@link storeError} converts it into the error that callers get. */
 export class EtcdFailure extends Error {
   override readonly name = "EtcdFailure";
   readonly grpc: number | undefined;
@@ -89,12 +89,12 @@ export function largeAnswer(bytesMax: number): EtcdFailure {
   return new EtcdFailure(`${LARGE_ANSWER} (${bytesMax} bytes)`, { grpc: GRPC.exhausted, mayHaveHappened: false });
 }
 
-/** The answer is not from etcd's gateway, but from a proxy perhaps, or is one that etcd never returns. */
+/** The answer is not from etcd's gateway (perhaps from a proxy), or is one that etcd never returns. */
 export function foreignAnswer(what: string): EtcdFailure {
   return new EtcdFailure(`the response is not from etcd: ${what}`, { mayHaveHappened: true });
 }
 
-/** The error for a read that failed for good. Other errors stay as they are. */
+/** The error for a read that finally failed. Other errors are unchanged. */
 export function storeError(error: unknown): unknown {
   if (!(error instanceof EtcdFailure)) return error;
   if (error.passing) return unavailable(`etcd cannot be reached: ${error.message}`);
@@ -124,7 +124,7 @@ export function withHint(error: unknown): string {
   return typeof hint === "string" ? `${messageOf(error)}. ${hint}` : messageOf(error);
 }
 
-/** The error for contents that this program cannot work with. */
+/** The error for contents that this program cannot use. */
 export function unusable(reason: string, { hint, cause }: { readonly hint: string; readonly cause?: unknown }): EngineError {
   return new EngineError("STORE_FAILED", `Cannot use the data in etcd: ${reason}`, { cause, details: { reason, hint } });
 }

@@ -56,8 +56,8 @@ const OTHER_LINE = /[\u0085\u2028\u2029]/;
 const ABSOLUTE = /^[A-Za-z][A-Za-z0-9+.-]*:[^\s]+$/;
 
 /**
- * Reads a document strictly: one element with elements, attributes and texts in it, every prefix declared. A document with a document type,
- * entities of its own, comments, instructions or CDATA sections is refused: each of them has made two readers see different documents in the same text. Time and memory grow
+ * Reads a document strictly: one element with elements, attributes and text in it, and every prefix declared. A document with a document
+ * type, custom entities, comments, instructions or CDATA sections is refused: each of these has made two parsers read different documents from the same text. Time and memory grow
  * with the length.
  *
  * @throws API_UNAUTHORIZED for anything else, or beyond {@link XML_LIMITS}.
@@ -209,17 +209,17 @@ function attributesOf(written: ReadonlyMap<string, string>, scope: Scope): reado
   return attributes;
 }
 
-/** The elements in an element. */
+/** The child elements of an element. */
 export function elementsIn({ children }: XmlElement): readonly XmlElement[] {
   return children.filter((child) => typeof child !== "string");
 }
 
-/** The elements of this name in an element. */
+/** The child elements with this name. */
 export function elementsNamed(element: XmlElement, namespace: string, name: string): readonly XmlElement[] {
   return elementsIn(element).filter((child) => child.name === name && child.namespace === namespace);
 }
 
-/** The one element of this name, undefined where there is none. */
+/** The only child element with this name; undefined if there is none. */
 export function elementNamed(element: XmlElement, namespace: string, name: string): XmlElement | undefined {
   const [first, ...others] = elementsNamed(element, namespace, name);
   if (others.length > 0) throw unproven(`there is more than one ${name} in ${element.name}`);
@@ -231,7 +231,7 @@ export function attributeOf({ attributes }: XmlElement, name: string): string | 
   return attributes.find((attribute) => attribute.name === name && attribute.namespace === "")?.value;
 }
 
-/** The text of an element that has nothing else in it. */
+/** The text of an element without child elements. */
 export function plainTextOf(element: XmlElement): string {
   if (element.children.some((child) => typeof child !== "string")) throw unproven(`${element.name} has something other than text in it`);
   return element.children.join("");

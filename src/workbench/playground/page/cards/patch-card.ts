@@ -24,7 +24,7 @@ export interface PatchActions {
   readonly toggle: (patch: ShownPatch) => void;
 }
 
-/** The name of a patch among all: for keeping focus and what is open while results change. */
+/** The unique name of a patch, which keeps focus and open parts while results change. */
 export function patchKey({ list, patch }: Pick<ShownPatch, "list" | "patch">): string {
   return `${list}-${patch}`;
 }

@@ -37,7 +37,7 @@ const DRAWINGS = {
 /** The name of a drawing. */
 export type IconName = keyof typeof DRAWINGS;
 
-/** A drawing beside words with the same meaning, hidden from assistive technology. */
+/** A drawing next to words with the same meaning, hidden from assistive technology. */
 export function icon(name: IconName, size = 16): SVGElement {
   return svg(
     "svg",

@@ -12,7 +12,7 @@ export interface StripOptions {
   readonly onClose: () => void;
 }
 
-/** A line across the page that stays until it is dismissed. */
+/** A banner that stays until it is dismissed. */
 export function createStrip({ label, tone, close, onClose }: StripOptions, ...children: readonly Child[]): HTMLElement {
   const button = h("button", { type: "button", class: "button button-small" }, close);
   const element = h(

@@ -40,7 +40,7 @@ interface Cursor {
 }
 
 /**
- * What can be written at an offset of the configuration; undefined where nothing can be.
+ * The completions at an offset of the configuration; undefined if there are none.
  *
  * @param asked Whether the user requested completion: then names are offered before a letter is typed.
  *

@@ -31,7 +31,7 @@ export function settingAt(settings: unknown, path: SettingPath): unknown {
 }
 
 /**
- * The text with another value of a setting; `undefined` removes it, and with it the maps that held nothing else.
+ * The text with another value of a setting; `undefined` removes it, and with it the maps that contained nothing else.
  *
  * @returns undefined when the text is not a map, or contains the value in a form that cannot be changed on its own, such as an alias
  *
