@@ -38,7 +38,7 @@ const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: "audit",
-    summary: "compare every copy on the host with what it should be",
+    summary: "compare every copy on the host with its expected state",
     load: async () => (await import("./commands/audit.ts")).defineAudit,
   },
   {
@@ -63,7 +63,7 @@ const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: "test",
-    summary: "run patch test files; test init writes a first one",
+    summary: "run patch test files; test init creates the first one",
     load: async () => (await import("./commands/test.ts")).defineTest,
   },
   {
@@ -167,7 +167,7 @@ export async function createProgram(context: CommandContext, { named }: { named?
     .helpCommand("help [command]", "help of a command")
     .exitOverride()
     .showHelpAfterError("Add --help for the options and an example.")
-    .addHelpText("after", "\nEvery command has --help with an example. endpoint-sync explain CODE explains an error code.");
+    .addHelpText("after", "\nEvery command has --help with examples. endpoint-sync explain CODE explains an error code.");
   for (const { name, summary, load } of COMMANDS) {
     const command = program.command(name).description(summary).helpOption("-h, --help", "this help");
     if (named?.includes(name) !== false) (await load())(command, context);

@@ -94,9 +94,9 @@ describe("a context", () => {
     await cli(["context", "use", "blue"]);
     expect((await cli(["context"])).stdout).toContain("context: blue");
     expect((await cli(["context"], { ENDPOINT_SYNC_CONTEXT: "green" })).stdout).toContain("context: green");
-    expect((await cli(["context"], { ENDPOINT_SYNC_CONTEXT: "" })).stdout).toBe("No context is in use.\n");
+    expect((await cli(["context"], { ENDPOINT_SYNC_CONTEXT: "" })).stdout).toBe("No context is current.\n");
     await cli(["context", "use"]);
-    expect((await cli(["context"])).stdout).toBe("No context is in use.\n");
+    expect((await cli(["context"])).stdout).toBe("No context is current.\n");
     await cli(["context", "remove", "green"]);
     expect((await cli(["context", "list"])).stdout).not.toContain("green");
   });

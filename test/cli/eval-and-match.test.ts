@@ -75,7 +75,7 @@ testCommand("eval", [
     code: 2,
     err: [
       'error USAGE: Cannot evaluate: "spec.x" matches nothing in "endpoints.yaml"',
-      "  endpoint-sync match shows how far the path gets",
+      "  endpoint-sync match shows how much of the path exists",
     ],
   },
   {

@@ -72,7 +72,7 @@ describe("the first start", () => {
   test("refuses a file without a key", async () => {
     const file = newFile("key", "\n");
     const { code, stderr } = await refused("--admin-key-file", file);
-    expect([code, stderr]).toEqual([2, expect.stringContaining(`"${file}" holds no access key`)]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(`"${file}" contains no access key`)]);
   });
 });
 

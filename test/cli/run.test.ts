@@ -120,7 +120,7 @@ describe("run", () => {
     });
     expect(lines[1]).toMatchObject({ level: "info", message: "Starting", name: "blue", tenant: tenant.url, host: host.url });
     expect(lines.map(({ message }) => message)).toContain(
-      "Endpoints are not synced: the configuration switches them off; --enable-endpoints overrides it",
+      "Endpoints are not synced: the configuration disables them; --enable-endpoints overrides this",
     );
   });
 

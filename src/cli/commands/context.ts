@@ -58,7 +58,7 @@ async function list({ terminal }: CommandContext): Promise<void> {
 async function show({ terminal }: CommandContext, asked?: string): Promise<void> {
   const { current, contexts } = await readContexts(terminal);
   const name = asked ?? terminal.env["ENDPOINT_SYNC_CONTEXT"] ?? current;
-  if (name === undefined || name === "") return terminal.out("No context is in use.\n");
+  if (name === undefined || name === "") return terminal.out("No context is current.\n");
   terminal.out(visible(formatValue({ context: name, ...contextNamed(name, contexts) }, "yaml")));
 }
 
@@ -89,7 +89,7 @@ async function use({ terminal }: CommandContext, name: string | undefined): Prom
   const { contexts } = await readContexts(terminal);
   if (name !== undefined) contextNamed(name, contexts);
   await writeContexts(terminal.env, { ...(name !== undefined && { current: name }), contexts });
-  terminal.out(name === undefined ? "No context is in use.\n" : `Context ${name} is the current one.\n`);
+  terminal.out(name === undefined ? "No context is current.\n" : `Context ${name} is the current one.\n`);
 }
 
 async function remove({ terminal }: CommandContext, name: string): Promise<void> {

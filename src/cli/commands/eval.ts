@@ -91,7 +91,7 @@ async function scopesOf(terminal: Terminal, options: EvalOptions, loaded: Loaded
   const matches = compilePath(path).find(virtualObject);
   if (matches.length > 0) return matches.map((match) => scope(match.value, match.path));
   throw new EngineError("USAGE", `Cannot evaluate: "${path}" matches nothing in "${object}"`, {
-    details: { hint: "endpoint-sync match shows how far the path gets" },
+    details: { hint: "endpoint-sync match shows how much of the path exists" },
   });
 }
 

@@ -44,7 +44,7 @@ export async function servePlayground(terminal: Terminal, { page = PAGE, port, u
   const stop = terminal.stopSignal();
   const server = await (port === undefined ? startAtUsualPort(terminal, text, usualPort) : startPageServer(text, { port }));
   try {
-    terminal.out(`Playground: ${server.url}\nWhat you write there stays in the browser. Press Ctrl-C to stop.\n`);
+    terminal.out(`Playground: ${server.url}\nYour texts stay in the browser. Press Ctrl-C to stop.\n`);
     await aborted(stop);
   } finally {
     await server.stop();
@@ -57,7 +57,7 @@ async function startAtUsualPort(terminal: Terminal, text: string, port: number):
   } catch (error) {
     if (!isEngineError(error, "USAGE")) throw error;
     const server = await startPageServer(text, { port: 0 });
-    terminal.err(`Port ${port} is in use, perhaps by another playground: earlier links and texts in the browser belong to that address`);
+    terminal.err(`Port ${port} is in use, perhaps by another playground: earlier links and stored texts belong to that address`);
     return server;
   }
 }

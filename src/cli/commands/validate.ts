@@ -159,7 +159,7 @@ function missedAddresses({ endpoints: { patches } }: Config): string {
   const ready = patches.find(({ path }) => READY.test(path));
   if (ready === undefined || patches.some(({ path }) => path.includes("notReadyAddresses") || path.includes(".."))) return "";
   const other = ready.path.replace("addresses", "notReadyAddresses");
-  return `Hint: ${ready.path} does not reach addresses that are not ready. To patch these too, add a patch with the path ${other}.\n`;
+  return `Hint: ${ready.path} does not match addresses that are not ready. To patch these too, add a patch with the path ${other}.\n`;
 }
 
 /** `2 errors, 1 warning`. */

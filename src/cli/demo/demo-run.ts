@@ -129,7 +129,7 @@ function tryThis({ kubeconfigs: { tenant, host } }: DemoWorld): string {
     "Both clusters answer kubectl until you press Ctrl-C:",
     `  kubectl --kubeconfig ${tenant} get endpoints -A`,
     `  kubectl --kubeconfig ${host} get endpoints -n vc-blue`,
-    "Change the tenant, and see it on the host:",
+    "Change the tenant, and see the change on the host:",
     `  kubectl --kubeconfig ${tenant} annotate endpoints web -n shop example.com/team=sales --overwrite`,
     "Edit the host, and see the edit come back without the prefix:",
     `  kubectl --kubeconfig ${host} annotate endpoints web-x-shop-x-blue -n vc-blue example.com/team=blue-ops --overwrite`,

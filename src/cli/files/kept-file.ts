@@ -25,7 +25,7 @@ export async function readKeptFile<Kept>({ path, isKept, what, hint }: KeptFile<
     if (!(error instanceof SyntaxError))
       throw new EngineError("CONFIG_FILE", `Cannot read "${path}": ${messageOf(error)}`, { cause: error });
   }
-  throw new EngineError("CONFIG_FILE", `Cannot read "${path}": it holds no ${what}`, { details: { hint } });
+  throw new EngineError("CONFIG_FILE", `Cannot read "${path}": it contains no ${what}`, { details: { hint } });
 }
 
 /**

@@ -44,7 +44,7 @@ function facts({ tenant, hostKey, host, orphans, decision, state, writes, settle
     ...orphans.map((orphan) => ["", `${formatKey(orphan)}, a copy from before its namespace was remapped`]),
     ...(decision === undefined ? [] : [["decision", decision.action === "copy" ? "copy" : `${decision.action}: ${decision.code}`]]),
     ["state", stateText({ state, writes })],
-    ...(settles ? [] : [["", "It never settles: what is written never matches what is wanted"]]),
+    ...(settles ? [] : [["", "It never settles: the result of a write never matches the desired state"]]),
   ];
 }
 

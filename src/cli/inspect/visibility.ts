@@ -21,7 +21,7 @@ export async function inspectVisibility(
     host: { get: (resource, key) => host.before(resource, key), reads: hostReads, scope: hostScope(engine.translator) },
   });
   for (const { side, error } of hidden) {
-    const unknown = side === "host" ? "Whether readers on the host see the backends" : "Whether the tenant has backends in slices alone";
+    const unknown = side === "host" ? "Whether readers on the host see the backends" : "Whether the tenant has backends only in slices";
     tellWarning(terminal, `${error.code}: ${unknown} is not known: ${error.message}`);
   }
   return invisible;

@@ -33,7 +33,7 @@ export interface SharedStore extends Pick<ManagementOptions, "store" | "sharing"
 const MINUTE_MS = 60_000;
 const LOOPBACK = /^(localhost|127\.[0-9.]+|\[::1\])$/;
 const PLAIN =
-  "The connection to etcd is not encrypted: anyone on the network path can read the names of objects and change what is written; use https addresses";
+  "The connection to etcd is not encrypted: anyone on the network path can read the names of objects and change writes; use https addresses";
 /** Longer than any useful wait, and shorter than the longest timer. */
 const COMPACTION_MAX = 10_000;
 

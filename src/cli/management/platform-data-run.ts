@@ -108,7 +108,7 @@ function demandWhole({ terminal }: CommandContext, source: DataSource): void {
   const { broken, unproven } = judge(source);
   if (unproven.length > 0) terminal.err(unprovenWarning(source.place, unproven));
   if (broken.length === 0) return;
-  const details = { hint: "Use a backup from another place; if a copy was interrupted, run its command again" };
+  const details = { hint: "Use a backup from another place; if a copy was interrupted, repeat its command" };
   throw new EngineError("STORE_FAILED", `Cannot back up ${source.place}: ${inShort(broken)}`, { details });
 }
 
@@ -177,7 +177,7 @@ async function write(
 /** Etcd's revisions cannot be chosen, and nothing tells one that clients have seen before from one that is to come. */
 function beginAgain(revision: number, copied: number): string {
   const source = revision < copied ? `, below the ${copied} of what was copied` : "";
-  return `etcd continues from ${revision}${source}. Restart clients that have seen a higher resourceVersion; those with a lower one recover by themselves`;
+  return `etcd continues from ${revision}${source}. Restart clients that have seen a higher resourceVersion; those with a lower one recover automatically`;
 }
 
 /** The first that is written into a folder keeps servers from starting there with nothing. */

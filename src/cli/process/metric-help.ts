@@ -9,7 +9,7 @@ export const METRIC_HELP: Readonly<Record<string, string>> = {
   endpoint_sync_writes_total: "Creates, updates and deletes by the syncer; constant while nothing changes",
   endpoint_sync_lag_seconds: "Time from the arrival of a tenant's change to the response to the host write that it caused",
   endpoint_sync_plans_total: "Reconciles of an object, by outcome: copied, absent, waiting, left, refused, stale",
-  endpoint_sync_notes_total: "Reasons why objects are left alone, waiting or changed on the way, by code",
+  endpoint_sync_notes_total: "Reasons why objects are left alone, waiting, or changed during the sync, by code",
   endpoint_sync_refused_addresses_total: "Addresses left out by the address policy, counted at each reconcile of an object",
   endpoint_sync_fuel_total: "Steps that expressions used",
   endpoint_sync_patch_outcomes_total: "Outcomes of patches, once per patch and plan; see outcomes",
@@ -29,7 +29,7 @@ export const METRIC_HELP: Readonly<Record<string, string>> = {
   informer_current: "1 while the local copy follows its cluster",
   informer_lists_total: "Full lists, by reason: start, periodic, expired (a watch fell too far behind), failures",
   informer_failures_total: "Failed lists and watches",
-  workqueue_depth: "Keys that wait in the queue; priority is fresh or background",
+  workqueue_depth: "Keys waiting in the queue; priority is fresh or background",
   workqueue_adds_total: "Keys added to the queue",
   workqueue_retries_total: "Keys added again after a failure",
   workqueue_queue_duration_seconds: "Time that keys waited in the queue",
@@ -44,7 +44,7 @@ export const METRIC_HELP: Readonly<Record<string, string>> = {
   controller_runtime_reconcile_time_seconds: "Duration of a reconcile",
   controller_runtime_active_workers: "Busy workers",
   controller_runtime_max_concurrent_reconciles: "Number of workers: the setting workers",
-  leader_election_master_status: "1 in the process that leads",
+  leader_election_master_status: "1 in the leader process",
   rest_client_requests_total: "Requests to API servers; code is <error> if there was no answer",
   rest_client_request_duration_seconds: "Time from a request to its complete answer; for a watch, to the start of the answer",
   apiserver_request_total:
@@ -68,7 +68,7 @@ export const METRIC_HELP: Readonly<Record<string, string>> = {
   management_login_refreshes_total:
     "Checks of existing logins: current (the user may still sign in), ended, failed (the provider could not be asked), unasked (the provider cannot be asked without the user)",
   management_access_keys:
-    "Stored keys, by type (unknown for types without a meaning) and state: working, or the reason why they are refused: expired, disabled, deleted, user (deleted), password (changed since), connector (removed, or points elsewhere), member (left the team), holder (the user who set the value left the team, or is disabled or deleted), maker (the key that created it is refused)",
+    "Stored keys, by type (unknown for types without a meaning) and state: working, or the reason for their refusal: expired, disabled, deleted, user (deleted), password (changed since), connector (removed, or points elsewhere), member (left the team), holder (the user who set the value left the team, or is disabled or deleted), maker (the key that created it is refused)",
   management_access_key_refusals_total: "Requests answered 401: missing (no key), unknown, or a state of management_access_keys",
   management_administrator_key_end_timestamp_seconds:
     "Time when the first administrator's key expires, in seconds since 1970; +Inf if it does not expire",

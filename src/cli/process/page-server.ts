@@ -39,7 +39,7 @@ type Headers = Readonly<Record<string, string>>;
 /** Adds the header that a page cannot set itself: framing is forbidden. */
 function headersOf(page: string): Headers {
   const policy = /<meta http-equiv="Content-Security-Policy" content="([^"]+)"/.exec(page)?.[1];
-  if (policy === undefined) throw new EngineError("USAGE", "Cannot serve a page that states no Content-Security-Policy");
+  if (policy === undefined) throw new EngineError("USAGE", "Cannot serve a page without a Content-Security-Policy");
   return {
     "content-type": "text/html; charset=utf-8",
     "content-security-policy": `${policy}; frame-ancestors 'none'`,

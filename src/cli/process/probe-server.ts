@@ -85,6 +85,6 @@ export function parseAddress(text: string): { host: string | undefined; port: nu
 }
 
 function cannotListen(address: string, reason: string, cause?: unknown): EngineError {
-  const hint = 'Choose another --metrics-address or --health-address; "" switches it off';
+  const hint = 'Choose another --metrics-address or --health-address; "" disables it';
   return new EngineError("USAGE", `Cannot listen on "${address}": ${reason}`, { cause, details: { hint } });
 }

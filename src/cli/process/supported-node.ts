@@ -12,5 +12,5 @@ export function tooOld(version: string): string | undefined {
   const [major = 0, minor = 0] = version.replace(/^v/, "").split(".").map(Number);
   if (major > OLDEST.major || (major === OLDEST.major && minor >= OLDEST.minor)) return undefined;
   const found = version.replace(/^v/, "");
-  return `endpoint-sync needs Node ${OLDEST.major}.${OLDEST.minor} or newer, and this is ${found}. Install a current Node, or name one: npx --package node@24 endpoint-sync`;
+  return `endpoint-sync needs Node ${OLDEST.major}.${OLDEST.minor} or newer, but this is ${found}. Install a current Node, or select one: npx --package node@24 endpoint-sync`;
 }

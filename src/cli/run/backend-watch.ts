@@ -211,7 +211,7 @@ class RunningWatch {
         why: note.message,
       });
     if (news.length > TOLD_MAX)
-      logger.warn("Readers on the host do not see backends of more Services", { services: news.length - TOLD_MAX });
+      logger.warn("Readers on the host do not see backends of additional Services", { services: news.length - TOLD_MAX });
     this.#told.clear();
     for (const { tenant: key } of invisible) this.#told.add(formatKey(key));
     for (const { tenant: key, note } of news) {

@@ -151,7 +151,7 @@ class WatchedReadiness implements Readiness {
       this.#schedule(this.#missing.length === 0 ? REVIEW_INTERVAL_MS : REVIEW_SOON_MS);
     } catch (error) {
       // The earlier result is assumed to still hold.
-      runtime.logger.debug("Cannot ask for permissions", { error: messageOf(error) });
+      runtime.logger.debug("Cannot check permissions", { error: messageOf(error) });
       this.#schedule(REVIEW_SOON_MS);
     } finally {
       this.#reviewing = false;

@@ -99,7 +99,7 @@ class ConfigurationWatch {
     try {
       const { problems, loaded } = await checkConfiguration(terminal as Terminal, files);
       for (const problem of problems) if (problem.severity === "error") tell(problem);
-      if (loaded === undefined) return this.#failed("The files have errors");
+      if (loaded === undefined) return this.#failed("The files contain errors");
       const result = await apply(loaded);
       if (!this.#stopped) logger.info(result === "changed" ? "Configuration reloaded" : "The configuration has not changed");
     } catch (error) {

@@ -72,7 +72,7 @@ function testOf(list: string, path: string, sample: KubeObject, patcher: Patcher
   const { outcome, matches, message } = shown.outcome;
   const test = { object: list, ...(shown.example !== undefined && { set: { [path]: shown.example } }) };
   if (outcome === "error") {
-    const skip = `needs a value that the expression takes: ${message}`;
+    const skip = `needs a value that the expression accepts: ${message}`;
     return { it: `${list}: ${path}`, skip, ...test, patches: [{ path, outcome: "applied", matches }] };
   }
   const has = compilePath(path).find(shown.patched.object);

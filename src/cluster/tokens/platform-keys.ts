@@ -135,7 +135,7 @@ export function readKeySet(document: unknown): ReadonlyMap<string, PublicKey> {
     if (found.has(kid)) throw unusable(`two have the id ${JSON.stringify(kid)}`);
     found.set(kid, key);
   }
-  if (found.size === 0) throw unusable("there is none for ES256 or RS256 that has an id");
+  if (found.size === 0) throw unusable("there is no key for ES256 or RS256 with an id");
   return found;
 }
 

@@ -139,7 +139,7 @@ interface Expected {
 async function verify(token: string, { keys, ...expected }: Expected): Promise<JsonObject> {
   const { algorithm, kid, payload } = openToken(token);
   const found = await keys.find(kid);
-  if (found === undefined) throw unauthorized("the key of the token is not known");
+  if (found === undefined) throw unauthorized("the key of the token is unknown");
   // Which algorithm it is, is the key's to say; the token only has to agree.
   if (found.algorithm !== algorithm) throw unauthorized("the key of the token is for another algorithm");
   await compactVerify(token, found.key, { algorithms: [found.algorithm] }).catch(() => {

@@ -46,7 +46,7 @@ const ADDRESS_POLICY = {
       items: CIDR,
       default: [],
       description:
-        "CIDRs. When not empty, every other address is refused. Addresses are checked as the patches wrote them: list the networks of the tenant's pods, or those that patches move them to.",
+        "CIDRs. When not empty, every other address is refused. Addresses are checked after the patches: list the networks of the tenant's pods, or those that patches move them to.",
     },
     deny: { type: "list", items: CIDR, default: [], description: "CIDRs that are refused, even where allow contains them." },
     action: {
@@ -104,7 +104,7 @@ const DNS_NAME = "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?([.][a-z0-9]([-a-z0-9]{0,61
 
 const REFERENCES = {
   type: "object",
-  description: "The objects that reference patches refer to.",
+  description: "Objects that reference patches refer to.",
   default: {},
   fields: {
     mode: {
@@ -180,7 +180,7 @@ export const SETTINGS_SCHEMA = {
       type: "literals",
       values: ["endpoints", "slices", "both", "auto"],
       description:
-        "The objects on the host for the backends of a Service. auto: copies of what each tenant Service has, and slices made from a copy of Endpoints if nothing on the host makes them. endpoints: copies of Endpoints, from which the host makes slices, and of EndpointSlices as configured in the section sync.toHost.endpointSlices. slices: copies of EndpointSlices only; the Endpoints API is not used on either side. both: copies of both. If omitted, it is auto, or endpoints if that section is present or sync.toHost.endpoints is switched off.",
+        "The objects on the host for the backends of a Service. auto: copies of what each tenant Service has, and slices made from a copy of Endpoints if nothing on the host makes them. endpoints: copies of Endpoints, from which the host makes slices, and of EndpointSlices as configured in the section sync.toHost.endpointSlices. slices: copies of EndpointSlices only; the Endpoints API is not used on either side. both: copies of both. If omitted, it is auto, or endpoints if that section is present or sync.toHost.endpoints is disabled.",
     },
     selector: SELECTOR,
     requireService: {
@@ -243,10 +243,10 @@ export const SETTINGS_SCHEMA = {
       type: "object",
       default: {},
       description:
-        "An object whose fields are changed on the host again and again is left alone until its source changes; a copy that is deleted again and again comes back as often as the limit allows, at even intervals. Other writes that no change of the source causes become less and less frequent.",
+        "An object whose fields are repeatedly changed on the host is left alone until its source changes; a repeatedly deleted copy is recreated as often as the limit allows, at even intervals. Other writes that no change of the source causes become less and less frequent.",
       fields: {
-        restorations: count(5, 1, 1_000, "Number of restorations after which it is left alone, or comes back at even intervals."),
-        minutes: count(10, 1, 1_440, "Time within which they count, in minutes."),
+        restorations: count(5, 1, 1_000, "Number of restorations after which it is left alone, or recreated at even intervals."),
+        minutes: count(10, 1, 1_440, "Time within which restorations are counted, in minutes."),
         writes: count(
           10,
           2,

@@ -118,7 +118,7 @@ function warnOfOpenPolicy(node: Node, { settings, report }: { settings: Settings
   if (settings.addressPolicy.allow.length > 0) return;
   const section = node.kind === "map" ? node.entries.get("addressPolicy") : undefined;
   const message = "The tenant can point host clients at any address (CVE-2021-25740), since allow is empty";
-  const hint = "List the CIDRs of the tenant's pods, as patches write them";
+  const hint = "List the CIDRs of the tenant's pods, after the patches";
   const at = section === undefined ? startOf(node) : keyStartOf(section);
   report.warning({ code: "CONFIG_VALUE", at, field: "addressPolicy.allow", message, hint });
 }

@@ -32,7 +32,7 @@ export const ENDPOINT_SLICES_KIND: SyncedKind = {
   plural: "EndpointSlices",
   help: {
     section: "EndpointSlices of the tenant cluster. Synced only if this section is present; otherwise the host mirrors Endpoints.",
-    enabled: "Whether EndpointSlices are synced. If this is switched off later, copies stay, and the host mirrors Endpoints again.",
+    enabled: "Whether EndpointSlices are synced. If this is disabled later, copies stay, and the host mirrors Endpoints again.",
   },
   byDefault: false,
   whyNotSynced:

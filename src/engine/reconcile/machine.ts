@@ -328,7 +328,7 @@ export function slowedMs({
   return operations.some(({ side }) => side === "tenant") ? flowWaitMs : writeWaitMs;
 }
 
-const OFTEN = "The object is written again and again though it does not change in its own cluster";
+const OFTEN = "The object is repeatedly written although it does not change in its own cluster";
 
 function writesSlowed(times: SlowedTimes | undefined): Note {
   const told = times === undefined ? "" : `: slowed since ${toSecond(times.sinceMs)}, next write by ${toSecond(times.untilMs)}`;

@@ -215,7 +215,7 @@ class QuickJsSandbox implements Sandbox {
   }
 
   #mustBeFree(task: string): void {
-    if (this.#disposed) throw misuse(`Cannot ${task}: the sandbox was disposed of. Dispose of it after its last evaluation`);
+    if (this.#disposed) throw misuse(`Cannot ${task}: the sandbox was disposed of. Dispose of it only after its last evaluation`);
     if (this.#busy)
       throw misuse(`Cannot ${task} in the middle of an evaluation. toHostDns and the data of a scope must not use the sandbox`);
   }
@@ -297,9 +297,9 @@ class QuickJsSandbox implements Sandbox {
 function mustHaveContext(scope: Scope): void {
   const context: unknown = isRecord(scope) ? scope.context : undefined;
   if (!isRecord(context)) throw misuse("Cannot evaluate: the scope has no context. Provide it as described for EvaluationContext");
-  if (!isRecord(context["vcluster"])) throw misuse("Cannot evaluate: context.vcluster is missing. It has name, namespace and config");
+  if (!isRecord(context["vcluster"])) throw misuse("Cannot evaluate: context.vcluster is missing. It must have name, namespace and config");
   if (typeof context["path"] !== "string")
-    throw misuse("Cannot evaluate: context.path is missing. It is a string, empty where there is no path");
+    throw misuse("Cannot evaluate: context.path is missing. It is a string, which is empty if there is no path");
 }
 
 function misuse(message: string): EngineError {

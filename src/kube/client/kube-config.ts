@@ -137,7 +137,7 @@ function parseYaml(text: string, name: string): Record<string, unknown> {
     throw new EngineError("CONFIG_SYNTAX", `Cannot read ${name}: it is not valid YAML${line}`);
   }
   if (isRecord(raw)) return raw;
-  throw new EngineError("CONFIG_VALUE", `Cannot use ${name}: expected a kubeconfig, found something else`);
+  throw new EngineError("CONFIG_VALUE", `Cannot use ${name}: expected a kubeconfig`);
 }
 
 function rawUser(raw: Record<string, unknown>, name: string): Record<string, unknown> {

@@ -40,7 +40,7 @@ export const OWNER_REFERENCE = named(
 export const LABEL_MAP = textsBy("labelKey", "label");
 
 /** `metadata` of every object. The marks of what is always there are for objects in a namespace. */
-export const OBJECT_META = named("ObjectMeta", "Metadata that every object has: names, labels, and what the server records about it.", {
+export const OBJECT_META = named("ObjectMeta", "Metadata that every object has: names, labels, and the server's records about it.", {
   "name!": [1, textAs("dnsLabel"), "Name of the object, unique among its kind in its namespace. It cannot be changed."],
   generateName: [2, untried(text), "Prefix of a name that the server completes if no name is given."],
   "namespace!": [3, textAs("namespace"), "Namespace of the object; empty for kinds that have none. It cannot be changed."],
@@ -82,7 +82,7 @@ export function kindShape(own: Readonly<Record<string, Entry>>, description = ""
   const metadata = [always(OBJECT_META), "Name, labels and other standard metadata."] as const;
   const head = objectOf({
     apiVersion: [text, "Version of the schema in which the object is written."],
-    kind: [text, "Kind of the object, as the API names it."],
+    kind: [text, "Kind of the object, by its name in the API."],
     metadata: isBinary ? [1, ...metadata] : metadata,
   });
   return { ...head, description, fields: { ...head.fields, ...fields } };

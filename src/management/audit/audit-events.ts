@@ -73,7 +73,7 @@ export function createAuditEvents({ store, logger }: AuditEventsOptions): AuditE
       logger.warn("The audit database cannot be read", { error: messageOf(error) });
       throw unavailable("the audit database cannot be read at the moment");
     }
-    if (broken > 0) logger.warn("Rows of the audit database that hold no event are left out", { rows: broken });
+    if (broken > 0) logger.warn("Rows of the audit database that contain no event are left out", { rows: broken });
     return { kind: "EventList", apiVersion: "audit.k8s.io/v1", metadata: next === undefined ? {} : { continue: tokenOf(next) }, items };
   };
 }

@@ -100,7 +100,7 @@ function viewOf(attributes: Attributes, body: unknown): View | undefined {
 
 /** The part of a request's body that may be logged; the body need not be a valid object. */
 export function disclosedRequest(attributes: Attributes, body: unknown): Disclosed {
-  if (holdsSecrets(attributes) && attributes.verb === "patch") return { note: "left out: a patch of this kind may hold secrets" };
+  if (holdsSecrets(attributes) && attributes.verb === "patch") return { note: "left out: a patch of this kind may contain secrets" };
   return disclosedResponse(attributes, body);
 }
 

@@ -42,7 +42,7 @@ export const OWNER = named(
 
 /** `spec.access[]`. Source: specification 1, "Access rule item". */
 export const ACCESS_RULE = named("AccessRule", "Grants verbs on the object to users and teams.", {
-  name: [text, "Name of the rule, for readers."],
+  name: [text, "Descriptive name of the rule."],
   verbs: [
     listOf(text),
     "Allowed verbs: get, list, watch, create, update, patch, delete, on teams also bind and makeowner, or VerbAll for all. An empty list allows nothing.",
@@ -55,7 +55,7 @@ export const ACCESS_RULE = named("AccessRule", "Grants verbs on the object to us
 /** Descriptions of fields that most kinds have. */
 export const USUAL_TEXTS = {
   displayName: "Name that the user interface shows.",
-  description: "What the object is for.",
+  description: "Purpose of the object.",
   owner: "Owner of the object.",
   access: "Permissions of users and teams on the object.",
 } as const;

@@ -5,7 +5,7 @@ import { unavailable, statusOf } from "../../apiserver/types/status.ts";
 const TROUBLES = {
   setup: "sign-in with this provider is not set up correctly; tell your administrator",
   permission: "the application lacks a permission at the provider; tell your administrator",
-  busy: "the provider accepts no more requests for now; try again in a minute",
+  busy: "the provider does not accept more requests at the moment; try again in a minute",
 } as const;
 
 /** A failure of a provider that has its own text for the user. */

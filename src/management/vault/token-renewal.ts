@@ -151,7 +151,7 @@ class Renewal implements TokenRenewal {
   #fail(failure: VaultFailure, due: boolean): void {
     const { clock, logger, random } = this.#options;
     if (this.#failures === 0)
-      logger.warn("The vault's token cannot be renewed for now; retrying", { reason: failure.reason, message: failure.message });
+      logger.warn("The vault's token cannot be renewed at the moment; retrying", { reason: failure.reason, message: failure.message });
     const pauseMs = backoffDelay(RETRY, this.#failures++, random);
     this.#lookIn(Math.max(failure.retryAfterMs ?? 0, repetitionDelayMs(pauseMs, this.#leftMs(clock))), due);
   }

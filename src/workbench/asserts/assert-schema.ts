@@ -21,7 +21,7 @@ export const ASSERT = {
   type: "object",
   description: "A statement about the resulting object. One statement per entry, with not: true for its opposite.",
   fields: {
-    equal: assertion("The value equals this one, including everything in it.", { value: given("The value; null is a value too.") }),
+    equal: assertion("The value equals this one, including everything in it.", { value: given("The value, which may be null.") }),
     notEqual: assertion("The value is different, or there is none.", { value: given("The value.") }),
     exists: assertion("There is a value, null included.", {}),
     notExists: assertion("There is no value.", {}),
@@ -44,7 +44,7 @@ export const ASSERT = {
       count: { type: "integer", required: true, minimum: 0, description: "How many. Characters are UTF-16 units." },
     }),
     isType: assertion("The value is of this type.", {
-      type: { type: "literals", required: true, values: VALUE_TYPES, description: "The type, as JSON names it." },
+      type: { type: "literals", required: true, values: VALUE_TYPES, description: "The type, by its name in JSON." },
     }),
     isNullOrEmpty: assertion("There is no value, or it is null, or an empty string, list or map.", {}),
     unchanged: {

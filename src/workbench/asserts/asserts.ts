@@ -71,7 +71,7 @@ function readAssert(node: MapNode, definition: AssertDefinition, { report, field
   const [name] = names;
   if (name === undefined || names.length > 1) {
     const statements = Object.keys(ASSERT.fields).filter((known) => known !== "not");
-    const message = name === undefined ? "The entry states nothing" : `Found ${names.join(" and ")} in one entry`;
+    const message = name === undefined ? "The entry has no statement" : `Found ${names.join(" and ")} in one entry`;
     const hint = name === undefined ? `Write one of ${statements.join(", ")}` : "Write a separate entry for each";
     // A misspelt name is already reported as an unknown field.
     if (name !== undefined || node.entries.size <= Number(node.entries.has("not")))
@@ -83,13 +83,13 @@ function readAssert(node: MapNode, definition: AssertDefinition, { report, field
   const written = WRITTEN[name];
   if (written !== undefined && entry.value.kind === "map" && !entry.value.entries.has(written)) {
     const message = `Missing required field ${JSON.stringify(written)}`;
-    report.error({ code: "CONFIG_REQUIRED", at: keyStartOf(entry), field: inner, message, hint: "Null is written as null" });
+    report.error({ code: "CONFIG_REQUIRED", at: keyStartOf(entry), field: inner, message, hint: "Write null as null" });
   }
   checkPattern(valueAt(entry.value, "pattern"), { report, field: fieldPath(inner, "pattern") });
   const paths = readPaths(entry.value, { report, field: inner });
   if (name === "unchanged" && paths.some(isWhole)) {
     const message = "The exception covers the whole object, so the statement cannot fail";
-    report.error({ code: "CONFIG_VALUE", at: keyStartOf(entry), field: inner, message, hint: "Name what the patches change" });
+    report.error({ code: "CONFIG_VALUE", at: keyStartOf(entry), field: inner, message, hint: "Name the fields that the patches change" });
   }
   return [{ place: keyStartOf(entry), name, definition, paths }];
 }

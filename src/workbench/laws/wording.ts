@@ -73,7 +73,7 @@ export function explainUnrest(unrest: NonNullable<Alternation["unrest"]>, rounds
 }
 
 const VERDICTS: Readonly<Record<PairReport["verdict"], string>> = {
-  lossless: "what reaches the host comes back as it was",
+  lossless: "what reaches the host comes back unchanged",
   "one-way": "nothing comes back from the host",
   drifts: "the value that comes back differs from the original",
   oscillates: "each side keeps overwriting the other",

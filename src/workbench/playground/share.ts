@@ -47,10 +47,10 @@ export async function packState(state: PlaygroundState): Promise<Packed> {
  */
 export async function unpackState(fragment: string): Promise<Unpacked> {
   const text = fragment.replace(/^#/, "");
-  if (text.length > FRAGMENT_MAX) return refused("it is longer than any link that the playground makes");
+  if (text.length > FRAGMENT_MAX) return refused("it is longer than any link of the playground");
   if (!text.startsWith(VERSION)) {
     const other = /^[0-9]{1,3}\./.test(text);
-    return refused(other ? "it was made by another version of the playground" : "it is not a link that the playground makes");
+    return refused(other ? "it was made by another version of the playground" : "it is not a link of the playground");
   }
   try {
     const deflated = fromBase64Url(text.slice(VERSION.length));

@@ -148,7 +148,7 @@ async function runSeed(sequence: Sequence, options: SequenceOptions & Parts & { 
     for (const statement of statements) failures.push(...checkStatement(statement, checked).map(withStory));
   }
   for (const [event, isUnmet] of unmet)
-    if (failures.length === 0 && isUnmet()) wrong("No request met this fault before the end of the sequence", event.place);
+    if (failures.length === 0 && isUnmet()) wrong("No request was affected by this fault before the end of the sequence", event.place);
   return { verdict: errors.length > 0 ? "error" : failures.length > 0 ? "failed" : "passed", failures: [...errors, ...failures] };
 }
 

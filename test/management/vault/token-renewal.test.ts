@@ -94,7 +94,7 @@ describe("a token that can be renewed", () => {
     const tries = vault.tokenAsked.length;
     expect(tries).toBeGreaterThan(3);
     expect(tries).toBeLessThan(12);
-    expect(told).toEqual(["The vault's token cannot be renewed for now; retrying: the vault is sealed or in maintenance: Sealed"]);
+    expect(told).toEqual(["The vault's token cannot be renewed at the moment; retrying: the vault is sealed or in maintenance: Sealed"]);
     vault.sealed = false;
     await pass(0.1 * HOUR_MS);
     expect([renewals(), told.at(-1)]).toEqual([1, "Requests about the vault's token succeed again"]);

@@ -32,7 +32,8 @@ export function isReadable({ fields }: ObjectSchema): boolean {
  * readProtobuf(shape, bytes); // { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } }
  */
 export function readProtobuf(shape: ObjectSchema, bytes: Buffer): JsonObject {
-  if (!bytes.subarray(0, MAGIC.length).equals(MAGIC)) throw new ProtobufError("the body does not begin like a protobuf object");
+  if (!bytes.subarray(0, MAGIC.length).equals(MAGIC))
+    throw new ProtobufError("the body does not begin with the prefix of a protobuf object");
   const { typeMeta, raw } = readMessage(ENVELOPE, bytes.subarray(MAGIC.length));
   const object = readMessage(shape, Buffer.from((raw as string | undefined) ?? "", "base64"));
   return { ...object, ...(typeMeta as JsonObject | undefined) };

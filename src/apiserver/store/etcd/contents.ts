@@ -95,7 +95,7 @@ export function readLast(value: string): string {
   const [format, id = ""] = value.split(" ");
   if (Number(format) === FORMAT) return id;
   const hint = "Run the version that wrote it, or a later one; or choose another prefix";
-  throw unusable(`its format ${JSON.stringify(format)} is not ${FORMAT}, the one that this version knows`, { hint });
+  throw unusable(`its format ${JSON.stringify(format)} is not ${FORMAT}, the one that this version supports`, { hint });
 }
 
 /**
@@ -110,7 +110,7 @@ export async function demandLast({ client, layout: { last, objects } }: Pick<Loa
   const [noLast, noObjects] = responses.map(({ response_range }) => (response_range?.kvs ?? []).length === 0);
   if (noLast !== true || noObjects === true) return;
   const hint = `Put it back, with any id: etcdctl put ${last} '${lastValue("put-back")}'`;
-  throw unusable(`the key ${last} is missing, although there are objects: it has been deleted`, { hint });
+  throw unusable(`the key ${last} is missing, although there are objects: it was deleted`, { hint });
 }
 
 /** Value of a key. */

@@ -19,7 +19,7 @@ interface Fault {
 }
 
 const LOCKED: Fault = { reason: "another process has it open", hint: "Stop that process, or choose another file" };
-const FOREIGN: Fault = { reason: "it is not a database of this program", hint: "Name another file; this one was left as it is" };
+const FOREIGN: Fault = { reason: "it is not a database of this program", hint: "Specify another file; this one was not changed" };
 const DAMAGED: Fault = { reason: "it is damaged", hint: "Restore the file from a backup, or move it away to start with an empty one" };
 const CLOSED_TO_US: Fault = {
   reason: "this user is not allowed to write to it",
@@ -89,7 +89,7 @@ export function sealedFile(path: string, key: string, cause: unknown): EngineErr
 
 /** The file was written by a newer version of this program. */
 export function newerFile(path: string, { found, known }: { readonly found: number; readonly known: number }): EngineError {
-  const reason = `its schema ${found} is newer than ${known}, the newest that this version knows`;
+  const reason = `its schema ${found} is newer than ${known}, the newest that this version supports`;
   return fileError(path, { reason, hint: "Run the version that wrote it, or a later one" });
 }
 
@@ -97,7 +97,7 @@ export function newerFile(path: string, { found, known }: { readonly found: numb
 export function openFailure(path: string, error: unknown): EngineError {
   if (isEngineError(error)) return error;
   const fault = SQLITE_FAULTS.get(resultCode(error)) ?? FILE_FAULTS.get((error as { code?: unknown }).code);
-  return fileError(path, fault ?? { reason: messageOf(error), hint: "Check the file and the device that it is on" }, error);
+  return fileError(path, fault ?? { reason: messageOf(error), hint: "Check the file and its device" }, error);
 }
 
 /** A file of an open database is no longer where it was, or not as this process left it; `what` describes the change. */

@@ -103,7 +103,7 @@ async function ask(fetch: ProviderFetch, url: string, request: Parameters<Provid
   const answer = await fetch(url, { ...request, signal: AbortSignal.timeout(ANSWER_MS) }).catch((error: unknown) => {
     const cause = error instanceof Error && error.cause !== undefined ? `: ${messageOf(error.cause)}` : "";
     throw new EngineError("API_UNAVAILABLE", `The platform at ${url} cannot be reached: ${messageOf(error)}${cause}`, {
-      details: { hint: "Check --server, --ca if the certificate is the problem, and the network" },
+      details: { hint: "Check --server and the network, and --ca if the certificate is the problem" },
     });
   });
   const document: unknown = await answer.json().catch(() => undefined);

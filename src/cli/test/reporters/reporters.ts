@@ -33,7 +33,7 @@ export const REPORTER_NAMES = Object.keys(REPORTERS);
 
 /** Reporters of earlier versions, and the one to use in their place. */
 const GONE: Readonly<Record<string, string>> = {
-  sarif: "github marks the same lines of a pull request",
+  sarif: "github marks the same lines in a pull request",
   tap: "junit has the same results for CI systems",
 };
 
@@ -94,7 +94,7 @@ function refuseSharedDocument(chosen: readonly ChosenReporter[]): void {
   if (printed.length <= 1 || !isDocumentPrinted(chosen)) return;
   const names = printed.map(({ name }) => name).join(" and ");
   throw new EngineError("USAGE", `Cannot print ${names} to standard output at once`, {
-    details: { hint: "Give all but one of them a file, as in --reporter junit=report.xml" },
+    details: { hint: "Send all but one of them to a file, as in --reporter junit=report.xml" },
   });
 }
 
@@ -103,7 +103,7 @@ async function writeReport(file: string, text: string): Promise<void> {
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, text);
   } catch (error) {
-    const details = { hint: "Name a file in a folder that this user may write to" };
+    const details = { hint: "Specify a file in a folder that this user may write to" };
     throw new EngineError("CONFIG_FILE", `Cannot write the report "${file}": ${messageOf(error)}`, { cause: error, details });
   }
 }

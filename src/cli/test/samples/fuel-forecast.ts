@@ -90,11 +90,11 @@ export function fuelProblems(
     const more = isCut ? "more than " : "";
     const message =
       tooMuchAtOnce === undefined
-        ? `${size} would need ${more}${millions(fuel)} fuel and has ${millions(limit)}: later values would stay unpatched`
+        ? `${size} would need ${more}${millions(fuel)} fuel but has only ${millions(limit)}: later values would stay unpatched`
         : `${size} would need more fuel for one evaluation of this patch than limits.fuel allows`;
     const hint =
       tooMuchAtOnce === undefined
-        ? "Make this patch cheaper: it costs the most. Or raise limits.objectFuel in the settings"
+        ? "Make this patch cheaper, because it costs the most, or raise limits.objectFuel in the settings"
         : "Read less of context in it, or raise limits.fuel in the settings";
     const field = indexPath(fieldPath(fieldPath("sync.toHost", list), "patches"), patch);
     report.warning({ code: "EXPRESSION_FUEL", at: places({ list, patch, side: "expression" }), field, message, hint });

@@ -172,7 +172,7 @@ class Findings {
     const field = tried.kind.addresses?.first ?? "";
     const patch = patchOfRefusal({ reason, field, message: "" }, { outcomes: tried.patched.outcomes, object: tried.object })?.patch;
     const message = `The host gets none of the addresses that the patch writes: ${before} becomes ${ip}, which is left out (${reason})`;
-    const hint = "addressPolicy checks addresses as the patches wrote them: list the networks that patches write, not the tenant's";
+    const hint = "addressPolicy checks addresses after the patches: list the networks that patches write, not the tenant's";
     this.#add("warning", { tried, patch, code: "ADDRESS_REFUSED", message, hint, about: "" });
   }
 

@@ -103,7 +103,7 @@ function warnOfUnequalLists(toHost: Node | undefined, { backends, report }: { ba
   const other = only === "endpoints" ? "endpointSlices" : "endpoints";
   const section = valueAt(toHost, only)!;
   const at = section.kind === "map" ? keyStartOf(section.entries.get("patches")!) : startOf(section);
-  const message = `Only ${only} has patches of what both kinds have, while ${other} is synced too: host clients of one get different data from clients of the other`;
+  const message = `Only ${only} has patches for data that both kinds have, while ${other} is synced too: host clients of one get different data from clients of the other`;
   report.warning({ code: "CONFIG_VALUE", at, field: `sync.toHost.${only}.patches`, message, hint: SAME_RULES[other] });
 }
 
@@ -111,7 +111,7 @@ function warnOfUnequalLists(toHost: Node | undefined, { backends, report }: { ba
 export function warnOfServicesAlone(toHost: Node | undefined, report: Report): void {
   const services = valueAt(valueAt(toHost, "services"), "enabled");
   if (services?.kind !== "scalar" || services.value !== true || !isFalse(valueAt(valueAt(toHost, "endpoints"), "enabled"))) return;
-  const message = "Services are not synced: syncing them requires syncing Endpoints, which is switched off";
+  const message = "Services are not synced: syncing them requires syncing Endpoints, which is disabled";
   const hint = "Set sync.toHost.endpoints.enabled to true, or this to false";
   report.warning({ code: "CONFIG_VALUE", at: startOf(services), field: "sync.toHost.services.enabled", message, hint });
 }

@@ -35,7 +35,7 @@ export function protectedReason(path: Path, options: { markerPrefix: string }): 
 
 function reasonOf(segments: readonly Segment[], markerPrefix: string): string | undefined {
   if (segments.length === 0) return "it is the whole object";
-  if (segments.length === 1 && meets(segments[0]!, "metadata")) return "it holds names and ownership";
+  if (segments.length === 1 && meets(segments[0]!, "metadata")) return "it contains names and ownership";
   const field = VALUES.find((steps) => reachesValue(segments, steps)) ?? LISTS.find((steps) => reachesList(segments, steps));
   if (field !== undefined) return `it reaches ${field.join(".")}`;
   return reachesMarker(segments, markerPrefix) ? "it is a marker" : undefined;

@@ -22,6 +22,6 @@ export function parseConcrete(path: string): PathStep[] {
 function toStep({ segment, at }: ParsedSegment, path: string): PathStep {
   if (segment.kind === "key") return segment.key;
   if (segment.kind === "index" && segment.index >= 0) return segment.index;
-  const problem = segment.kind === "wildcard" ? "[*] stands for several places" : `[${segment.index}] depends on the length of the list`;
+  const problem = segment.kind === "wildcard" ? "[*] means several places" : `[${segment.index}] depends on the length of the list`;
   throw syntaxError(openScanner(path), { at, problem, hint: "Write the path of one place, as in subsets[0].addresses[3].ip" });
 }

@@ -90,7 +90,7 @@ export function checkLength(scanner: Scanner): void {
   throw syntaxError(scanner, {
     at: PATH_LENGTH_MAX,
     problem: `it has ${scanner.text.length} characters, at most ${PATH_LENGTH_MAX} are allowed`,
-    hint: "Patch a shorter path and reach deeper inside the expression",
+    hint: "Patch a shorter path, and access deeper parts in the expression",
   });
 }
 

@@ -102,7 +102,7 @@ export function compileAddressPolicy(policy: AddressPolicy): CompiledAddressPoli
 /** Refuses names that are an address in disguise, or the machine itself; what other names resolve to is unknown. */
 function nameProblem(name: string): string | undefined {
   const last = name.toLowerCase().replace(/\.$/, "").split(".").at(-1)!;
-  if (name.includes(":") || /^(\d+|0x[\da-f]*)$/.test(last)) return "an address in place of a host name";
+  if (name.includes(":") || /^(\d+|0x[\da-f]*)$/.test(last)) return "an address instead of a host name";
   return last === "localhost" ? "loopback" : undefined;
 }
 

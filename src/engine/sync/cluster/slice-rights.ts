@@ -87,7 +87,7 @@ async function servesSlices({ needed, logger, ...clusters }: SliceRightsOptions)
   );
   const without = answers.flat();
   if (without.length === 0) return true;
-  logger.warn(COPIES_ENDPOINTS_ALONE + "EndpointSlices are not known to an API server", {
+  logger.warn(COPIES_ENDPOINTS_ALONE + "an API server does not support EndpointSlices", {
     clusters: without,
     hint: "They need Kubernetes 1.21 or newer; or set backends: endpoints in the settings",
   });

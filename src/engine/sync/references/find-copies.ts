@@ -35,7 +35,7 @@ export async function findCopies({ rules, logger, found, ...clusters }: FindCopi
     } catch (error) {
       if (!isEngineError(error, "API_FORBIDDEN", "API_NOT_FOUND")) throw withoutWords(error);
       const resource = qualifiedPlural(kind.resource);
-      logger.warn("Cannot look for copies of referenced objects", { cluster, resource, code: error.code });
+      logger.warn("Cannot search for copies of referenced objects", { cluster, resource, code: error.code });
     }
   }
 }

@@ -30,7 +30,7 @@ const labelsByType = new WeakMap<ResourceType, Partial<Record<PlanState, MetricL
  *
  * @example
  * const metrics = createMetrics();
- * countNotes(metrics, ENDPOINTS, [{ code: "EXCLUDED", message: "The object carries the pause annotation" }]);
+ * countNotes(metrics, ENDPOINTS, [{ code: "EXCLUDED", message: "The object has the pause annotation" }]);
  * metrics.value("endpoint_sync_notes_total", { resource: "endpoints", code: "EXCLUDED" }); // 1
  */
 export function countNotes(metrics: Metrics, type: ResourceType, notes: readonly Note[]): void {

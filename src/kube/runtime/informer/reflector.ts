@@ -392,7 +392,7 @@ function staleList(found: string, seen: string): EngineError {
 }
 
 function endedAtOnce(): EngineError {
-  return new EngineError("API_UNAVAILABLE", "The server ended the watch at once");
+  return new EngineError("API_UNAVAILABLE", "The server ended the watch immediately");
 }
 
 function silent(): EngineError {

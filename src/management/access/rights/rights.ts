@@ -66,7 +66,7 @@ const COLLECTION_READS: readonly string[] = ["list", "watch"];
 const RBAC_GROUP = "rbac.authorization.k8s.io";
 const OWNED_TYPES: readonly ResourceType[] = [SHARED_SECRETS, TEAMS];
 const REFUSED: AccessDecision = { allowed: false, reason: "" };
-const BY_GROUP: AccessDecision = { allowed: false, reason: "administrators by a provider's group cannot act as others" };
+const BY_GROUP: AccessDecision = { allowed: false, reason: "administrators through a provider's group cannot act as others" };
 const OUT_OF_SCOPE: AccessDecision = { allowed: false, reason: "the scope of the access key does not allow it" };
 
 /**
@@ -99,7 +99,7 @@ class ManagementRights implements Rights {
 
   decide(user: UserInfo, attributes: Attributes): AccessDecision {
     const caller = this.callerOf(user);
-    if (alwaysAllowed(attributes)) return allowed("every authenticated user may ask");
+    if (alwaysAllowed(attributes)) return allowed("every authenticated user may request it");
     if (!this.inScope(user, attributes)) return OUT_OF_SCOPE;
     if (!("path" in attributes) && attributes.verb === "impersonate") {
       // An impersonated request would no longer depend on the group that makes its author an administrator.
@@ -137,10 +137,10 @@ class ManagementRights implements Rights {
 
   /** Every user may have keys; the permit decides what these may contain. */
   #decideKey(caller: Caller, { verb, name, namespace }: ResourceAttributes): AccessDecision {
-    if (name === "") return verb === "create" ? allowed("keys of the caller's own") : REFUSED;
+    if (name === "") return verb === "create" ? allowed("the caller's own keys") : REFUSED;
     const key = this.#objects.get(OWNED_ACCESS_KEYS, { namespace, name });
     // A caller who may create can learn from a conflict that an object exists, and apply needs the read to make a new one.
-    if (key === undefined) return allowed("keys of the caller's own");
+    if (key === undefined) return allowed("the caller's own keys");
     return isKeyOf(caller, specOf<KeySpec>(key)) ? allowed("the key is the caller's own") : REFUSED;
   }
 

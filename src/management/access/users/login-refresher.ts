@@ -85,7 +85,7 @@ const FAILURES_MAX = 3;
 /** Keys that are refused like this may work again, and keys that were made with them work on. */
 const ASKED_ABOUT: readonly (KeyRefusal | undefined)[] = [undefined, "disabled", "connector"];
 const GONE = "the connector of the login is no longer set up, or now points elsewhere";
-const UNREACHED = "the provider could not be asked for too long";
+const UNREACHED = "the provider could not be reached for too long";
 const UNASKED = "the login has ended, and the provider cannot be asked again";
 const UNFOLLOWED = "the login has ended, and no key depends on it";
 

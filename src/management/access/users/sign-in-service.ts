@@ -126,7 +126,7 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
     const identity = groupsUnknown ? withGroupsOf(key, reported) : this.#withOwnGroups(reported);
     const known = this.#find(identity);
     if ((known?.metadata.name ?? specOf<KeySpec>(key).user) !== specOf<KeySpec>(key).user)
-      throw forbiddenRequest(OWNED_ACCESS_KEYS, key.metadata.name!, "it belongs to another user now");
+      throw forbiddenRequest(OWNED_ACCESS_KEYS, key.metadata.name!, "it now belongs to another user");
     if (isKeyless(key)) {
       const next = this.#keySpec({ name: key.metadata.name! }, identity, tokens);
       const oidcLogin = next.oidcLogin && { ...specOf<KeySpec>(key).oidcLogin, ...next.oidcLogin };
@@ -227,7 +227,7 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
       username,
       subject,
       name: own,
-      why: why ?? "it is not a valid name, or the user is known by another",
+      why: why ?? "it is not a valid name, or the user is known by another name",
     });
     return own;
   }
@@ -250,11 +250,11 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
   async #whoseIs(name: string, owns: boolean): Promise<string | undefined> {
     const { names, formerUsers, connectors } = this.#options;
     if (names.users("username", name).length > 0) return "a User has it";
-    if (names.has("key", name)) return "access keys act as it";
+    if (names.has("key", name)) return "access keys use it";
     if (WITH_DIGEST.test(name)) return "it looks like the name of another user";
-    if (await formerUsers.has(name)) return "a User who was deleted had it";
+    if (await formerUsers.has(name)) return "a deleted User had it";
     if (owns) return undefined;
-    if (names.has("user", name)) return "rules, owners or teams name it";
+    if (names.has("user", name)) return "rules, owners or teams refer to it";
     return connectors.plainNamesAreOwned() ? "another connector owns plain names" : undefined;
   }
 

@@ -74,7 +74,7 @@ function whole(said: Said | undefined, before: readonly Said[]): Said | undefine
   return { ...before.find(({ subject }) => subject === said.subject), ...said };
 }
 
-const REBOUND = "the user has been given to another identity in the meantime";
+const REBOUND = "the user was assigned to another identity in the meantime";
 
 /** Reports whether a sign-in belongs to the user or may become the user's: a new User, or one that waits for its first sign-in. */
 function mayBind(spec: UserSpec, old: KubeObject | undefined, { subject }: Said): boolean {

@@ -34,7 +34,7 @@ export async function openSqliteLines(path: string, { signal, clock = systemCloc
   if ([...left].some((thread) => thread.path === path))
     throw new Error("its file has not answered, and an earlier attempt is still waiting for it");
   const thread = new SqliteThread(path, signal);
-  const limits = { clock, what: "the database file", cut: () => thread.end(new Error("the database file takes too long")) };
+  const limits = { clock, what: "the database file", cut: () => thread.end(new Error("the database file responds too slowly")) };
   await within(OPEN_MS, thread.answer(), limits);
   /** The last statement did. */
   let failed = false;

@@ -72,7 +72,7 @@ export const AUTH = {
     },
     connectors: { type: "list", default: [], items: CONNECTOR, description: "Further providers." },
     plainNamesConnector: textField(
-      "Id of the connector whose user names and groups are used as they are in rules, owners and teams. Default: the only connector. Groups of other connectors begin with the connector's id and a colon, unless it has a groupsPrefix.",
+      "Id of the connector whose user names and groups are used unchanged in rules, owners and teams. Default: the only connector. Groups of other connectors begin with the connector's id and a colon, unless it has a groupsPrefix.",
     ),
     administrators: {
       type: "list",
@@ -94,7 +94,7 @@ export const AUTH = {
     },
     identityRefreshSeconds: timeField(
       REFRESH_SECONDS,
-      "How often a login in use is checked again at its provider, if the provider allows it, in seconds; 0 means never.",
+      "Interval at which a login in use is checked again at its provider, if the provider allows it, in seconds; 0 means never.",
     ),
     identityStaleSeconds: timeField(
       STALE_SECONDS,

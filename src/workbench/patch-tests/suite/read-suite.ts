@@ -277,7 +277,7 @@ function readPatches({ node, definition, field }: TestSource, report: Report): P
     if (item?.kind !== "map" || text?.kind !== "scalar") return [];
     if (item.entries.size === 1) {
       const hint = "Write outcome, matches, changed, code or fuel";
-      report.error({ code: "CONFIG_VALUE", at: startOf(item), field: at, message: "The entry states nothing about the patch", hint });
+      report.error({ code: "CONFIG_VALUE", at: startOf(item), field: at, message: "The entry has no statement about the patch", hint });
     }
     const compile = () => compilePath(expectation.path, { syntax: expectation.path.startsWith("$") ? "jsonpath" : "field" });
     const path = compileText({ report, node: text, field: fieldPath(at, "path") }, compile);
@@ -289,7 +289,8 @@ function readCases({ node, definition, field }: TestSource, report: Report): Tes
   const list = valueAt(node, "cases");
   const [cases, path] = [node.entries.get("cases"), node.entries.get("path")];
   const refuse = (at: Position, message: string, hint = "") => report.error({ code: "CONFIG_VALUE", at, field, message, hint });
-  if (cases !== undefined && path === undefined) refuse(keyStartOf(cases), "Found cases without path", "Write where their values are put");
+  if (cases !== undefined && path === undefined)
+    refuse(keyStartOf(cases), "Found cases without path", "Add the path at which to put their values");
   if (cases === undefined && path !== undefined) refuse(keyStartOf(path), "Found path without cases", "An assert has its own path");
   const items = list?.kind === "list" ? list.items : [];
   return items.flatMap((item, index) => {

@@ -133,7 +133,7 @@ const TEST = {
     },
     set: {
       type: "map",
-      description: "Values by path, put into the object first. Missing fields are created; null removes a field.",
+      description: "Values by path, which are set in the object first. Missing fields are created; null removes a field.",
       values: { type: "any", description: "JSON data, or null." },
     },
     context: CONTEXT,
@@ -142,7 +142,7 @@ const TEST = {
       type: "literals",
       values: ["applied", "unchanged", "error", "denied", "rejected"],
       description:
-        "The overall result. applied: one changed something and none failed. unchanged: none changed anything or failed. error: one failed. denied: one touched a protected field. rejected: the object would not be written at all. Default: anything but the last three.",
+        "The overall result. applied: a patch changed something and none failed. unchanged: no patch changed anything or failed. error: a patch failed. denied: a patch touched a protected field. rejected: the object would not be written at all. Default: anything but the last three.",
     },
     error: ERROR,
     patches: {

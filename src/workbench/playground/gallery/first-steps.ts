@@ -8,8 +8,7 @@ export const FIRST_STEPS: readonly Example[] = [
   {
     name: "demo",
     title: "The demonstration's patches",
-    about:
-      "A prefix, base64, a DNS name, one host name per address and a reference, as endpoint-sync demo runs them; and an edit on the host.",
+    about: "A prefix, base64, a DNS name, one host name per address and a reference, as in endpoint-sync demo, and an edit on the host.",
     group,
     state: {
       vcluster: BLUE,
@@ -177,7 +176,7 @@ export const FIRST_STEPS: readonly Example[] = [
       config: yamlText(`
         sync:
           toHost:
-            # Host clients that read Endpoints see the same.
+            # Host clients that read Endpoints get the same.
             endpoints:
               patches:
                 - path: subsets[*].addresses[*].hostname

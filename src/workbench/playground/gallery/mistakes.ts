@@ -36,7 +36,7 @@ export const MISTAKES: readonly Example[] = [
   {
     name: "broken-expression",
     title: "Broken expressions",
-    about: "Three mistakes from the guide, each with its place and with what to write instead.",
+    about: "Three mistakes from the guide, each with its position and the correction.",
     group,
     state: {
       vcluster: BLUE,
@@ -100,7 +100,7 @@ export const MISTAKES: readonly Example[] = [
   {
     name: "denied",
     title: "A protected field",
-    about: "Markers of the syncer are put back, whatever a patch does to them; the rest of its result stays.",
+    about: "Markers of the syncer are restored, regardless of what a patch does to them; the rest of its result stays.",
     group,
     state: {
       vcluster: BLUE,

@@ -41,7 +41,7 @@ const SET = {
 const actions = (what: string) =>
   ({
     apply: named("Writes this object of `objects`, whether it exists or not. With set, its values are changed first."),
-    edit: named(`Changes ${what} as it is at that time. Needs set.`),
+    edit: named(`Changes the current state of ${what}. Needs set.`),
     delete: named(`Deletes ${what}.`),
     set: SET,
   }) as const;
@@ -84,7 +84,7 @@ const FAULT = {
       400,
     ),
     rival: named("Another client writes the copy of this object just before the syncer's next write to it."),
-    on: cluster("With answered: the cluster that it concerns. Default host."),
+    on: cluster("With answered: the affected cluster. Default host."),
     for: duration("How long."),
     times: count("Number of consecutive requests. Default 1.", 1),
     behind: count(
@@ -119,7 +119,7 @@ const EVENT = {
 /** How many writes the syncer may have made by that time. */
 export const WRITES = {
   type: "object",
-  description: "Writes of the syncer that changed something, Events aside.",
+  description: "Writes of the syncer that changed something, excluding Events.",
   fields: {
     exact: count("Exactly this many.", 0),
     max: count("At most this many.", 0),
@@ -139,7 +139,7 @@ export const OBJECT_EXPECTATION = {
   description: "Expectations of one object.",
   fields: {
     is: { type: "literals", values: ["present", "absent"], description: "Whether it exists." },
-    asserts: { ...ASSERTS, description: "As `asserts` of a test, about the object as it is at that time." },
+    asserts: { ...ASSERTS, description: "As `asserts` of a test, about the object at that time." },
     writes: WRITES,
     events: { ...REASONS, description: "The reasons of all Events about it so far, each listed once, in any order. [] means none." },
     notes: {
@@ -158,7 +158,7 @@ export const SIDE_EXPECTATION = {
   description: "Expectations of one cluster. Other fields are names of objects: present, absent, or the expectations of each.",
   open: true,
   fields: {
-    writes: { ...WRITES, description: "All writes of the syncer to this cluster that changed something, Events aside." },
+    writes: { ...WRITES, description: "All writes of the syncer to this cluster that changed something, excluding Events." },
     events: { ...REASONS, description: "The reasons of all Events in this cluster so far, each listed once, in any order. [] means none." },
   },
   jsonSchema: { additionalProperties: { anyOf: [{ enum: ["present", "absent"] }, OBJECT_JSON_SCHEMA] } },
@@ -183,7 +183,7 @@ const NAMES = { type: "list", items: named("The name of an object of the file.")
 /** One sequence. */
 export const SEQUENCE = {
   type: "object",
-  description: "A story in virtual time: what happens, and what is expected.",
+  description: "A story in virtual time: events and expectations.",
   fields: {
     it: { ...named("Title of the sequence in reports."), required: true },
     skip: { type: "string", minLength: 1, description: "Reason for skipping the sequence." },

@@ -156,7 +156,7 @@ test("a statement that does not end is left, and the file is opened again once i
   await clock.advance(STATEMENT_MS);
   expect(await Promise.all(asked)).toEqual([
     "Error: the database file did not answer within 30 s",
-    "Error: the database file takes too long",
+    "Error: the database file responds too slowly",
   ]);
   expect([sql.usable(), clock.pending]).toEqual([false, 0]);
   await expect(openSqliteLines(path)).rejects.toThrow("its file has not answered, and an earlier attempt is still waiting for it");

@@ -327,13 +327,13 @@ export const ATTACKS_ON_READING: readonly SamlAttack[] = [
   row(
     "90",
     "a transient NameID",
-    "not the one that was asked for",
+    "not the requested one",
     signedAs((text) => text.replace("<saml:NameID>", '<saml:NameID Format="urn:oasis:names:tc:SAML:2.0:nameid-format:transient">')),
   ),
   row(
     "90",
     "a NameID of another format",
-    "not the one that was asked for",
+    "not the requested one",
     signedAs((text) => text.replace("<saml:NameID>", '<saml:NameID Format="urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress">')),
   ),
   row(

@@ -111,7 +111,7 @@ export function unknownOutcome(error: unknown): EngineError {
 
 /** The error for a store that cannot be opened. */
 export function openError(error: unknown): unknown {
-  const hint = "Check the addresses, the certificates, and that etcd runs";
+  const hint = "Check the addresses and the certificates, and that etcd is running";
   // The usual hint for that code concerns the clients of a server.
   if (isEngineError(error, "API_UNAVAILABLE")) return new EngineError(error.code, error.message, { cause: error, details: { hint } });
   if (!(error instanceof EtcdFailure) || !error.passing) return storeError(error);

@@ -25,8 +25,7 @@ export function tellLost(logger: Logger, known: KnownState, { revision, last, pa
   const states = { known: known.revision, lastKnown: known.last.revision, found: revision, lastFound: last.revision };
   if (past === "other")
     logger.error("etcd has gone back in time: a backup was restored, it was emptied, or its key `last` was deleted", states);
-  else
-    logger.warn("etcd has compacted the history that this server knew: whether a backup was restored in the meantime is unknown", states);
+  else logger.warn("etcd has compacted the history that this server knew: a backup may have been restored in the meantime", states);
 }
 
 /**

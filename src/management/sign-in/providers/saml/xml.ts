@@ -133,9 +133,8 @@ class XmlReader {
     const qualified = this.#take(START)?.[1];
     if (qualified === undefined) throw unproven(this.#why());
     this.#count();
-    if (this.#names.add(qualified).size > XML_LIMITS.names)
-      throw unproven(`the document has more than ${XML_LIMITS.names} names of elements`);
-    if (open.length >= XML_LIMITS.depth) throw unproven(`the document is deeper than ${XML_LIMITS.depth}`);
+    if (this.#names.add(qualified).size > XML_LIMITS.names) throw unproven(`the document has more than ${XML_LIMITS.names} element names`);
+    if (open.length >= XML_LIMITS.depth) throw unproven(`the document is nested deeper than ${XML_LIMITS.depth}`);
     const written = new Map<string, string>();
     for (let found = this.#take(ATTRIBUTE); found !== undefined; found = this.#take(ATTRIBUTE)) {
       this.#count();
@@ -182,7 +181,7 @@ function scopeOf(around: Scope, written: ReadonlyMap<string, string>): Scope {
       throw unproven("the document declares a namespace that is not allowed");
     scope ??= new Map(around);
     scope.set(prefix, uri);
-    if (scope.size > XML_LIMITS.namespaces) throw unproven(`the document has more than ${XML_LIMITS.namespaces} namespaces at one place`);
+    if (scope.size > XML_LIMITS.namespaces) throw unproven(`the document has more than ${XML_LIMITS.namespaces} namespaces in one place`);
   }
   return scope ?? around;
 }

@@ -22,7 +22,7 @@ export interface Word {
 
 const OUTCOMES: Readonly<Record<OutcomeKind, Word>> = {
   applied: { text: "Applied", tone: "good", icon: "applied", meaning: "The patch changed something." },
-  noChange: { text: "No change", tone: "quiet", icon: "noChange", meaning: "It ran, and changed no value." },
+  noChange: { text: "No change", tone: "quiet", icon: "noChange", meaning: "It ran without changing a value." },
   noMatch: { text: "No match", tone: "warning", icon: "noMatch", meaning: "The object has nothing at its path." },
   noExpression: { text: "Nothing this way", tone: "quiet", icon: "noExpression", meaning: "It has no expression for this direction." },
   error: { text: "Error", tone: "error", icon: "error", meaning: "Failed. Other patches and objects are unaffected." },

@@ -80,7 +80,7 @@ interface ShownField {
   complain(problems: readonly Problem[]): void;
 }
 
-const CLOSED = "This field cannot change the setting as the text spells it. Change it in the text.";
+const CLOSED = "This field cannot change the setting in the form that the text uses. Change it in the text.";
 
 function createField(field: SettingField, change: (value: SettingValue | undefined) => boolean): ShownField {
   const id = `setting-${field.name.replaceAll(".", "-")}`;

@@ -28,7 +28,7 @@ export interface Takeaway {
 }
 
 const NOTHING_YET = "There is nothing to copy yet: the results show why";
-const UNSAFE = "Not copied: the texts contain control characters, which a terminal would act on";
+const UNSAFE = "Not copied: the texts contain control characters, which a terminal would interpret";
 
 /** The actions behind the page's menu. */
 export function createTakeaway({ texts, answer, announcer }: TakeawayOptions): Takeaway {
@@ -38,7 +38,7 @@ export function createTakeaway({ texts, answer, announcer }: TakeawayOptions): T
     history.replaceState(null, "", `#${packed.fragment}`);
     const size = countOf(location.href.length, "character");
     const copied = await copyText(location.href);
-    announcer.toast(copied ? `Link copied: ${size}, with all texts in it` : "The link is in the address bar now");
+    announcer.toast(copied ? `Link copied: ${size}, with all texts in it` : "The link is now in the address bar");
   }
 
   async function copy(text: string | undefined, done: string, nothing = NOTHING_YET): Promise<void> {
