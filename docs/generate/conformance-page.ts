@@ -124,7 +124,7 @@ function suiteRows(): string[][] {
   ];
   return [
     row("http", "requests and answers as they are on the wire", "test/conformance/cluster.ts", "test/cluster/cluster.test.ts"),
-    row("client", "objects and outcomes as a client of this package sees them", "test/conformance/cluster-client.ts", "test/cluster/in-process-client.test.ts"), // prettier-ignore
+    row("client", "objects and outcomes as a client of this package receives them", "test/conformance/cluster-client.ts", "test/cluster/in-process-client.test.ts"), // prettier-ignore
   ];
 }
 

@@ -22,7 +22,7 @@ export function permissionsPage(): string {
 # Permissions of the management API
 
 Owners, access rules and membership of teams decide who may do what; the scope of the key can only restrict that. This page
-shows the answers for a small platform with every kind of caller. The whole table, ${formatNumber(rows.length)} requests in ${code("permissions.csv")} beside this
+shows the answers for a small platform with every kind of caller. The whole table, ${formatNumber(rows.length)} requests in ${code("permissions.csv")} next to this
 page, comes from a model that is independent of the code, and \`test/management/permission-table.test.ts\` sends each of them.
 
 - yes: the request is answered. In a list or watch, the object is shown.

@@ -44,7 +44,7 @@ const MAY_QUOTE = ["API_BAD_REQUEST", "API_INVALID", "API_ERROR"] as const;
 const DENIED = /denied the request: [^]*$/;
 
 /**
- * The message of an error without quoted parts of objects, whose content is controlled by users of the cluster. Names are kept.
+ * The message of an error without quoted parts of objects, which users of the cluster control. Names are kept.
  *
  * @example
  * loggableMessage(new EngineError("API_INVALID", 'Endpoints "web": Invalid value: "10.0.0.x": wrong')); // 'Endpoints "…": wrong'

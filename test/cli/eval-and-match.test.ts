@@ -160,7 +160,7 @@ testCommand("match", [
     code: 1,
     err: [
       "No match for subsets[*].adresses[*].ip",
-      "  Endpoints shop/web: subsets[0] exists, but the rest of the path does not matches; did you mean subsets[*].addresses[*].ip?",
+      "  Endpoints shop/web: subsets[0] exists, but the rest of the path does not; did you mean subsets[*].addresses[*].ip?",
     ],
   },
   {

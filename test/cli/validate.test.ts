@@ -141,7 +141,7 @@ testCommand("validate", [
     why: "asks for a file",
     argv: ["validate"],
     code: 2,
-    err: ["error USAGE: Name a configuration file to validate", "  endpoint-sync validate vcluster.yaml"],
+    err: ["error USAGE: Specify a configuration file to validate", "  endpoint-sync validate vcluster.yaml"],
   },
   {
     why: "warns of an empty file",

@@ -93,7 +93,7 @@ export function updateCases(setting: () => Setting): void {
       expect(await client.get(CONFIG_MAPS, keyOf(created))).toEqual(updated);
     });
 
-    test("without resourceVersion it is a bug of the caller", async () => {
+    test("a missing resourceVersion is a bug in the caller", async () => {
       const { client, objects } = setting();
       await client.create(CONFIG_MAPS, objects.configMap("unversioned"));
       expect(await codeOf(client.update(CONFIG_MAPS, objects.configMap("unversioned", { a: "1" })))).toBe("INTERNAL");

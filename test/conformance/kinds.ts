@@ -99,7 +99,7 @@ export function kindCases(setting: () => Setting): void {
       expect(await codeOf(client.update(LEASES, { ...created, spec: { ...spec, leaseDurationSeconds: 0 } }))).toBe("API_INVALID");
     });
 
-    test("events are found by what they are about", async () => {
+    test("events can be selected by the object that they are about", async () => {
       const { client, namespace } = setting();
       const about = (name: string) => ({ involvedObject: { kind: "Endpoints", namespace, name }, reason: "Test", type: "Normal" });
       for (const name of ["db", "web"]) await client.create(EVENTS, object(EVENTS, `${name}.1`, about(name)));
@@ -246,7 +246,7 @@ function serviceCases(setting: () => Setting): void {
     const create = (name: string, spec?: Record<string, unknown>) =>
       setting().client.create(SERVICES, setting().objects.service(name, spec)) as Promise<Service>;
 
-    test("defaults are filled in and an address is given", async () => {
+    test("defaults are filled in and an address is assigned", async () => {
       const { spec } = await create("plain");
       expect(spec).toMatchObject({
         type: "ClusterIP",

@@ -60,7 +60,7 @@ const number = (name: string, description: string) => ({ name, in: "query", desc
 const WRITE_PARAMETERS = [
   text("dryRun", "With All, the request is processed but nothing is stored."),
   text("fieldManager", "Name that managedFields records for the write."),
-  text("fieldValidation", "What happens to fields that the kind does not have: Ignore, Warn or Strict."),
+  text("fieldValidation", "How to handle fields that the kind does not have: Ignore, Warn or Strict."),
 ];
 const FORCE = flag("force", "Takes over fields of other managers; for server-side apply only.");
 const SELECTORS = [

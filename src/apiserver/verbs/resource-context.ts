@@ -98,7 +98,7 @@ export function termsOf(
  * Reads the object of a request. The caller is checked again at that moment: the object may have appeared after the request, or the permissions may
  * have ended, and answers that write nothing, such as those to reads, dry runs and conflicts, reveal the object too.
  *
- * @throws whatever `judge` throws.
+ * @throws what `judge` throws.
  */
 export async function readStored(
   { definition: { type }, store }: Pick<ResourceContext, "definition" | "store">,

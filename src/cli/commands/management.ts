@@ -20,7 +20,7 @@ export function defineManagement(command: Command, context: CommandContext): voi
     .option("--etcd-compaction-interval <minutes>", "minimum time that etcd keeps old revisions; 0 disables compaction", parseCompaction, 5)
     .option(
       "--etcd-recovery-timeout <seconds>",
-      "how long /livez tolerates that etcd holds no usable data after a restore; 0 for no limit",
+      "how long /livez tolerates that etcd contains no usable data after a restore; 0 for no limit",
       parseCount,
       60,
     )

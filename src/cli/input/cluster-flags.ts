@@ -118,6 +118,6 @@ async function loadSide(wanted: Side): Promise<KubeConfig> {
 function withSide({ side, path }: Side, cause: EngineError): EngineError {
   const file = path === undefined ? "" : ` (--${side}-kubeconfig ${path})`;
   const hint =
-    path === undefined ? `Outside a Pod, name a file with --${side}-kubeconfig` : `Check --${side}-kubeconfig and --${side}-context`;
+    path === undefined ? `Outside a Pod, specify a file with --${side}-kubeconfig` : `Check --${side}-kubeconfig and --${side}-context`;
   return new EngineError(cause.code, `Cannot reach the ${side} cluster${file}: ${cause.message}`, { cause, details: { hint } });
 }

@@ -185,7 +185,7 @@ async function fileOf(path: string, { container, volumes }: PodTemplate, reading
     const file = found && (await fileIn(source, found.inside, reading));
     if (file !== undefined) return file;
   }
-  const hint = "Give that file with its flag";
+  const hint = "Specify that file with its flag";
   throw new EngineError("CONFIG_FILE", `${path} of Deployment "${reading.reference}" is in no Secret or ConfigMap that it mounts`, {
     details: { hint },
   });

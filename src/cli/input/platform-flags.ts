@@ -39,7 +39,7 @@ function parseTarget(text: string): Target {
 }
 
 /**
- * Issuer whose tokens the cluster accepts; undefined without such options. A file is read at once, so that errors in it are reported.
+ * Issuer whose tokens the cluster accepts; undefined without such options. A file is read immediately, so that errors in it are reported.
  *
  * @throws USAGE when only some of the options are given, or keys would come over an insecure network; those of
  * `readTextFile` and `readKeySet`, and CONFIG_SYNTAX when the file is not JSON.

@@ -59,7 +59,7 @@ export async function readOrMakeCipher(options: EncryptionKeyOptions & { readonl
 }
 
 function noKey(folder: string | undefined): EngineError {
-  const give = `Give it with --encryption-key-file or ${ENCRYPTION_KEY_VARIABLE}`;
+  const give = `Provide it with --encryption-key-file or ${ENCRYPTION_KEY_VARIABLE}`;
   if (folder === undefined) return new EngineError("CONFIG_FILE", "There is no encryption key", { details: { hint: give } });
   const message = `Cannot read "${join(folder, DATABASE_FILE)}": its encryption key is not available`;
   return new EngineError("CONFIG_FILE", message, { details: { hint: `${give}, or put it back as "${join(folder, KEY_FILE)}"` } });

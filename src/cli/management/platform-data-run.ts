@@ -73,7 +73,7 @@ export async function restore(context: CommandContext, folder: string, flags: Re
  */
 export async function checkData(context: CommandContext, backup: string | undefined, flags: PlatformDataFlags): Promise<void> {
   if (backup !== undefined && (namesEtcd(flags) || flags.data !== undefined)) {
-    throw new EngineError("USAGE", "Name a backup, or data with --data or --etcd, not both");
+    throw new EngineError("USAGE", "Specify a backup, or data with --data or --etcd, not both");
   }
   const where = backup === undefined ? flags : { ...flags, data: backup };
   await tellFindings(context, where, { cipher: await cipherOf(context, flags, where.data), wanted: backup && "backup" });

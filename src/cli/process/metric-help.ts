@@ -49,7 +49,7 @@ export const METRIC_HELP: Readonly<Record<string, string>> = {
   rest_client_request_duration_seconds: "Time from a request to its complete answer; for a watch, to the start of the answer",
   apiserver_request_total:
     "Answered requests, by HTTP status; watches are counted when they end. Code 499: the client disconnected before the answer",
-  apiserver_request_duration_seconds: "Time from the headers of a request to its answer, without watches",
+  apiserver_request_duration_seconds: "Time from the headers of a request to its answer, excluding watches",
   apiserver_current_inflight_requests:
     "Requests in progress, readOnly or mutating; the limits are --max-requests-inflight and --max-mutating-requests-inflight",
   apiserver_longrunning_requests: "Open watches",
@@ -58,7 +58,7 @@ export const METRIC_HELP: Readonly<Record<string, string>> = {
   apiserver_resource_objects: "Stored objects",
   apiserver_storage_request_duration_seconds:
     "Duration of writes to the store (create, update, delete) and of revision, the first step of requests where servers share an etcd; all other reads are answered from memory",
-  apiserver_storage_request_errors_total: "Failed operations of the store, without conflicts",
+  apiserver_storage_request_errors_total: "Failed operations of the store, excluding conflicts",
   apiserver_storage_size_bytes: "Size of the store's files, with --data; etcd reports its own size as etcd_mvcc_db_total_size_in_bytes",
   apiserver_audit_event_total: "Lines written for the audit log",
   apiserver_audit_error_total: "Lost audit lines; plugin is log, or database for lines that are in the file but not in the database",
@@ -77,7 +77,7 @@ export const METRIC_HELP: Readonly<Record<string, string>> = {
   management_config_reload_failures_total: "Configurations that could not be loaded; the old one stays in effect",
   process_cpu_seconds_total: "Processor time used",
   process_resident_memory_bytes: "Resident memory",
-  endpoint_sync_build_info: "Always 1; the labels hold the versions of this program and of Node",
+  endpoint_sync_build_info: "Always 1; the labels contain the versions of this program and of Node",
   process_open_fds: "Open files and connections; on Linux",
   process_start_time_seconds: "Time when the process started, in seconds since 1970",
   nodejs_heap_size_used_bytes: "Memory used by JavaScript objects",

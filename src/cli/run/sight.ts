@@ -104,7 +104,7 @@ class WatchedCluster implements ClusterSight {
 
 const RANK: Readonly<Record<Sight, number>> = { clear: 0, unsteady: 1, blind: 2 };
 
-/** The reachability of all clusters: that of the least reachable one. */
+/** The reachability of all clusters, which is that of the least reachable one. */
 export function leastOf(clusters: readonly Pick<ClusterSight, "sight">[]): Sight {
   return clusters.map(({ sight }) => sight).reduce((least, sight) => (RANK[sight] > RANK[least] ? sight : least), "clear");
 }

@@ -32,7 +32,7 @@ export async function checkConfigurationLaws(
 
 /**
  * Problems of the configuration in a report: a pair that oscillates is an error, and one that drifts a warning; the same applies
- * to lists whose patches do that only together. `texts` are the files by name, in the order in which later ones win.
+ * to lists whose patches do that only together. `texts` are the files by name, in the order in which later ones take precedence.
  */
 export function lawProblems(laws: LawReport, texts: readonly { readonly file: string; readonly text: string }[]): readonly Problem[] {
   const report = new Report();

@@ -18,7 +18,7 @@ import { isReachedFromOutside, needsHealthCheck, typeErrors } from "./service-ty
 const PORT_STATUS = named("PortStatus", "State of one port of a Service at its load balancer.", {
   port: [1, mandatory(int32), "Port of the Service."],
   protocol: [2, mandatory(text), "TCP, UDP or SCTP."],
-  error: [3, optional(text), "Reason of a problem with the port, if any."],
+  error: [3, optional(text), "Reason for a problem with the port, if any."],
 });
 const INGRESS = named("LoadBalancerIngress", "An address at which a load balancer accepts traffic.", {
   ip: [1, text, "Its address."],

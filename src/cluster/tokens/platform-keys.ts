@@ -119,7 +119,7 @@ function aborted(signal: AbortSignal): Promise<never> {
 /**
  * The keys of a JWKS document (RFC 7517) that can verify tokens, by their ids. Others are ignored, because they may have another purpose.
  *
- * @throws CONFIG_VALUE when it is not such a document, holds no usable key, a private key, or two keys with one id.
+ * @throws CONFIG_VALUE when it is not such a document, contains no usable key, a private key, or two keys with one id.
  */
 export function readKeySet(document: unknown): ReadonlyMap<string, PublicKey> {
   const listed = isRecord(document) ? document["keys"] : undefined;

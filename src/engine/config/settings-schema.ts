@@ -269,7 +269,7 @@ export const SETTINGS_SCHEMA = {
     leaderElection: {
       type: "object",
       default: {},
-      description: "Times of `--leader-elect`. All processes of one virtual cluster should use the same values.",
+      description: "Timing of `--leader-elect`. All processes of one virtual cluster should use the same values.",
       fields: {
         leaseDurationSeconds: count(15, 1, 3_600, "How long a standby waits after the last renewal that it observed, in seconds."),
         renewDeadlineSeconds: count(
@@ -282,7 +282,7 @@ export const SETTINGS_SCHEMA = {
       },
     },
     acceptedDrifts: ACCEPTED_DRIFTS,
-    workers: count(10, 1, 100, "Objects that are synced at the same time."),
+    workers: count(10, 1, 100, "Number of objects that are synced at the same time."),
   },
 } as const satisfies ObjectSchema;
 

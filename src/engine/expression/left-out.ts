@@ -33,8 +33,8 @@ export const ABSENT_GLOBALS: ReadonlyMap<string, string> = new Map([
   ["FinalizationRegistry", "Use the object itself"],
   ["Intl", "Use toFixed, padStart and comparison with < and >"],
   ["Temporal", "Use new Date(text), which is in UTC"],
-  ["performance", "An expression must always give the same answer, so it has no clock"],
-  ["crypto", "An expression must always give the same answer, so it has no randomness"],
+  ["performance", "Expressions must be deterministic, so they have no clock"],
+  ["crypto", "Expressions must be deterministic, so they have no random numbers"],
 ]);
 
 /** Names that an expression can use without declaring them. */

@@ -68,7 +68,7 @@ function refused(why: string): Unpacked {
 
 /** Only what a state has; members that it does not have are left out. */
 function stateOf(data: unknown): Unpacked {
-  if (!isRecord(data)) return refused("it holds no state");
+  if (!isRecord(data)) return refused("it contains no state");
   const { config, settings, tenant, host, vcluster } = data;
   if (typeof config !== "string" || typeof tenant !== "string") return refused("a text is missing");
   if (host !== undefined && typeof host !== "string") return refused("the host object is not a string");

@@ -93,7 +93,7 @@ export const ACCESS_SECTIONS: readonly CatalogueSection[] = [
     suite: "http",
     group: "roles made of others",
     cases: {
-      "have the rules of those that their selectors select, and follow them": ["RBAC", "Aggregated ClusterRoles"],
+      "have the rules of the roles that they select, and follow changes of these": ["RBAC", "Aggregated ClusterRoles"],
       "include admin, edit and view, to which new kinds can add rules": ["RBAC", "User-facing roles"],
       "require all permissions, because they gather any rules": ["upstream", "`hasAggregationRule`"],
     },

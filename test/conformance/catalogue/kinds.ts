@@ -45,7 +45,7 @@ export const KIND_SECTIONS: readonly CatalogueSection[] = [
     suite: "client",
     group: "services",
     cases: {
-      "defaults are filled in and an address is given": ["API conventions", "Defaulting"],
+      "defaults are filled in and an address is assigned": ["API conventions", "Defaulting"],
       "the address stays: an update without it keeps it, one with another is API_INVALID": clusterIp,
       "an address is allocated once, and reused when it is free": ["ClusterIP allocation", "How Service ClusterIPs are allocated"],
       "a headless Service has no address and needs no ports": ["Service", "Headless Services"],
@@ -107,7 +107,7 @@ export const KIND_SECTIONS: readonly CatalogueSection[] = [
     group: "leases and events",
     cases: {
       "lease times keep their microseconds": ["Lease v1", "spec.renewTime"],
-      "events are found by what they are about": ["Field selectors", "Supported fields"],
+      "events can be selected by the object that they are about": ["Field selectors", "Supported fields"],
       "an event about another namespace is API_INVALID": ["upstream", "`legacyValidateEvent`"],
     },
   },

@@ -129,7 +129,7 @@ export function readStoredObject(key: string, { value, mod_revision }: WireKeyVa
   const text = decodeWireText(value);
   const object = parse(cipher === undefined ? text : opened(key, text, cipher));
   if (!isRecord(object) || !isRecord(object["metadata"])) {
-    const hint = `Give the prefix of a cluster that this program wrote, and its key; ${CHANGED_HINT}`;
+    const hint = `Specify the prefix of a cluster that this program wrote, and its key; ${CHANGED_HINT}`;
     throw unusable(`the value of ${JSON.stringify(key)} is not an object`, { hint });
   }
   const revision = Number(mod_revision);

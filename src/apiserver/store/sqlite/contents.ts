@@ -31,7 +31,7 @@ export interface ContentsSource {
 }
 
 /**
- * Everything that a database holds, parsed and frozen. What the program relies on is checked while reading, so that
+ * Everything that a database contains, parsed and frozen. What the program relies on is checked while reading, so that
  * damage to a file is found when it is opened and not later. The history is as long as memory allows.
  *
  * @throws CONFIG_FILE when a row is not as it was written, STORE_FAILED when there are more objects than memory for them.

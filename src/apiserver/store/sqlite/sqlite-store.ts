@@ -51,8 +51,8 @@ const CHARACTERS_PER_COMMIT = 4 * 1024 * 1024;
  * Everything is also in memory, and serves reads and watches from there, so they cost as much as in a memory store. Writes
  * that begin in one turn of the event loop share a transaction.
  *
- * @throws CONFIG_FILE when the file cannot be used: in use, damaged, foreign, or of a newer program; STORE_FAILED when it holds more
- *   than `memory` allows. Writes throw
+ * @throws CONFIG_FILE when the file cannot be used: in use, damaged, foreign, or from a newer program; STORE_FAILED when it contains
+ *   more than `memory` allows. Writes throw
  *   STORE_FAILED when the disk is full or fails, and nothing of the write is stored then; or when a file of the database was removed, moved,
  *   replaced or changed while it was open. After that nothing is stored any more, and `recovers` is false.
  *

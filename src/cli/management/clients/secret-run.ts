@@ -115,7 +115,7 @@ async function platformConfig(terminal: Terminal, { platformKubeconfig, platform
   if (platformUrl === undefined || token === undefined || token === "") {
     throw new EngineError(
       "USAGE",
-      `Name the management API with --platform-kubeconfig, or with --platform-url and the key in ${ACCESS_KEY_VARIABLE}`,
+      `Specify the management API with --platform-kubeconfig, or with --platform-url and the key in ${ACCESS_KEY_VARIABLE}`,
     );
   }
   const address = platformUrl.replace(/\/+$/, "");

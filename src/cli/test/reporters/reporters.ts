@@ -93,7 +93,7 @@ function refuseSharedDocument(chosen: readonly ChosenReporter[]): void {
   const printed = chosen.filter(({ file }) => file === undefined);
   if (printed.length <= 1 || !isDocumentPrinted(chosen)) return;
   const names = printed.map(({ name }) => name).join(" and ");
-  throw new EngineError("USAGE", `Cannot print ${names} to standard output at once`, {
+  throw new EngineError("USAGE", `Cannot print ${names} to standard output at the same time`, {
     details: { hint: "Send all but one of them to a file, as in --reporter junit=report.xml" },
   });
 }

@@ -72,7 +72,7 @@ function restarts(object: KubeObject): number {
 export const NODE_COLUMNS: readonly Column[] = [
   NAME_COLUMN,
   textColumn("Status", "Whether the node is ready.", nodeStatus),
-  textColumn("Roles", "What the node is for.", roles),
+  textColumn("Roles", "Roles of the node.", roles),
   AGE_COLUMN,
   textColumn("Version", "Version of the node's agent.", (object) => textAt(object, "status", "nodeInfo", "kubeletVersion") ?? ""),
   wide(textColumn("Internal-IP", "Address within the cluster.", (object) => nodeAddress(object, "InternalIP"))),

@@ -10,7 +10,7 @@ import type { PathStep } from "./segment.ts";
 /**
  * The steps of a concrete path: numbers select list elements, strings object members. `$` is the whole object, no steps.
  *
- * @throws PATH_SYNTAX when the text does not parse, holds a wildcard or counts from the end.
+ * @throws PATH_SYNTAX when the text does not parse, contains a wildcard or counts from the end.
  * @throws PATH_UNSUPPORTED when it uses an operator of another path language.
  * @example
  * parseConcrete('metadata.annotations["example.com/x"]'); // ["metadata", "annotations", "example.com/x"]

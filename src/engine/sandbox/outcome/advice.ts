@@ -73,7 +73,7 @@ const RULES: readonly Rule[] = [
   [/^cannot convert to object/, () => "null and undefined have no members; write … ?? {}"],
   [/^empty array/, () => "Give reduce a first value: list.reduce((sum, one) => sum + one, 0)"],
   [/^Date value is NaN/, () => "The text is not a date; `2024-02-29` and `2024-02-29T12:00:00Z` are"],
-  [/current time|chance is not available/, () => "Use `value` and `context`"],
+  [/current time|randomness is not available/, () => "Use `value` and `context`"],
   [/^Function\(\) is not available/, () => "Write the code itself"],
   [/^atob\(\) takes base64/, () => "Is the text already encoded? btoa() encodes, atob() decodes"],
   [/^btoa\(\) takes characters/, () => "Write btoa(unescape(encodeURIComponent(value))) for the UTF-8 of any text"],

@@ -59,7 +59,7 @@ hide(PureDate, "UTC", RealDate.UTC);
 hide(PureDate, "now", refuse("now", noClock));
 hide(RealDate.prototype, "constructor", PureDate);
 hide(global, "Date", PureDate);
-hide(Math, "random", refuse("random", "chance is not available: an expression must always give the same answer"));
+hide(Math, "random", refuse("random", "randomness is not available: an expression must always give the same answer"));
 
 // Methods are called directly: nobody can have replaced them at run time.
 const badText = (message) => {

@@ -84,7 +84,7 @@ export const MISTAKES: readonly Example[] = [
   {
     name: "no-match",
     title: "A path that finds nothing",
-    about: "A path creates nothing: the first one is misspelled, the second one names a label that does not exist.",
+    about: "A path never creates anything: the first one is misspelled, the second one names a label that does not exist.",
     group,
     state: {
       vcluster: BLUE,

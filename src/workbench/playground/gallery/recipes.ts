@@ -29,7 +29,7 @@ const RECIPES: readonly Recipe[] = [
   {
     name: "add-annotation",
     title: "An annotation on every copy",
-    about: "A path creates nothing, so the patch is on the map, which always exists.",
+    about: "A path never creates anything, so the patch applies to the map, which always exists.",
     patches: `
       - path: metadata.annotations
         expression: '({...value, "example.com/from": context.vcluster.name})'

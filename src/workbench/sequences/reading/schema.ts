@@ -183,7 +183,7 @@ const NAMES = { type: "list", items: named("The name of an object of the file.")
 /** One sequence. */
 export const SEQUENCE = {
   type: "object",
-  description: "A story in virtual time: events and expectations.",
+  description: "A scenario in virtual time: events and expectations.",
   fields: {
     it: { ...named("Title of the sequence in reports."), required: true },
     skip: { type: "string", minLength: 1, description: "Reason for skipping the sequence." },
@@ -205,6 +205,6 @@ export const SEQUENCE = {
 /** `sequences:` of a patch test file. */
 export const SEQUENCES = {
   type: "list",
-  description: "Stories in virtual time: what happens to two clusters, and how the syncer between them responds.",
+  description: "Scenarios in virtual time: what happens to two clusters, and how the syncer between them responds.",
   items: SEQUENCE,
 } as const satisfies ListSchema;

@@ -14,7 +14,7 @@ const END = / NotOnOrAfter="[^"]*"/;
 
 const DOCTYPE = "the document has a document type";
 const NAME = "the NameID is not a name that can be stored";
-const PARTS = "has something other than text in it";
+const PARTS = "contains something other than text";
 const levels = Array.from({ length: 9 }, (_, index) => `<!ENTITY l${index + 1} "${`&l${index};`.repeat(10)}">`).join("");
 const restriction = (audience: string) => `<saml:AudienceRestriction><saml:Audience>${audience}</saml:Audience></saml:AudienceRestriction>`;
 const RESTRICTION = /<saml:AudienceRestriction>.*<\/saml:AudienceRestriction>/;

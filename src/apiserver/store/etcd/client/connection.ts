@@ -75,7 +75,7 @@ export class EtcdConnection {
   constructor(options: ConnectionOptions) {
     this.#options = options;
     this.#endpoints = options.endpoints.map((text) => ({ url: parseEndpoint(text) }));
-    if (this.#endpoints.length === 0) throw new EngineError("CONFIG_VALUE", "Cannot reach etcd: no endpoint is given");
+    if (this.#endpoints.length === 0) throw new EngineError("CONFIG_VALUE", "Cannot reach etcd: no endpoint is specified");
   }
 
   /**

@@ -133,7 +133,7 @@ const HINTS: readonly (readonly [RegExp, string])[] = [
   [/space exceeded/, "Compact and defragment etcd, then disarm its alarm; see its documentation on maintenance"],
   [/authentication is not enabled/, "Enable authentication in etcd, or omit the user and password"],
   [/authentication failed/, "Check the user and the password"],
-  [/user name is empty|permission denied/, "Give a user and password whose role may read and write the prefix"],
+  [/user name is empty|permission denied/, "Use a user whose role may read and write the prefix"],
   [/Not Found/, "etcd 3.4 or later serves the gateway below /v3; see its option --enable-grpc-gateway"],
 ];
 

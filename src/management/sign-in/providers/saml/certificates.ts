@@ -25,7 +25,7 @@ export function pinnedCertificates(setting: string, data: Buffer): readonly Pinn
   const text = data.toString("latin1");
   const isPem = text.trimStart().startsWith("-----BEGIN");
   const all = isPem ? [...text.matchAll(PEM)].map(([, body]) => Buffer.from(body!, "base64")) : [data];
-  if (isPem && text.replace(PEM, "").trim() !== "") throw unavailable(`${setting} has something other than certificates in it`);
+  if (isPem && text.replace(PEM, "").trim() !== "") throw unavailable(`${setting} contains something other than certificates`);
   if (all.length === 0 || all.length > CERTIFICATES_MAX)
     throw unavailable(`${setting} has ${all.length} certificates, not 1 to ${CERTIFICATES_MAX}`);
   return all.map((bytes) => pinned(setting, bytes));

@@ -232,7 +232,7 @@ export function attributeOf({ attributes }: XmlElement, name: string): string | 
 
 /** The text of an element without child elements. */
 export function plainTextOf(element: XmlElement): string {
-  if (element.children.some((child) => typeof child !== "string")) throw unproven(`${element.name} has something other than text in it`);
+  if (element.children.some((child) => typeof child !== "string")) throw unproven(`${element.name} contains something other than text`);
   return element.children.join("");
 }
 

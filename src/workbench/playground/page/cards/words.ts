@@ -52,7 +52,7 @@ export const LISTS: Readonly<Record<PatchListName, string>> = Object.fromEntries
   SYNCED_KINDS.map(({ section, plural }) => [section, plural]),
 );
 
-/** A state in words, with its drawing. */
+/** A state in words, with its icon. */
 export function tag(text: string, tone: Tone, name: IconName, title?: string): HTMLElement {
   return h("span", { class: "tag", "data-tone": tone, title }, icon(name), text);
 }
