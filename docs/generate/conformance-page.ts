@@ -21,7 +21,7 @@ export function conformancePage(): string {
 An embedded cluster takes the place of a Kubernetes API server, so it must behave like one. Two suites define this in
 ${countOf(CATALOGUE.filter(isApiBehaviour))} behaviours of the API, each with the place where Kubernetes defines it:
 
-${table(["Suite", "Looks at", "Run against an embedded cluster by"], suiteRows())}
+${table(["Suite", "Checks", "Run against an embedded cluster by"], suiteRows())}
 Neither suite depends on the cluster behind the address. Each creates its own namespace with a random name, stays within it, and deletes it
 at the end. \`test/docs/conformance.test.ts\` compares this page with what the suites register: a case without a citation
 fails the build, and so does a citation without a case.

@@ -40,8 +40,8 @@ export function errorsPage(): string {
   return `${GENERATED}
 # Errors and outcomes
 
-Every message carries one of these codes. A code never changes its meaning and is never used for something else, so scripts and
-alerts can rely on it. \`endpoint-sync explain CODE\` prints the same texts; Events carry the code as their reason, spelled
+Every error message includes one of these codes. A code never changes its meaning and is never used for something else, so scripts and
+alerts can rely on it. \`endpoint-sync explain CODE\` prints the same information; Events carry the code as their reason, spelled
 \`NameCollision\` for \`NAME_COLLISION\`.
 
 ## At a glance

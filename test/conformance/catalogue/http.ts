@@ -291,7 +291,7 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
       "a table includes whole objects or none, as requested": ["upstream", "`TableOptions.includeObject`"],
       "metadata alone is available for an object and for a list": metadataOnly,
       "a watch is shown as tables, and only the first has the columns": ["upstream", "`TableOptions.NoHeaders`"],
-      "a watch of metadata has nothing else": metadataOnly,
+      "a watch of metadata contains only metadata": metadataOnly,
       "an unknown format is skipped, and refused if it is the only one": mediaTypes,
     },
   },

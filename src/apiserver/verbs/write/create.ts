@@ -15,7 +15,7 @@ const GENERATED_TRIES = 8;
 /**
  * Stores a new object.
  *
- * @throws API_BAD_REQUEST, API_INVALID, API_ALREADY_EXISTS, or the error of admission.
+ * @throws API_BAD_REQUEST, API_INVALID, API_ALREADY_EXISTS, or an admission error.
  */
 export async function create(context: ResourceContext, namespace: string, body: unknown, options: WriteOptions = {}): Promise<KubeObject> {
   const { definition, admit } = context;

@@ -29,7 +29,7 @@ export interface Updated {
 /**
  * Replaces an object; for kinds that allow it, creates it.
  *
- * @throws API_BAD_REQUEST, API_NOT_FOUND, API_CONFLICT, API_INVALID, or the error of admission.
+ * @throws API_BAD_REQUEST, API_NOT_FOUND, API_CONFLICT, API_INVALID, or an admission error.
  */
 export async function update(context: ResourceContext, key: ObjectKey, body: unknown, options: UpdateOptions = {}): Promise<Updated> {
   const object = readBody(context.definition, body, options);
@@ -65,7 +65,7 @@ export interface GuaranteedUpdate {
 /**
  * Reads, changes and writes until no other write intervenes.
  *
- * @throws API_NOT_FOUND, API_CONFLICT, API_INVALID, or the error of admission.
+ * @throws API_NOT_FOUND, API_CONFLICT, API_INVALID, or an admission error.
  */
 export async function change(
   context: ResourceContext,
