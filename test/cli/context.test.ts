@@ -104,7 +104,7 @@ describe("a context", () => {
   test.each([
     [["context", "use", "blu"], {}, /There is no context "blu"[^]*No context exists yet/],
     [["context", "set", "a b", "--name", "blue"], {}, /Cannot name a context "a b"/],
-    [["context", "set", "blue"], {}, /Give the flags to save in the context/],
+    [["context", "set", "blue"], {}, /Specify the flags to save in the context/],
     [["validate", "vcluster.yaml"], { ENDPOINT_SYNC_CONTEXT: "nope" }, /There is no context "nope"/],
     [["context", "set", "blue", "--name", "blue"], { HOME: "" }, /set ENDPOINT_SYNC_CONTEXTS to a file/],
   ] as const)("refuses %j", async (argv, env, says) => {

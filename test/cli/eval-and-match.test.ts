@@ -204,7 +204,7 @@ testCommand("match", [
     why: "refuses a file whose aliases ask for a billion values",
     argv: ["match", "a", "-f", "bomb.yaml"],
     code: 2,
-    err: /holds more than 1000000 values/,
+    err: /contains more than 1000000 values/,
   },
   {
     why: "lets no name move the cursor",

@@ -118,7 +118,7 @@ export const CLIENT_SECTIONS: readonly CatalogueSection[] = [
       "a list without a namespace covers all of them": ["API concepts", "Resource URIs"],
       "selectors choose by labels of certain values": ["Labels and selectors", "Equality-based requirement"],
       "selectors choose by labels of several values, and not of another": ["Labels and selectors", "Set-based requirement"],
-      "selectors can require that a label is absent": ["Labels and selectors", "Set-based requirement"],
+      "selectors choose by labels that are absent": ["Labels and selectors", "Set-based requirement"],
       "selectors choose by a name": ["Field selectors", "Supported fields"],
       "selectors choose by labels and any name but one": ["Field selectors", "Supported operators"],
       "an operator without values is API_BAD_REQUEST": ["Labels and selectors", "Set-based requirement"],

@@ -139,7 +139,7 @@ describe("the page after a login", () => {
     platform.config = { sourceHostA: { ...CLIENT, orgs: [{ name: "acme" }] } };
     const { page } = await signIn();
     expectSafe(page);
-    expect([page.status, page.text]).toEqual([403, expect.stringContaining("none of the organisations and teams")]);
+    expect([page.status, page.text]).toEqual([403, expect.stringContaining("none of your organisations and teams")]);
     expect(page.text).toContain('<a class="button" href="/login">Start again</a>');
   });
 });
