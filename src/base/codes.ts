@@ -285,7 +285,7 @@ export const CODES = {
   },
   STORE_FAILED: {
     meaning:
-      "The store of a cluster cannot be used: its disk is full or failing, etcd refuses writes or holds unreadable data, or the store is closed.",
+      "The store of a cluster cannot be used: its disk is full or failing, etcd refuses writes or contains unreadable data, or the store is closed.",
     remedy:
       "Follow the message: free space on the disk, or check it and start again. No part of this write was stored; earlier acknowledged writes are safe.",
   },

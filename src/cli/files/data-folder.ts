@@ -31,7 +31,7 @@ export interface DataFolder {
 }
 
 /**
- * Opens a folder, which is created if it does not exist: `cluster.db` holds the objects, `credentials.json` the credentials that
+ * Opens a folder, which is created if it does not exist: `cluster.db` contains the objects, `credentials.json` the credentials that
  * clients trust and present. No other process can open it in the meantime.
  *
  * @throws CONFIG_FILE when the folder or a file in it cannot be used.

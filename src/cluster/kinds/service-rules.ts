@@ -40,7 +40,7 @@ const TYPES = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
 /** The cluster IP of a Service that has none: its name resolves to the addresses behind it. */
 export const HEADLESS = "None";
 
-/** Types whose Services hold ports on every node. */
+/** Types whose Services occupy ports on every node. */
 export function hasNodePorts({ type }: ServiceSpec): boolean {
   return type === "NodePort" || type === "LoadBalancer";
 }

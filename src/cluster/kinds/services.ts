@@ -35,7 +35,7 @@ const STATUS = named("ServiceStatus", "Observed state of a Service.", {
 });
 
 /**
- * `v1` Services. A definition holds the addresses and ports that its Services were assigned, so each cluster has its own.
+ * `v1` Services. A definition stores the addresses and ports that its Services were assigned, so each cluster has its own.
  *
  * @example
  * createServices({ fraction: () => chance.fraction() });

@@ -117,7 +117,7 @@ function withRetryAfter(status: Status, header: string | undefined, now: number)
 }
 
 /**
- * Seconds of a Retry-After header, which holds seconds or an HTTP date (RFC 9110 §10.2.3); undefined when it holds neither. `now`
+ * Seconds of a Retry-After header, which contains seconds or an HTTP date (RFC 9110 §10.2.3); undefined when it contains neither. `now`
  * is the wall time in milliseconds since 1970.
  *
  * @example

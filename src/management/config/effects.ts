@@ -68,7 +68,7 @@ export const EFFECTS: Readonly<Record<string, Effect>> = {
   "audit.maxBackups": acts("how many rotated files are kept"),
   "audit.maxSize": acts("when the file is rotated"),
   "audit.compress": acts("rotated files are compressed"),
-  platformHost: shownOnly("the flag --public-url sets the public address of the service", "the service to use it in place of that flag"),
+  platformHost: shownOnly("the flag --public-url sets the public address of the service", "the service to use it instead of that flag"),
   projectNamespacePrefix: acts("scopes use it to recognize the namespaces of projects"),
   devWorkspaceSubDomain: shownOnly("the service runs no workspaces", "a server of workspaces"),
   uiSettings: acts("the sign-in page shows it"),

@@ -127,7 +127,7 @@ export const AUTH = {
         patternHint: "text on one line",
         maxLength: 8192,
       },
-      description: "Headers of the answers of the authentication endpoints.",
+      description: "Headers of responses from the authentication endpoints.",
     },
     groupsFilters: {
       type: "list",

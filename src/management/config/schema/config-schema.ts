@@ -157,7 +157,7 @@ const VAULT = {
         },
       },
     },
-    syncInterval: formField("duration", "Time between two rounds, such as `1m`, which is the default."),
+    syncInterval: formField("duration", "Time between two rounds. Default: `1m`."),
     requestTimeoutSeconds: {
       type: "integer",
       default: VAULT_REQUEST_SECONDS,

@@ -145,7 +145,7 @@ export const SAML = {
     usernameAttr: formField("attributeName", "Attribute that is used as username."),
     emailAttr: formField("attributeName", "Attribute that contains the email address."),
     groupsAttr: formField("attributeName", "Attribute that contains the groups."),
-    entityIssuer: formField("line", "Issuer of requests, and the audience that responses must have in place of redirectURI."),
+    entityIssuer: formField("line", "Issuer of requests, and the audience that responses must have instead of redirectURI."),
     ssoIssuer: formField("line", "Issuer that responses must have."),
     groupsDelim: textField("When set, the groups are one string, which is split at this delimiter."),
     allowedGroups: texts("When not empty, only members of at least one of these groups may sign in."),

@@ -66,7 +66,7 @@ function saidInBrowser(error: openid.AuthorizationResponseError): EngineError {
   return unauthorized(`the provider's answer was not accepted: ${code}`);
 }
 
-/** Why the protocol failed. The causes of these errors hold tokens and claims: only their messages are used. */
+/** Why the protocol failed. The causes of these errors contain tokens and claims: only their messages are used. */
 export function protocolReason(error: unknown): string {
   if (error instanceof openid.AuthorizationResponseError || error instanceof openid.ResponseBodyError) {
     return error.error.slice(0, REASON_LENGTH_MAX);

@@ -115,7 +115,7 @@ export function translatorOf(world: World) {
   return world.generation.rules[0]!.translator;
 }
 
-/** The parts of metadata that hold marks. */
+/** The parts of metadata that contain marks. */
 export function prefixOf(world: World): string {
   return translatorOf(world).markerPrefix;
 }
