@@ -36,7 +36,7 @@ export function churn(world: World): Oracle {
       if (author.kind !== "replica") allowed += perWrite;
       else written += 1;
       return written > allowed && world.options.setting.restless !== true
-        ? `replicas wrote ${written} times, with reason for ${allowed}`
+        ? `replicas wrote ${written} times, but had reasons for only ${allowed}`
         : undefined;
     },
   };
