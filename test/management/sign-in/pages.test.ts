@@ -149,7 +149,7 @@ describe("a program that waits", () => {
     const { page, browser } = await signIn(PROGRAM);
     expect([page.status, page.location]).toEqual([200, null]);
     expectSafe(page);
-    expect(page.text).toMatch(/A program on this computer, at http:\/\/127\.0\.0\.1:8000, asks[^]*jane/);
+    expect(page.text).toMatch(/A program on this computer, at http:\/\/127\.0\.0\.1:8000, requests[^]*jane/);
     expect(platform.signedIn).toEqual([]);
     const sent = await browser.answer(platform.url, page);
     expect(sent.status).toBe(302);
