@@ -39,7 +39,7 @@ file. Reports use the titles on this page. Its requirements and limits:
   users, and read all of discovery. Use test clusters.
 - Without the two variables, everything runs against embedded clusters, with no further requirements.
 - Cases that need a cluster to discard its history, to break a stream or to answer without credentials do not run: a real cluster offers
-  no way to do the first two, and its administrator decides about the third.
+  no way to do the first two, and the third depends on its administrator.
 - Messages and defaults are those of Kubernetes ${VERSION}; the wording of messages can differ in other versions.
 - Endpoints are stored as in Kubernetes 1.36. Earlier versions regroup subsets on every write, and fail the three cases that cite its
   \`Canonicalize\`. An embedded cluster with \`regroupsEndpoints\` behaves like them.

@@ -21,7 +21,7 @@ export function permissionsPage(): string {
   return `${GENERATED}
 # Permissions of the management API
 
-Owners, access rules and membership of teams decide who may do what; the scope of the key can only restrict that. This page
+Owners, access rules and team membership determine who may do what; the scope of the key can only restrict that. This page
 shows the answers for a small platform with every kind of caller. The whole table, ${formatNumber(rows.length)} requests in ${code("permissions.csv")} next to this
 page, comes from a model that is independent of the code, and \`test/management/permission-table.test.ts\` sends each of them.
 

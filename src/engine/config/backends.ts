@@ -65,7 +65,7 @@ export interface ReadKindsOptions {
 
 /**
  * The kinds that are read, in the order of planning: slices come before the Endpoints whose mirror they replace. Several sections and
- * the setting decide together about Services and their backends; every other kind is read if its section enables it.
+ * the setting together determine what happens to Services and their backends; every other kind is read if its section enables it.
  */
 export function readKinds({ kinds, backends, config, services }: ReadKindsOptions): readonly ReadKind[] {
   const synced = syncedBackends(effectiveBackends(backends, config), config);

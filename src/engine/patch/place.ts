@@ -67,7 +67,7 @@ function mapOrEntry(path: string, field: MapField, key: string | undefined): Met
 
 /**
  * {@link roleOf} for the matches of one path. Most values that patches match are addresses, hundreds in one object: if the
- * path begins with a name that decides the role, its text is neither examined nor built.
+ * path begins with a name that determines the role, its text is neither examined nor built.
  *
  * @example
  * placesOf(compilePath("subsets[*].addresses[*].ip").segments)("subsets[0].addresses[3].ip").role; // "field"

@@ -25,7 +25,7 @@ const FAMILY_KEY = /^[^/]+\/(?:object-(?:name|namespace|uid|kind|host-name|host-
 
 /**
  * Reports whether a label or annotation key is one by which syncers of this family recognize their objects, below any prefix, or one by
- * which the host's operator instructs them. A tenant's values there must not decide the owner of an object on the host.
+ * which the host's operator instructs them. A tenant's values there must not determine the owner of an object on the host.
  *
  * @example
  * isSyncerKey("a.io/object-name"); // true

@@ -59,7 +59,7 @@ export function explainSecondWrite(): string {
 }
 
 const UNREST = {
-  cycle: "comes back to where it was and starts again",
+  cycle: "returns to its original value and starts over",
   growth: "gets longer with every round",
   endless: "is different after every round",
 } as const;

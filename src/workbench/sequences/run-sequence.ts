@@ -116,7 +116,7 @@ async function runSeed(sequence: Sequence, options: SequenceOptions & Parts & { 
     if (message !== undefined) errors.push(withStory({ message, place }));
   };
 
-  if (seed > 0) world.tell("seed", `${seed} decides how long everything takes`);
+  if (seed > 0) world.tell("seed", `${seed} determines how long everything takes`);
   for (const side of ["tenant", "host"] satisfies Side[])
     for (const object of sequence.given[side]) wrong(await give(world, places, { side, object }), sequence.place);
   world.start();

@@ -34,7 +34,7 @@ export function copyOf({ rules, desired, source, base, owner }: CopyParts): Kube
 
 /**
  * `copy` written over `host`: identity, owners and excluded keys stay, and every other label and annotation comes from the
- * copy, as do the labels that the engine decides. The marks of the host's own controller are dropped, because they would no longer be true.
+ * copy, as do the labels that the engine sets. The marks of the host's own controller are dropped, because they would no longer be true.
  */
 export function rebuiltCopy(rules: Rules, host: KubeObject, copy: KubeObject): KubeObject {
   const own = [MANAGED_BY_CONTROLLER, ...rules.kind.ownLabelKeys];

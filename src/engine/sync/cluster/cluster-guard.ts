@@ -46,7 +46,7 @@ const JUST_NOW_MS = 1_000;
 const EARLY_MS = 1_000;
 
 /**
- * Guards a cluster. The first answer decides which one is right, for the lifetime of the guard. Without permission to
+ * Guards a cluster. The first answer determines which one is right, for the lifetime of the guard. Without permission to
  * read `kube-system`, nothing is checked again and everything passes.
  *
  * @example

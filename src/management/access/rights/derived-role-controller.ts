@@ -25,7 +25,7 @@ const SOURCES: readonly ResourceType[] = [SHARED_SECRETS, TEAMS];
 
 /**
  * Keeps Roles and RoleBindings in line with the access rules of objects, including changes made while it was not running. They are
- * read-only; the access rules themselves decide requests.
+ * read-only; requests are decided by the access rules themselves.
  */
 export async function startDerivedRoles({ registry, objects, logger }: DerivedRoleOptions): Promise<KeyWorker> {
   const names: DerivedNames = new Map();

@@ -76,7 +76,7 @@ export const AUDIT = {
         rules: {
           type: "list",
           items: AUDIT_RULE,
-          description: "The first rule that matches decides. If none matches, the level is None.",
+          description: "The first rule that matches applies. If none matches, the level is None.",
         },
         omitStages: OMITTED,
       },

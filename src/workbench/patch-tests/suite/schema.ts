@@ -34,7 +34,7 @@ const CONTEXT = {
   fields: {
     vcluster: {
       type: "object",
-      description: "The virtual cluster. Name and namespace also decide the names on the host.",
+      description: "The virtual cluster. Name and namespace also determine the names on the host.",
       fields: {
         name: { type: "string", minLength: 1, description: "Default: blue." },
         namespace: { type: "string", minLength: 1, description: "The host namespace that it runs in. Default: vc-blue." },

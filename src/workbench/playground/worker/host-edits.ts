@@ -56,7 +56,7 @@ function pick(map: StringMap = {}, wanted: (key: string) => boolean): StringMap 
   return Object.fromEntries(Object.entries(map).filter(([key]) => wanted(key)));
 }
 
-/** Lets the syncer's planner decide about the edits. */
+/** Lets the syncer's planner decide what happens to the edits. */
 export function playEdits(rules: Rules, input: CopyInput, copy: EditedCopy): EditsOutcome {
   const { tenant } = input;
   const edited = { ...input, host: copy.edited };
