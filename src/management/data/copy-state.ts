@@ -54,7 +54,7 @@ export async function demandServable(
   if (hadData !== undefined && (await store.list({ prefix: "/", limit: 1 })).objects.length === 0) throw lostData(place, hadData);
 }
 
-/** The error for lost data. `sign` is the sign that there was data; `place` is where it should be. */
+/** The error for lost data. `sign` is the evidence that there was data; `place` is where it should be. */
 export function lostData(place: string, sign: string): EngineError {
   const hint = `${RESTORE} To begin with an empty platform, start once with --accept-data-loss`;
   return new EngineError("STORE_FAILED", `Cannot start: there is no data in ${place}, but ${sign}`, { details: { hint } });

@@ -98,9 +98,9 @@ const RELOAD = {
   type: "object",
   description: "The running syncer loads another configuration. What is omitted does not change.",
   fields: {
-    config: { type: "any", description: "As `config` of the file." },
-    patches: { type: "any", description: "As `patches` of the file." },
-    settings: { type: "any", description: "As `settings` of the file." },
+    config: { type: "any", description: "The same as `config` of the file." },
+    patches: { type: "any", description: "The same as `patches` of the file." },
+    settings: { type: "any", description: "The same as `settings` of the file." },
   },
 } as const satisfies ObjectSchema;
 
