@@ -34,7 +34,8 @@ const count = (description: string, minimum: number) => ({ type: "integer", mini
 
 const SET = {
   type: "map",
-  description: "Values by path, for example metadata.labels.tier. Missing fields are created; null removes a field. The same as `set` of a test.",
+  description:
+    "Values by path, for example metadata.labels.tier. Missing fields are created; null removes a field. The same as `set` of a test.",
   values: { type: "any", description: "JSON data, or null." },
 } as const;
 
