@@ -89,7 +89,7 @@ describe("a pair", () => {
       patch: pair("metadata.labels.app", "value", 'value === "on" ? "off" : value === "off" ? "on" : value'),
       verdict: "oscillates",
       steps: 'tenant "on" → host "on" → tenant "off" → host "off" → tenant "on" → host "on" → tenant "off"',
-      says: /comes back to where it was/,
+      says: /returns to its original value/,
     },
     {
       why: "that loses the case of letters",
